@@ -16,7 +16,7 @@ from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
-from app.intake.connectors import service as connectors
+from app.intake.connectors.queries import records as connectors
 from app.intake.ingestion_jobs.service import ports as ingestion_jobs
 from app.intake.reprocess_jobs import service as reprocess_jobs
 from app.kit import (

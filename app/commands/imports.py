@@ -16,11 +16,11 @@ from app.commands.running import (
 )
 from app.engines.imports import FORMATS
 from app.identity.control_plane import service as control_plane
-from app.intake.bulk_import import service
-from app.intake.bulk_import.service import LabelsAs
-from app.intake.connectors import service as connectors
-from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.bulk_import.service import accepting
+from app.intake.bulk_import.service.labels import LabelsAs
+from app.intake.connectors.service import managing
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import reading
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import db, tenancy
 
@@ -63,7 +63,7 @@ def import_file(
     with run_operation("bulk_import_artifacts"):
         organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
-            job = service.import_local_file(
+            job = accepting.import_local_file(
                 file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
             )
             job_id = job.id
@@ -84,7 +84,7 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
     with run_operation("crawl_connector"):
         organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
-            job_id = connectors.crawl(connector_id, created_by=None).id
+            job_id = managing.crawl(connector_id, created_by=None).id
     wait_and_show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
 
 
@@ -96,7 +96,7 @@ def wait_and_show_job(
     Exits with status `EXIT_FINDINGS` if the job failed, was cancelled or completed with errors.
     """
     with tenancy.organization(organization_id):
-        job = ingestion_jobs.get(job_id) if no_wait else _wait_for_job(job_id, label)
+        job = reading.get(job_id) if no_wait else _wait_for_job(job_id, label)
     record = {"id": job.id, "status": job.status, **job.counts}
     if job.error:
         record["error"] = job.error["message"]
@@ -111,7 +111,7 @@ def _wait_for_job(job_id: UUID, label: str) -> IngestionJob:
         while True:
             db.session().rollback()
             db.session().expire_all()
-            job = ingestion_jobs.get(job_id)
+            job = reading.get(job_id)
             # The total of a crawl is unknown until the source has been listed.
             report_progress(job.next_number - 1, job.total or job.next_number)
             if job.finished_at is not None:

@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     FromClause,
     Select,
+    String,
     Subquery,
+    column,
     func,
     literal,
     select,
     true,
     tuple_,
     union,
+    values,
 )
 from sqlalchemy.sql import ColumnElement
 
@@ -175,6 +178,17 @@ def paginate(
     return _build_page(rows, order.names, length, request, cursor)
 
 
+def paginate_values(request: PageRequest, **columns: Sequence[str]) -> Page:
+    """Return a page of rows that no table stores. The first column is unique.
+
+    The database sorts the rows, so that they are paginated like the rows of a table.
+    """
+    rows = list(zip(*columns.values(), strict=True))
+    table = values(*(column(name, String) for name in columns), name="listed").data(rows)
+    sorts = dict(table.c.items())
+    return paginate(select(*table.c), request, sorts=sorts, unique=next(iter(table.c)))
+
+
 def _build_order(
     request: PageRequest, cursor: Cursor | None, sorts: Mapping[str, Column], unique: Column
 ) -> _Order:
@@ -272,5 +286,6 @@ __all__ = [
     "build_binding",
     "paginate",
     "paginate_rows",
+    "paginate_values",
     "within",
 ]

@@ -14,6 +14,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
 from app.kit import container, errors, url_queries
+from app.kit.secrets import DecryptionFailed
 
 # If one of these settings changes, the stored secrets would be sent to another host or account.
 _TARGET_NAMES = (
@@ -110,6 +111,17 @@ def decrypt_secrets(token: str | None) -> dict[str, Any]:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))
     return secrets
+
+
+def read_secrets(token: str | None) -> dict[str, Any]:
+    """Decrypt stored secrets. Returns {} if they cannot be decrypted.
+
+    The client must then send the secrets again, as if none were stored.
+    """
+    try:
+        return decrypt_secrets(token)
+    except DecryptionFailed:
+        return {}
 
 
 def _to_integer(value: object) -> object:

@@ -26,24 +26,16 @@ class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
     """Signals that the export was cancelled or failed while its file was being written."""
 
 
-def _get_export_id(job: Job) -> UUID:
-    return UUID(job.args["data"]["job_id"])
-
-
-def _fail_export(job: Job, error: str) -> None:
-    running.fail(_get_export_id(job), error)
-
-
-def _reopen_export(args: dict[str, Any]) -> None:
-    running.reopen(UUID(args["data"]["job_id"]))
+def _get_export_id(args: dict[str, Any]) -> UUID:
+    return UUID(args["data"]["job_id"])
 
 
 @jobs.handler(
     "exports.run",
     queue="exports",
     listens=("export.requested",),
-    on_failure=_fail_export,
-    on_retry=_reopen_export,
+    on_failure=lambda job, error: running.fail(_get_export_id(job.args), error),
+    on_retry=lambda args: running.reopen(_get_export_id(args)),
 )
 def run_export(job: Job) -> None:
     """Run an export: write its tag sets to a file, and complete the export.
@@ -51,7 +43,7 @@ def run_export(job: Job) -> None:
     A repeated run starts again from the beginning. Does nothing if the export has already ended.
     """
     container.current().reserve.check()
-    export = running.start(_get_export_id(job))
+    export = running.start(_get_export_id(job.args))
     if export is None:
         return
     job.checkpoint()

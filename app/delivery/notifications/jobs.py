@@ -39,55 +39,43 @@ def _register_batch_handler(
         notify([_build_event(job) for job in batch])
 
 
-_register_batch_handler(
-    "notifications.artifacts_assigned", "artifacts.assigned", work.notify_of_assigned_documents
-)
-_register_batch_handler(
-    "notifications.reviews_assigned", "reviews.assigned", work.notify_of_assigned_reviews
-)
-_register_batch_handler(
-    "notifications.reviews_returned", "reviews.returned", work.notify_of_returned_reviews
-)
-_register_batch_handler(
-    "notifications.tag_set_rejected", "tag_set.rejected", work.notify_of_rejected_tag_sets
-)
-_register_batch_handler(
-    "notifications.tag_set_reopened", "tag_set.reopened", work.notify_of_reopened_tag_sets
-)
-_register_handler("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment)
-_register_handler(
-    "notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert
-)
-_register_handler(
-    "notifications.export_completed", ("export.completed",), results.notify_of_completed_export
-)
-_register_handler(
-    "notifications.export_failed", ("export.failed",), results.notify_of_failed_export
-)
-_register_handler(
-    "notifications.export_delivery_failed",
-    (scheduled_export_events.DELIVERY_FAILED,),
-    results.notify_of_failed_delivery,
-)
-_register_handler(
-    "notifications.invitation_accepted",
-    (organization_events.MEMBER_JOINED,),
-    results.notify_of_accepted_invitation,
-)
-_register_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
-_register_handler(
-    "notifications.limit_used", ("usage.threshold_reached",), results.notify_of_usage_threshold
-)
-_register_handler(
-    "notifications.api_key_creator_left",
-    ("member.removed", "member.disabled"),
-    work.notify_of_departed_creator,
-)
-_register_handler(
-    "notifications.api_key_creator_demoted",
-    ("member.role_changed",),
-    work.notify_of_demoted_creator,
-)
+for _name, _event, _notify_of_batch in (
+    ("notifications.artifacts_assigned", "artifacts.assigned", work.notify_of_assigned_documents),
+    ("notifications.reviews_assigned", "reviews.assigned", work.notify_of_assigned_reviews),
+    ("notifications.reviews_returned", "reviews.returned", work.notify_of_returned_reviews),
+    ("notifications.tag_set_rejected", "tag_set.rejected", work.notify_of_rejected_tag_sets),
+    ("notifications.tag_set_reopened", "tag_set.reopened", work.notify_of_reopened_tag_sets),
+):
+    _register_batch_handler(_name, _event, _notify_of_batch)
+for _name, _events, _notify in (
+    ("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment),
+    ("notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert),
+    ("notifications.export_completed", ("export.completed",), results.notify_of_completed_export),
+    ("notifications.export_failed", ("export.failed",), results.notify_of_failed_export),
+    (
+        "notifications.export_delivery_failed",
+        (scheduled_export_events.DELIVERY_FAILED,),
+        results.notify_of_failed_delivery,
+    ),
+    (
+        "notifications.invitation_accepted",
+        (organization_events.MEMBER_JOINED,),
+        results.notify_of_accepted_invitation,
+    ),
+    ("notifications.drift_found", ("drift.found",), results.notify_of_drift),
+    ("notifications.limit_used", ("usage.threshold_reached",), results.notify_of_usage_threshold),
+    (
+        "notifications.api_key_creator_left",
+        ("member.removed", "member.disabled"),
+        work.notify_of_departed_creator,
+    ),
+    (
+        "notifications.api_key_creator_demoted",
+        ("member.role_changed",),
+        work.notify_of_demoted_creator,
+    ),
+):
+    _register_handler(_name, _events, _notify)
 
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)

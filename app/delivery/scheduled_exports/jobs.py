@@ -33,20 +33,12 @@ def _get_job_id(args: dict[str, Any]) -> UUID:
     return UUID(args["job_id"])
 
 
-def _fail_delivery(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
-    delivering.fail(_get_job_id(job.args))
-
-
-def _reopen_delivery(args: dict[str, Any]) -> None:
-    delivering.reopen(_get_job_id(args))
-
-
 @jobs.handler(
     delivering.DELIVER,
     queue="export_deliveries",
     max_attempts=MAX_ATTEMPTS,
-    on_failure=_fail_delivery,
-    on_retry=_reopen_delivery,
+    on_failure=lambda job, _error: delivering.fail(_get_job_id(job.args)),
+    on_retry=lambda args: delivering.reopen(_get_job_id(args)),
 )
 def deliver(job: Job) -> None:
     """Deliver the file of a run to the run's destination, and mark the run as delivered."""

@@ -1,9 +1,11 @@
 """The catalog of webhook events: descriptions, JSON Schemas, samples and OpenAPI webhooks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from app.kit import errors
 from app.kit.api.documentation import Webhook, describe_header
 
 JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -211,6 +213,21 @@ CATALOGUE: dict[str, EventType] = {event_type.event: event_type for event_type i
 
 SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST)
 """The events that a webhook may subscribe to."""
+
+
+def check_events(names: Sequence[str], field: str = "events") -> None:
+    """Raise 400 unless `names` are one or more distinct events that webhooks can subscribe to."""
+    supported = list(SUBSCRIBABLE)
+    if not names:
+        message = f"`{field}` must contain at least one event."
+        raise errors.invalid(message, field, supported=supported)
+    unknown_names = [name for name in names if name not in SUBSCRIBABLE]
+    if unknown_names:
+        message = f"Webhooks cannot subscribe to these events: {', '.join(unknown_names[:10])}."
+        raise errors.invalid(message, field, supported=supported)
+    if len(set(names)) < len(names):
+        raise errors.invalid(f"`{field}` must not contain duplicates.", field)
+
 
 _HEADERS = (
     describe_header(

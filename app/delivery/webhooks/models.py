@@ -93,11 +93,7 @@ class Delivery(TenantModel, db.Base):
             ondelete="CASCADE",
         ),
         Index(
-            "uq_webhook_deliveries_event",
-            "organization_id",
-            "webhook_id",
-            "event_id",
-            unique=True,
+            "uq_webhook_deliveries_event", "organization_id", "webhook_id", "event_id", unique=True
         ),
         Index("ix_webhook_deliveries_list", "organization_id", "webhook_id", "created_at", "id"),
         Index(

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from app.delivery.webhooks import abandoning, checks
-from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks import abandoning
+from app.delivery.webhooks.catalogue import SUBSCRIBABLE, check_events
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import replays
 from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
@@ -50,7 +50,7 @@ class ReplayRequest:
 
 def check_request(request: ReplayRequest) -> None:
     """Raise 400 if a property of a replay request is invalid; the error names the property."""
-    checks.check_events(request.events, "replay.events")
+    check_events(request.events, "replay.events")
     if len(set(request.statuses)) < len(request.statuses):
         raise errors.invalid("`statuses` must not contain duplicates.", "replay.statuses")
     now = db.utc_now()

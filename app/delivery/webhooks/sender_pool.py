@@ -1,8 +1,7 @@
 """The pool of threads that send attempts."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from app.delivery.webhooks.queries.leases import Attempt
 from app.kit.logging import get_logger
@@ -10,24 +9,6 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 SendAttempt = Callable[[Attempt], None]
-
-
-class _Task:
-    """A call that either runs once or is cancelled."""
-
-    def __init__(self, send: SendAttempt, attempt: Attempt) -> None:
-        self._send = send
-        self._attempt = attempt
-        self._claim = Lock()
-
-    def run(self) -> None:
-        """Call the function, unless the task was cancelled."""
-        if self._claim.acquire(blocking=False):
-            self._send(self._attempt)
-
-    def cancel(self) -> bool:
-        """Cancel the task; return False if it has already started."""
-        return self._claim.acquire(blocking=False)
 
 
 class SenderPool:
@@ -41,9 +22,14 @@ class SenderPool:
 
         Returns False, and never calls `send`, if the system refuses to start a thread.
         """
-        task = _Task(send, attempt)
+        task: Future[None] = Future()
+
+        def run() -> None:
+            if task.set_running_or_notify_cancel():
+                send(attempt)
+
         try:
-            self._executor.submit(task.run)
+            self._executor.submit(run)
         except Exception:
             log.exception("webhook.thread_missing", delivery=str(attempt.id))
             # The executor queues a task before it starts a thread. So a thread that becomes idle

@@ -9,15 +9,16 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func
 
-from app.delivery.webhooks import abandoning, checks, fanout, replaying
-from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks import abandoning, fanout, replaying
+from app.delivery.webhooks.catalogue import CATALOGUE, check_events
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord, WebhookFilters
 from app.delivery.webhooks.replaying import ReplayRequest
-from app.kit import container, db, errors, events, plan_limits, secrets
+from app.kit import container, db, errors, events, outbound_slots, plan_limits, secrets
 from app.kit.counters import spans
-from app.kit.pagination import Page, PageRequest
+from app.kit.egress import EgressRefused
+from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 
 SECRET_OVERLAP = timedelta(hours=24)
@@ -29,7 +30,7 @@ def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Pa
     """Return a page of webhooks that match the filters, with their statistics."""
     rows = records.list_webhooks(page=page, **filters)
     stats = _build_statistics([row.id for row in rows.items])
-    items = [{**row._mapping, "statistics": stats[row.id]} for row in rows.items]  # noqa: SLF001
+    items = [{**row._asdict(), "statistics": stats[row.id]} for row in rows.items]
     return replace(rows, items=items)
 
 
@@ -60,8 +61,8 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     Raises 400 `validation_error` if `url` or `events` is invalid, and 402 `plan_limit_reached` if
     the plan allows no more webhooks.
     """
-    checks.check_events(events)
-    checks.check_url(url)
+    check_events(events)
+    _check_url(url)
     plan_limits.reserve(Meter.WEBHOOKS)
     secret = secrets.random_hex(32)
     webhook = Webhook(
@@ -77,6 +78,14 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     return _build_response_with_secret(webhook, secret)
 
 
+def _check_url(url: str) -> None:
+    """Raise 400 unless deliveries may be sent to `url`."""
+    try:
+        container.current().egress.check_url(url, guard=outbound_slots.hold_check_slot)
+    except EgressRefused as refusal:
+        raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
+
+
 def _build_response_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
     return {**_build_response(webhook), "secret": secret}
 
@@ -87,10 +96,7 @@ def _build_response(webhook: Webhook) -> dict[str, Any]:
 
 def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
     """Return a webhook, locked if `lock` is true. Raises 404 if it does not exist."""
-    webhook = records.get_webhook(webhook_id, lock=lock)
-    if webhook is None:
-        raise errors.not_found()
-    return webhook
+    return errors.require_found(records.get_webhook(webhook_id, lock=lock))
 
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
@@ -111,8 +117,7 @@ def _build_details_response(webhook: Webhook) -> dict[str, Any]:
 
 def _lock_webhook(webhook_id: UUID, revision: int | None = None) -> Webhook:
     webhook = get(webhook_id, lock=True)
-    if revision is not None and revision != webhook.revision:
-        raise errors.stale(webhook.revision)
+    errors.check_revision(revision, webhook.revision)
     return webhook
 
 
@@ -130,10 +135,10 @@ def update(
     invalid, 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
     if events is not None:
-        checks.check_events(events)
+        check_events(events)
     if url is not None:
         get(webhook_id)
-        checks.check_url(url)
+        _check_url(url)
     webhook = _lock_webhook(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
@@ -243,9 +248,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    delivery = records.get_delivery(webhook_id, delivery_id)
-    if delivery is None:
-        raise errors.not_found()
+    delivery = errors.require_found(records.get_delivery(webhook_id, delivery_id))
     return _build_delivery_response(
         delivery, records.list_attempts([delivery_id]).get(delivery_id, [])
     )
@@ -266,10 +269,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
-    locked_delivery = records.lock_delivery(webhook_id, delivery_id)
-    if locked_delivery is None:
-        raise errors.not_found()
-    delivery, is_leased = locked_delivery
+    delivery, is_leased = errors.require_found(records.lock_delivery(webhook_id, delivery_id))
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
     # A delivery that was pending at a deactivation counts as abandoned, even if its status is still
@@ -294,5 +294,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of event types from the catalog."""
-    names = records.list_event_names(page, list(CATALOGUE))
+    names = paginate_values(page, event=list(CATALOGUE))
     return replace(names, items=[CATALOGUE[row.event] for row in names.items])

@@ -1,19 +1,7 @@
 """Destinations for finished files: object stores, file servers and web servers."""
 
-from app.engines.destinations.model import (
-    Destination,
-    DestinationError,
-    DestinationErrorKind,
-    DestinationType,
-    OutgoingFile,
-)
+from app.engines.destinations.model import Destination, DestinationType, OutgoingFile
 from app.engines.destinations.registry import TYPES
+from app.engines.sources import HostError, HostErrorKind
 
-__all__ = [
-    "TYPES",
-    "Destination",
-    "DestinationError",
-    "DestinationErrorKind",
-    "DestinationType",
-    "OutgoingFile",
-]
+__all__ = ["TYPES", "Destination", "DestinationType", "HostError", "HostErrorKind", "OutgoingFile"]

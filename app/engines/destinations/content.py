@@ -6,19 +6,20 @@ from time import monotonic
 
 from app.engines.destinations import limits
 from app.engines.destinations.failures import build_file_mismatch_error
-from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
+from app.engines.destinations.model import OutgoingFile
+from app.engines.sources import HostError, HostErrorKind
 from app.engines.sources.paths import is_valid_name
 
 
 def validate_name(name: str) -> bytes:
-    """Validate a file name, and return it as bytes. Raises DestinationError if it is invalid."""
+    """Validate a file name, and return it as bytes. Raises HostError if it is invalid."""
     encoded = name.encode("utf-8", "replace")
     if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
         message = (
             f"The name of the file must be 1 to {limits.MAX_NAME_BYTES} bytes long, and must not "
             "contain slashes or control characters."
         )
-        raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     return encoded
 
 
@@ -29,7 +30,7 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
     never receives all bytes of a damaged file.
 
     Raises:
-        DestinationError: the content differs from the expected size or digest.
+        HostError: the content differs from the expected size or digest.
     """
     digest = hashlib.sha256()
     read_bytes = 0
@@ -50,18 +51,14 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
 
 
 class PartReader:
-    """Divides blocks into parts of a requested size.
-
-    Args:
-        blocks: the content of a file, in order.
-    """
+    """Divides the blocks of a file into parts of a requested size."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
         self._remaining_block = b""
 
     def read_part(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes. Raises DestinationError if fewer bytes are left."""
+        """Yield the next `size` bytes. Raises HostError if fewer bytes are left."""
         remaining_size = size
         while remaining_size:
             block = self._remaining_block or next(self._blocks, b"")
@@ -75,8 +72,7 @@ class PartReader:
 class ProgressReporter:
     """Counts sent bytes and reports them, at most once every `PROGRESS_SECONDS`.
 
-    Args:
-        on_progress: receives the number of bytes sent so far.
+    `on_progress` receives the number of bytes sent so far.
     """
 
     def __init__(self, on_progress: Callable[[int], None]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -9,43 +10,35 @@ from requests import Response
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter
-from app.engines.destinations.failures import translate_source_errors
-from app.engines.destinations.model import DestinationError, DestinationErrorKind
-from app.engines.sources import Network
-from app.engines.sources.http_client import RequestBody, send_request
+from app.engines.sources import HostError, HostErrorKind, Network
+from app.engines.sources.http_client import send_request
 
 
 class _BodyFailed(Exception):  # noqa: N818 - names what happened
     """The body could not be read, or its progress could not be reported."""
 
 
+@dataclass(slots=True)
 class UploadBody:
-    """The body of one request, which can be read only once.
+    """The body of one request, which can be read only once. `size` is its size in bytes."""
 
-    Args:
-        blocks: the content.
-        size: its size in bytes.
-        progress: counts the sent bytes.
-    """
-
-    def __init__(self, blocks: Iterable[bytes], size: int, progress: ProgressReporter) -> None:
-        self.size = size
-        self._blocks = blocks
-        self._progress = progress
-        self._sent = 0
-        self.failure: Exception | None = None
+    blocks: Iterable[bytes]
+    size: int
+    progress: ProgressReporter
+    sent_bytes: int = 0
+    failure: Exception | None = None
 
     @property
     def is_sent(self) -> bool:
         """Return whether all bytes were sent."""
-        return self._sent == self.size
+        return self.sent_bytes == self.size
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            for block in self._blocks:
+            for block in self.blocks:
                 yield block
-                self._sent += len(block)
-                self._progress.add(len(block))
+                self.sent_bytes += len(block)
+                self.progress.add(len(block))
         except Exception as error:  # noqa: BLE001 - raised again by `send_upload`
             # The HTTP libraries would treat an OSError as a connection error.
             self.failure = error
@@ -70,28 +63,20 @@ def is_success(response: Response) -> bool:
 def send_upload(network: Network, request: UploadRequest, seconds: float) -> Iterator[Response]:
     """Send a request, and yield the response before its body is read.
 
-    Args:
-        network: opens the connection, which is used for this request only.
-        request: the request.
-        seconds: the maximum time for the request and its response together.
-
-    Raises:
-        DestinationError: the host could not be reached, or did not receive the whole body.
-        Exception: reading the body failed. The original exception is raised unchanged.
+    The connection is used for this request only. `seconds` is the maximum time for the request and
+    its response together. Raises HostError if the host could not be reached, or did not receive the
+    whole body. If reading the body failed, the original exception is raised unchanged.
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
-    request_body = None if body is None else RequestBody(body, body.size)
+    size = 0 if body is None else body.size
     try:
-        with (
-            translate_source_errors(),
-            send_request(
-                session, request.url, request.headers, method=request.method, body=request_body
-            ) as response,
-        ):
+        with send_request(
+            session, request.url, request.headers, method=request.method, body=body, size=size
+        ) as response:
             _check_body_is_sent(response, body)
             yield response
-    except DestinationError:
+    except HostError:
         if body is not None and body.failure is not None:
             raise body.failure from None
         raise
@@ -100,7 +85,7 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
 
 
 def _check_body_is_sent(response: Response, body: UploadBody | None) -> None:
-    """Raise DestinationError if the host reports success before the whole body was sent."""
+    """Raise HostError if the host reports success before the whole body was sent."""
     if is_success(response) and body is not None and not body.is_sent:
         message = "The host responded before it had received the whole file."
-        raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)

@@ -7,6 +7,8 @@ was damaged in transit. An existing object is replaced only when the new content
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
 from time import monotonic
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -27,38 +29,54 @@ from app.engines.destinations.content import (
     validate_name,
 )
 from app.engines.destinations.failures import (
+    build_full_disk_error,
+    build_large_file_error,
     build_timeout_error,
-    translate_source_errors,
 )
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
-from app.engines.destinations.model import DestinationError, OutgoingFile
-from app.engines.destinations.s3_refusals import (
-    build_refusal_error,
-    build_unexpected_response_error,
-)
-from app.engines.sources import Network
+from app.engines.destinations.model import OutgoingFile
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import read_body
 from app.engines.sources.object_store import build_prefix, check_key
 from app.engines.sources.s3 import build_bucket_url, build_object_url
+from app.engines.sources.s3_responses import build_code_error, find_error_code
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _MEBIBYTE = 1024**2
+_DAMAGED_FILE = (
+    HostErrorKind.PROTOCOL,
+    "The file was damaged in transit, so the host did not store it.",
+)
+_BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host cannot receive the file at the moment.")
+_BAD_NAME = (HostErrorKind.NOT_ALLOWED, "The host does not accept the name of the folder or file.")
+_REFUSALS: Mapping[str, tuple[HostErrorKind, str]] = {
+    "BadDigest": _DAMAGED_FILE,
+    "InvalidDigest": _DAMAGED_FILE,
+    "XAmzContentSHA256Mismatch": _DAMAGED_FILE,
+    "RequestTimeout": _BUSY_HOST,
+    "SlowDown": _BUSY_HOST,
+    "KeyTooLongError": _BAD_NAME,
+    "NoSuchKey": _BAD_NAME,
+    "NoSuchUpload": (
+        HostErrorKind.PROTOCOL,
+        "The host removed the parts of the file before all parts were sent.",
+    ),
+}
+_FULL_DISK_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
     """Open a bucket, or a folder in it, as a destination.
 
-    Raises DestinationError if the endpoint URL is invalid.
+    Raises HostError if the endpoint URL is invalid.
     """
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
-    with translate_source_errors():
-        address = build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url"))
     return S3Destination(
         network=network,
         signer=_DigestSigner(credentials, "s3", region),
         bucket=str(settings["bucket"]),
-        address=address,
+        address=build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url")),
         prefix=build_prefix(str(settings.get("prefix", ""))),
     )
 
@@ -71,123 +89,105 @@ class _DigestSigner(S3SigV4Auth):  # type: ignore[misc]
         return str(request.context["body_sha256"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class S3Destination:
-    """A bucket, or a folder in it.
+    """A bucket with the URL `address`, or a folder in it: all keys begin with `prefix`."""
 
-    Args:
-        network: opens the connections.
-        signer: signs the requests.
-        bucket: name of the bucket.
-        address: URL of the bucket.
-        prefix: the prefix of all object names.
-    """
-
-    def __init__(
-        self, *, network: Network, signer: _DigestSigner, bucket: str, address: str, prefix: bytes
-    ) -> None:
-        self._network = network
-        self._signer = signer
-        self._bucket = bucket
-        self._address = address
-        self._prefix = prefix
+    network: Network
+    signer: _DigestSigner
+    bucket: str
+    address: str
+    prefix: bytes
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file in one request, or in parts if it is too large. Return its `s3://` URL."""
-        key = self._prefix + validate_name(file.name)
-        with translate_source_errors():
-            check_key(key)
+        key = self.prefix + validate_name(file.name)
+        check_key(key)
         upload = _S3Upload(
-            network=self._network,
-            signer=self._signer,
-            url=build_object_url(self._address, key),
+            network=self.network,
+            signer=self.signer,
+            url=build_object_url(self.address, key),
             file=file,
             progress=ProgressReporter(on_progress),
+            deadline=monotonic() + limits.compute_timeout_seconds(file.size),
         )
         if file.size > limits.MAX_PUT_BYTES:
             upload.send_in_parts()
         else:
             upload.send_in_one_request()
-        return f"s3://{self._bucket}/{key.decode('utf-8', 'replace')}"
+        return f"s3://{self.bucket}/{key.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
         """Do nothing: each request has its own connection."""
 
 
+@dataclass(slots=True, kw_only=True)
 class _S3Upload:
     """The delivery of one file, with a deadline for all of its requests."""
 
-    def __init__(
-        self,
-        *,
-        network: Network,
-        signer: _DigestSigner,
-        url: str,
-        file: OutgoingFile,
-        progress: ProgressReporter,
-    ) -> None:
-        self._network = network
-        self._signer = signer
-        self._url = url
-        self._file = file
-        self._progress = progress
-        self._deadline = monotonic() + limits.compute_timeout_seconds(file.size)
+    network: Network
+    signer: _DigestSigner
+    url: str
+    file: OutgoingFile
+    progress: ProgressReporter
+    deadline: float
 
     def send_in_one_request(self) -> None:
         """Send the file in one request."""
-        blocks = read_blocks(self._file, limits.BLOCK_BYTES)
-        body = UploadBody(blocks, self._file.size, self._progress)
-        headers = {"Content-Type": self._file.media_type}
-        with self._request("PUT", headers=headers, body=body, sha256=self._file.sha256.lower()):
-            self._progress.finish()
+        blocks = read_blocks(self.file, limits.BLOCK_BYTES)
+        body = UploadBody(blocks, self.file.size, self.progress)
+        headers = {"Content-Type": self.file.media_type}
+        with self._request("PUT", headers=headers, body=body, sha256=self.file.sha256.lower()):
+            self.progress.finish()
 
     def send_in_parts(self) -> None:
         """Send the file in parts. If a part fails, request the removal of all parts."""
-        sizes = _compute_part_sizes(self._file.size)
+        sizes = _compute_part_sizes(self.file.size)
         # The digest of a part is sent before the part, so the file is read twice.
         digests = self._compute_digests(sizes)
         upload_id = self._create_upload()
         query = f"uploadId={quote(upload_id, safe='')}"
         try:
-            reader = PartReader(read_blocks(self._file, limits.BLOCK_BYTES))
+            reader = PartReader(read_blocks(self.file, limits.BLOCK_BYTES))
             etags = [
                 self._send_part(reader, size, digest, f"partNumber={number}&{query}")
                 for number, (size, digest) in enumerate(zip(sizes, digests, strict=True), start=1)
             ]
             self._complete_upload(query, etags)
         except BaseException:
-            self._deadline = monotonic() + limits.CLEANUP_SECONDS
-            with suppress(DestinationError), self._request("DELETE", query):
+            self.deadline = monotonic() + limits.CLEANUP_SECONDS
+            with suppress(HostError), self._request("DELETE", query):
                 pass
             raise
-        self._progress.finish()
+        self.progress.finish()
 
     def _compute_digests(self, sizes: list[int]) -> list[str]:
-        reader = PartReader(read_blocks(self._file, limits.BLOCK_BYTES))
+        reader = PartReader(read_blocks(self.file, limits.BLOCK_BYTES))
         digests = []
         for size in sizes:
             digest = hashlib.sha256()
             for block in reader.read_part(size):
                 digest.update(block)
                 # No bytes were sent, but this calls the callback, which can stop the delivery.
-                self._progress.add(0)
+                self.progress.add(0)
             digests.append(digest.hexdigest())
         return digests
 
     def _create_upload(self) -> str:
-        headers = {"Content-Type": self._file.media_type}
+        headers = {"Content-Type": self.file.media_type}
         with self._request("POST", "uploads=", headers=headers) as response:
             upload_id = _parse_response_body(response).findtext("{*}UploadId")
         if not upload_id:
-            raise build_unexpected_response_error()
+            raise _build_unexpected_response_error()
         return upload_id
 
     def _send_part(self, reader: PartReader, size: int, digest: str, query: str) -> str:
         """Send a part and return its ETag, which is needed to complete the upload."""
-        body = UploadBody(reader.read_part(size), size, self._progress)
+        body = UploadBody(reader.read_part(size), size, self.progress)
         with self._request("PUT", query, body=body, sha256=digest) as response:
             etag = response.headers.get("ETag")
         if not etag:
-            raise build_unexpected_response_error()
+            raise _build_unexpected_response_error()
         return str(etag)
 
     def _complete_upload(self, query: str, etags: list[str]) -> None:
@@ -197,7 +197,7 @@ class _S3Upload:
         with self._request("POST", query, body=body, sha256=digest) as response:
             # The store may find an error after it has sent the status.
             if not _parse_response_body(response).tag.endswith("CompleteMultipartUploadResult"):
-                raise build_unexpected_response_error()
+                raise _build_unexpected_response_error()
 
     @contextmanager
     def _request(
@@ -211,19 +211,19 @@ class _S3Upload:
     ) -> Iterator[Response]:
         """Send a signed request, and yield its response.
 
-        Raises DestinationError if the request fails, or if the store refuses it.
+        Raises HostError if the request fails, or if the store refuses it.
         """
-        seconds = self._deadline - monotonic()
+        seconds = self.deadline - monotonic()
         if seconds <= 0:
             raise build_timeout_error()
-        url = f"{self._url}?{query}" if query else self._url
+        url = f"{self.url}?{query}" if query else self.url
         request = AWSRequest(method, url, headers={"Host": urlsplit(url).netloc, **(headers or {})})
         request.context["body_sha256"] = sha256
-        self._signer.add_auth(request)
+        self.signer.add_auth(request)
         upload = UploadRequest(method, url, dict(request.headers.items()), body)
-        with send_upload(self._network, upload, seconds) as response:
+        with send_upload(self.network, upload, seconds) as response:
             if not is_success(response):
-                raise build_refusal_error(response)
+                raise _build_refusal_error(response)
             yield response
 
 
@@ -246,10 +246,27 @@ def _build_part_list(etags: list[str]) -> bytes:
 
 def _parse_response_body(response: Response) -> Element:
     """Parse the XML body of a successful response, and return its root element."""
-    with translate_source_errors():
-        body = read_body(response, limits.MAX_RESPONSE_BYTES)
+    body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:
         root: Element = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):
-        raise build_unexpected_response_error() from None
+        raise _build_unexpected_response_error() from None
     return root
+
+
+def _build_refusal_error(response: Response) -> HostError:
+    """Build the error for a response with an error status."""
+    code = find_error_code(response)
+    if refusal := _REFUSALS.get(code):
+        return HostError(*refusal)
+    if code in _FULL_DISK_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+        return build_full_disk_error()
+    if code == "EntityTooLarge" or response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return build_large_file_error()
+    return build_code_error(response, code, action="write to")
+
+
+def _build_unexpected_response_error() -> HostError:
+    """Build the error for a response that does not follow the protocol."""
+    message = "The host does not respond like an object store, or could not combine the file parts."
+    return HostError(HostErrorKind.PROTOCOL, message)

@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 
 from app.engines.sources import settings as sources
-from app.engines.sources.settings import (
-    Schema,
-    build_secret_schema,
-    build_settings_schema,
-    build_text_schema,
-)
+from app.engines.sources.settings import Schema, build_settings_schema, build_text_schema
 
 
 def _replace_descriptions(schema: Schema, descriptions: Mapping[str, str]) -> Schema:
@@ -49,18 +44,8 @@ HTTP = build_settings_schema(
             pattern=r"^https?://[^\s@/?#{}]+([/?][^\s@#]*)?$",
             maxLength=1024,
         ),
-        "username": build_text_schema(
-            "User name",
-            "User for HTTP Basic authentication.",
-            minLength=1,
-            pattern=r"^[^:\x00-\x1f]+$",
-        ),
-        "password": build_secret_schema("Password", "Password of the user."),
-        "token": build_secret_schema(
-            "Token", "Bearer token, instead of a password.", maxLength=8192, pattern=r"^[!-~]+$"
-        ),
+        **sources.HTTP_CREDENTIALS,
     },
     ("url",),
-    dependentRequired={"username": ["password"], "password": ["username"]},
-    allOf=[{"not": {"required": ["token", "username"]}}],
+    **sources.HTTP_CREDENTIAL_RULES,
 )

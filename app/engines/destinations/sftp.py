@@ -9,18 +9,16 @@ file.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
-from app.engines.destinations.failures import (
-    build_full_disk_error,
-    build_missing_folder_error,
-    translate_source_errors,
-)
-from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
-from app.engines.sources import Network
+from app.engines.destinations.failures import build_full_disk_error
+from app.engines.destinations.model import OutgoingFile
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.deadlines import TimeBudget
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.limits import CHUNK_BYTES
 from app.engines.sources.sftp_connection import SftpConnection, SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpStatusError
@@ -35,9 +33,8 @@ _FULL_DISK_PHRASES = ("no space", "disk full", "quota")
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
     """Sign in to an SFTP server, and open a folder on it as a destination."""
-    with translate_source_errors():
-        connector = SftpConnector(settings, network)
-        connector.connect()
+    connector = SftpConnector(settings, network)
+    connector.connect()
     return SftpDestination(connector, _build_display_host(settings))
 
 
@@ -48,26 +45,23 @@ def _build_display_host(settings: Mapping[str, Any]) -> str:
     return url_host if port == 22 else f"{url_host}:{port}"  # noqa: PLR2004 - the port of SSH
 
 
+@dataclass(frozen=True, slots=True)
 class SftpDestination:
     """A folder on an SFTP server. A lost connection is reopened for the next file.
 
-    Args:
-        connector: connects to the server.
-        host: the host to display, with its port unless it is the default port.
+    `host` is the host to display, with its port unless it is the default port.
     """
 
-    def __init__(self, connector: SftpConnector, host: str) -> None:
-        self._connector = connector
-        self._host = host
+    connector: SftpConnector
+    host: str
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its SFTP URL.
 
-        Raises DestinationError if the file was not delivered.
+        Raises HostError if the file was not delivered.
         """
         name = validate_name(file.name)
-        with translate_source_errors():
-            connection = self._connector.connect()
+        connection = self.connector.connect()
         folder = connection.root.rstrip(b"/")
         suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
         upload = _SftpUpload(
@@ -83,44 +77,32 @@ class SftpDestination:
         except BaseException:
             upload.remove_part()
             # paramiko may still report a lost connection as active.
-            self._connector.close()
+            self.connector.close()
             raise
         progress.finish()
-        return f"sftp://{self._host}{upload.target_path.decode('utf-8', 'replace')}"
+        return f"sftp://{self.host}{upload.target_path.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
         """Close the connection."""
-        self._connector.close()
+        self.connector.close()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _SftpUpload:
     """The delivery of one file.
 
-    Args:
-        connection: the connection.
-        budget: the maximum time for all operations, except for reading the content.
-        target_path: path of the file.
-        part_path: path of the part file.
+    `budget` is the maximum time for all operations, except for reading the content.
     """
 
-    def __init__(
-        self,
-        *,
-        connection: SftpConnection,
-        budget: TimeBudget,
-        target_path: bytes,
-        part_path: bytes,
-    ) -> None:
-        self._connection = connection
-        self._session = connection.session
-        self._budget = budget
-        self.target_path = target_path
-        self._part_path = part_path
+    connection: SftpConnection
+    budget: TimeBudget
+    target_path: bytes
+    part_path: bytes
 
     def write(self, file: OutgoingFile, progress: ProgressReporter) -> None:
         """Write the content of the file to the part file."""
         with self._run_operation(build_missing_folder_error):
-            writer = self._session.open_for_writing(self._part_path)
+            writer = self.connection.session.open_for_writing(self.part_path)
         for block in read_blocks(file, CHUNK_BYTES):
             with self._run_operation(_build_missing_part_error):
                 writer.write(block)
@@ -131,66 +113,62 @@ class _SftpUpload:
     def rename(self, size: int) -> None:
         """Rename the part file to the target path if the server has stored all `size` bytes."""
         with self._run_operation(_build_missing_part_error):
-            stored_size = self._session.get_attributes(self._part_path).size
+            stored_size = self.connection.session.get_attributes(self.part_path).size
         if stored_size not in (None, size):
             message = "The server stored a different number of bytes than were sent."
-            raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+            raise HostError(HostErrorKind.PROTOCOL, message)
         with self._run_operation(_build_missing_part_error):
             self._replace_target()
 
     def remove_part(self) -> None:
         """Remove the part file if the connection still works."""
-        if not self._connection.transport.is_active():
+        if not self.connection.transport.is_active():
             return
-        budget = self._connection.build_budget(limits.CLEANUP_SECONDS)
-        with (
-            suppress(DestinationError),
-            _translate_errors(_build_missing_part_error),
-            budget.spend(),
-        ):
-            self._session.remove(self._part_path)
+        budget = self.connection.build_budget(limits.CLEANUP_SECONDS)
+        with suppress(HostError), _translate_errors(_build_missing_part_error), budget.spend():
+            self.connection.session.remove(self.part_path)
 
     def _replace_target(self) -> None:
         try:
-            self._session.posix_rename(self._part_path, self.target_path)
+            self.connection.session.posix_rename(self.part_path, self.target_path)
         except SftpStatusError as error:
             if error.code != _UNSUPPORTED_CODE:
                 raise
             # The protocol itself has no rename that replaces a file.
             with suppress(FileNotFoundError):
-                self._session.remove(self.target_path)
-            self._session.rename(self._part_path, self.target_path)
+                self.connection.session.remove(self.target_path)
+            self.connection.session.rename(self.part_path, self.target_path)
 
     @contextmanager
-    def _run_operation(self, build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
-        with _translate_errors(build_missing_error), self._budget.spend():
+    def _run_operation(self, build_missing_error: Callable[[], HostError]) -> Iterator[None]:
+        with _translate_errors(build_missing_error), self.budget.spend():
             yield
 
 
 @contextmanager
-def _translate_errors(build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
-    """Translate errors from paramiko to DestinationError.
+def _translate_errors(build_missing_error: Callable[[], HostError]) -> Iterator[None]:
+    """Translate errors from paramiko to HostError.
 
     `build_missing_error` builds the error for a path that does not exist.
     """
-    with translate_source_errors(), translate_ssh_errors():
+    with translate_ssh_errors():
         try:
             yield
         except FileNotFoundError:
             raise build_missing_error() from None
         except PermissionError:
             message = "The user is not allowed to write to the folder, or to replace the file."
-            raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message) from None
+            raise HostError(HostErrorKind.NOT_ALLOWED, message) from None
         except SftpStatusError as error:
             raise _build_refusal_error(error) from None
 
 
-def _build_missing_part_error() -> DestinationError:
+def _build_missing_part_error() -> HostError:
     message = "The file was removed from the server while it was being sent."
-    return DestinationError(DestinationErrorKind.UNREACHABLE, message)
+    return HostError(HostErrorKind.UNREACHABLE, message)
 
 
-def _build_refusal_error(error: SftpStatusError) -> DestinationError:
+def _build_refusal_error(error: SftpStatusError) -> HostError:
     if error.code in _FULL_DISK_CODES or any(
         text in error.text.lower() for text in _FULL_DISK_PHRASES
     ):
@@ -200,4 +178,4 @@ def _build_refusal_error(error: SftpStatusError) -> DestinationError:
         "The server refuses to store the file. Its disk may be full, or a folder with the same"
         " name may exist."
     )
-    return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
+    return HostError(HostErrorKind.NOT_ALLOWED, message)

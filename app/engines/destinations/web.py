@@ -6,6 +6,7 @@ considered delivered when the server has received the whole file and responds wi
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -14,78 +15,75 @@ from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
 from app.engines.destinations.failures import build_full_disk_error, build_large_file_error
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
-from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
-from app.engines.sources import Network
+from app.engines.destinations.model import OutgoingFile
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import build_authorization_header
 from app.engines.sources.web_paths import normalize_url
 
 _PLACEHOLDER = "{name}"
-_REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
+_REFUSALS: Mapping[int, tuple[HostErrorKind, str]] = {
     HTTPStatus.UNAUTHORIZED: (
-        DestinationErrorKind.CREDENTIALS_REFUSED,
+        HostErrorKind.CREDENTIALS_REFUSED,
         "The host responds, but requires valid credentials; check the settings.",
     ),
     HTTPStatus.FORBIDDEN: (
-        DestinationErrorKind.NOT_ALLOWED,
+        HostErrorKind.NOT_ALLOWED,
         "The host does not allow these credentials to write the file.",
     ),
     HTTPStatus.NOT_FOUND: (
-        DestinationErrorKind.NOT_FOUND,
+        HostErrorKind.NOT_FOUND,
         "The folder in the URL does not exist on the host.",
     ),
     HTTPStatus.GONE: (
-        DestinationErrorKind.NOT_FOUND,
+        HostErrorKind.NOT_FOUND,
         "The folder in the URL no longer exists on the host.",
     ),
     # WebDAV servers send this status if the folder does not exist.
     HTTPStatus.CONFLICT: (
-        DestinationErrorKind.NOT_FOUND,
+        HostErrorKind.NOT_FOUND,
         "The host cannot store the file at this URL; check that its folder exists.",
     ),
     HTTPStatus.METHOD_NOT_ALLOWED: (
-        DestinationErrorKind.NOT_ALLOWED,
+        HostErrorKind.NOT_ALLOWED,
         "The host does not accept files with PUT at this URL.",
     ),
     HTTPStatus.NOT_IMPLEMENTED: (
-        DestinationErrorKind.NOT_ALLOWED,
+        HostErrorKind.NOT_ALLOWED,
         "The host does not accept files with PUT.",
     ),
 }
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDestination":
-    """Open a URL as a destination. Raises DestinationError if the URL is invalid."""
+    """Open a URL as a destination. Raises HostError if the URL is invalid."""
     url = str(settings["url"])
     _build_url(url, "file")
     return WebDestination(network, url, build_authorization_header(settings))
 
 
+@dataclass(frozen=True, slots=True)
 class WebDestination:
-    """A URL to which files are sent.
+    """A URL to which files are sent; `{name}` in it is a placeholder for the name of the file.
 
-    Args:
-        network: opens the connections.
-        url: the URL, in which `{name}` is a placeholder for the name of the file.
-        authorization: the `Authorization` header, or None if there are no credentials.
+    `authorization` is the `Authorization` header, or None if there are no credentials.
     """
 
-    def __init__(self, network: Network, url: str, authorization: str | None) -> None:
-        self._network = network
-        self._url = url
-        self._authorization = authorization
+    network: Network
+    url: str
+    authorization: str | None
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its URL without the query.
 
-        Raises DestinationError if the file was not delivered.
+        Raises HostError if the file was not delivered.
         """
         validate_name(file.name)
-        url = _build_url(self._url, file.name)
+        url = _build_url(self.url, file.name)
         progress = ProgressReporter(on_progress)
         body = UploadBody(read_blocks(file, limits.BLOCK_BYTES), file.size, progress)
         request = UploadRequest("PUT", url, self._build_headers(file), body)
         with send_upload(
-            self._network, request, limits.compute_timeout_seconds(file.size)
+            self.network, request, limits.compute_timeout_seconds(file.size)
         ) as response:
             if not is_success(response):
                 raise _build_status_error(response.status_code)
@@ -99,9 +97,9 @@ class WebDestination:
     def _build_headers(self, file: OutgoingFile) -> dict[str, str]:
         digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
         headers = {"Content-Type": file.media_type, "Content-Digest": f"sha-256=:{digest}:"}
-        if self._authorization:
-            headers["Authorization"] = self._authorization
-        if parse_qs(urlsplit(self._url).query).keys() >= {"sv", "sig"}:
+        if self.authorization:
+            headers["Authorization"] = self.authorization
+        if parse_qs(urlsplit(self.url).query).keys() >= {"sv", "sig"}:
             # Azure Blob Storage, whose shared access signatures have these two parameters,
             # requires this header.
             headers["x-ms-blob-type"] = "BlockBlob"
@@ -109,7 +107,7 @@ class WebDestination:
 
 
 def _build_url(url: str, name: str) -> str:
-    """Build a URL by inserting a file name into `url`. Raises DestinationError if it is invalid."""
+    """Build a URL by inserting a file name into `url`. Raises HostError if it is invalid."""
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc
@@ -118,12 +116,12 @@ def _build_url(url: str, name: str) -> str:
     except ValueError:
         pass
     message = "The URL is not valid, or its host contains `{name}`."
-    raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+    raise HostError(HostErrorKind.PROTOCOL, message)
 
 
-def _build_status_error(status: int) -> DestinationError:
+def _build_status_error(status: int) -> HostError:
     if refusal := _REFUSALS.get(status):
-        return DestinationError(*refusal)
+        return HostError(*refusal)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return build_large_file_error()
     if status == HTTPStatus.INSUFFICIENT_STORAGE:
@@ -133,12 +131,12 @@ def _build_status_error(status: int) -> DestinationError:
             f"The host redirects to another address (HTTP status {status}). Redirects are not "
             "followed; enter the URL that receives the files."
         )
-        return DestinationError(DestinationErrorKind.PROTOCOL, message)
+        return HostError(HostErrorKind.PROTOCOL, message)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in (
         HTTPStatus.REQUEST_TIMEOUT,
         HTTPStatus.TOO_MANY_REQUESTS,
     ):
         message = f"The host cannot receive the file at the moment (HTTP status {status})."
-        return DestinationError(DestinationErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     message = f"The host does not accept the file (HTTP status {status})."
-    return DestinationError(DestinationErrorKind.PROTOCOL, message)
+    return HostError(HostErrorKind.PROTOCOL, message)

@@ -4,14 +4,12 @@ Requests carry a shared access signature: either the signature in the settings, 
 Microsoft's library creates from the account key without opening a connection.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urlencode
+from typing import Any
+from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 
 from azure.storage.blob import ContainerSasPermissions, generate_container_sas
@@ -19,17 +17,17 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
-from app.engines.sources.failures import build_protocol_error
-from app.engines.sources.http_client import HttpClient, read_body
-from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.failures import build_protocol_error, build_status_error
+from app.engines.sources.http_client import normalize_endpoint
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import (
     ListingPage,
     ListingQuery,
+    ObjectStore,
     ObjectStoreSource,
+    Parameters,
     StoredObject,
-    build_status_error,
     check_parts,
-    normalize_endpoint,
 )
 
 _VERSION = "2021-12-02"
@@ -47,48 +45,27 @@ _REFUSED_KEY_CODES = frozenset(
 )
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> ObjectStoreSource:
+def open_source(settings: Mapping[str, Any], network: Network) -> ObjectStoreSource:
     """Open a container, or a folder in it, as a source.
 
-    Raises SourceError if the account key or the endpoint URL is invalid.
+    Raises HostError if the account key or the endpoint URL is invalid.
     """
-    del local_root
     account, container = str(settings["account"]), str(settings["container"])
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
-    signatures: _SignatureProvider
+    address = f"{normalize_endpoint(str(endpoint))}/{quote(container)}"
     if "sas_token" in settings:
-        signatures = _FixedSignature(str(settings["sas_token"]))
+        sas_token = str(settings["sas_token"]).removeprefix("?")
+        store = _Container(network, address, lambda: sas_token)
     else:
         signatures = _SignatureBuilder(account, container, str(settings["account_key"]))
-    address = f"{normalize_endpoint(str(endpoint))}/{quote(container)}"
-    store = _Container(HttpClient(network), address, signatures)
+        store = _Container(network, address, signatures.get)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
-
-
-class _SignatureProvider(Protocol):
-    """Provides shared access signatures in the form of URL queries."""
-
-    def get(self) -> str:
-        """Return a signature for the next request. Raises SourceError if it cannot be built."""
-
-
-class _FixedSignature:
-    """Provides the shared access signature from the settings."""
-
-    def __init__(self, signature: str) -> None:
-        self._signature = signature.removeprefix("?")
-
-    def get(self) -> str:
-        """Return the signature. Azure refuses the signature after it has expired."""
-        return self._signature
 
 
 class _SignatureBuilder:
     """Builds signatures that allow listing and reading a container.
 
-    Raises SourceError if the key is invalid.
+    Raises HostError if the key is invalid.
     """
 
     def __init__(self, account: str, container: str, key: str) -> None:
@@ -118,85 +95,58 @@ def _build_signature(account: str, container: str, key: str, now: datetime) -> s
         )
     except Exception:  # noqa: BLE001 - the library has no documented error for a damaged key
         message = "`account_key` is not the key of a storage account."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
 
 
-class _Container:
-    """A container, accessed with signed requests.
-
-    Args:
-        client: sends the requests.
-        address: URL of the container.
-        signatures: provides the signatures for the requests.
-    """
+class _Container(ObjectStore):
+    """A container. `get_signature` returns a valid shared access signature as a URL query."""
 
     can_start_after = False
 
-    def __init__(self, client: HttpClient, address: str, signatures: _SignatureProvider) -> None:
-        self._client = client
-        self._address = address
-        self._signatures = signatures
+    def __init__(self, network: Network, address: str, get_signature: Callable[[], str]) -> None:
+        super().__init__(network, address)
+        self._get_signature = get_signature
 
-    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
-        parameters: dict[str, str | bytes] = {
+    def build_refusal_error(self, response: Response) -> HostError:
+        code = response.headers.get("x-ms-error-code", "")
+        if code == "BlobArchived":
+            message = "The document is in the archive tier; move it to another tier first."
+            return HostError(HostErrorKind.NOT_ALLOWED, message)
+        status = HTTPStatus.UNAUTHORIZED if code in _REFUSED_KEY_CODES else response.status_code
+        return build_status_error(status, key="key or signature", container="container")
+
+    def _build_parameters(self, query: ListingQuery, token: str | None) -> Parameters:
+        return {
             "restype": "container",
             "comp": "list",
             "maxresults": str(_PAGE_ITEMS),
             "prefix": query.prefix,
+            "delimiter": "/" if query.by_folder else None,
+            "marker": token,
         }
-        if query.by_folder:
-            parameters["delimiter"] = "/"
-        if token is not None:
-            parameters["marker"] = token
-        url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
-        with self._request(url, is_document=False) as response:
-            if response.status_code != HTTPStatus.OK:
-                raise self.build_refusal_error(response)
-            return _parse_listing(read_body(response))
 
-    @contextmanager
-    def read(self, key: bytes) -> Iterator[Response]:
-        url = f"{self._address}/{quote_from_bytes(key, safe='/-_.~')}?"
-        with self._request(url, is_document=True) as response:
-            yield response
+    def _parse_listing(self, body: bytes) -> ListingPage:
+        # See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
+        check_parts(body, b"<", b"=")
+        try:
+            root: Element = fromstring(body, forbid_dtd=True)
+            if root.tag != "EnumerationResults":
+                raise build_protocol_error()
+            blobs = root.iterfind("Blobs/Blob")
+            return ListingPage(
+                [_parse_blob(blob) for blob in blobs if not _is_folder(blob)],
+                [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
+                root.findtext("NextMarker") or None,
+            )
+        except (ParseError, DefusedXmlException, OverflowError, ValueError):
+            raise build_protocol_error() from None
 
-    def build_refusal_error(self, response: Response) -> SourceError:
-        code = response.headers.get("x-ms-error-code", "")
-        if code == "BlobArchived":
-            message = "The document is in the archive tier; move it to another tier first."
-            return SourceError(SourceErrorKind.NOT_ALLOWED, message)
-        status = HTTPStatus.UNAUTHORIZED if code in _REFUSED_KEY_CODES else response.status_code
-        return build_status_error(status, key="key or signature", container="container")
+    def _build_object_url(self, key: bytes) -> str:
+        return f"{self._listing_url}/{quote_from_bytes(key, safe='/-_.~')}?"
 
-    def close(self) -> None:
-        self._client.close()
-
-    @contextmanager
-    def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
-        signed_url = f"{url}{'' if url.endswith('?') else '&'}{self._signatures.get()}"
-        headers = {"x-ms-version": _VERSION}
-        with self._client.request(signed_url, headers, is_document=is_document) as response:
-            yield response
-
-
-def _parse_listing(body: bytes) -> ListingPage:
-    """Parse a page of a listing. Raises SourceError if the body is not a listing.
-
-    See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
-    """
-    check_parts(body, b"<", b"=")
-    try:
-        root: Element = fromstring(body, forbid_dtd=True)
-        if root.tag != "EnumerationResults":
-            raise build_protocol_error()
-        blobs = root.iterfind("Blobs/Blob")
-        return ListingPage(
-            [_parse_blob(blob) for blob in blobs if not _is_folder(blob)],
-            [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
-            root.findtext("NextMarker") or None,
-        )
-    except (ParseError, DefusedXmlException, OverflowError, ValueError):
-        raise build_protocol_error() from None
+    def _sign(self, url: str) -> tuple[str, dict[str, str]]:
+        separator = "" if url.endswith("?") else "&"
+        return f"{url}{separator}{self._get_signature()}", {"x-ms-version": _VERSION}
 
 
 def _is_folder(blob: Element) -> bool:

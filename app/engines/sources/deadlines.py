@@ -7,21 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 _TOO_SLOW_MESSAGE = "The host did not complete its response in time."
 
 
 class TimeBudget:
-    """The maximum time for an operation. Only time inside `spend` counts.
+    """The maximum time in seconds for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not stop an operation in which a
-    host sends single bytes slowly. Therefore a timer shuts down the connection when the budget is
-    used up.
-
-    Args:
-        seconds: the maximum time.
-        abort: shuts down the connections; it is called from another thread.
+    host sends single bytes slowly. Therefore a timer calls `abort` from another thread when the
+    budget is used up, which shuts down the connections.
     """
 
     def __init__(self, seconds: float, abort: Callable[[], None]) -> None:
@@ -32,10 +28,10 @@ class TimeBudget:
     def spend(self) -> Iterator[None]:
         """Count the time in the context against the budget.
 
-        Raises SourceError if the budget is used up before or within the context.
+        Raises HostError if the budget is used up before or within the context.
         """
         if self._remaining_seconds <= 0:
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
+            raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()
 
         def abort() -> None:
@@ -50,13 +46,13 @@ class TimeBudget:
             yield
         except Exception:
             if expired.is_set():
-                raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
+                raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
             raise
         finally:
             timer.cancel()
             self._remaining_seconds -= monotonic() - started
         if expired.is_set():
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
+            raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
 
 
 def shut_down(connection: socket.socket | None) -> None:

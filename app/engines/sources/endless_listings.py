@@ -5,7 +5,7 @@ from time import monotonic
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_protocol_error
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 _MAX_EMPTY_PAGES = 1000
 """The maximum number of consecutive empty pages. Stores may send empty pages, but not endlessly."""
@@ -27,12 +27,10 @@ class EndlessListingDetector:
         self._last_key = b""
 
     def check(self, token: str, keys: Sequence[bytes], *, is_empty: bool) -> None:
-        """Check a page that is not the last page. Raises SourceError if the listing is endless.
+        """Check a page that is not the last page. Raises HostError if the listing is endless.
 
-        Args:
-            token: the token that requests the next page.
-            keys: the names of the objects on the page.
-            is_empty: whether the page has neither objects nor folders.
+        `token` requests the next page. `keys` are the names of the objects on the page. An empty
+        page has neither objects nor folders.
         """
         if not is_empty:
             self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS
@@ -50,7 +48,7 @@ class EndlessListingDetector:
             self._saved_token, self._steps, self._power = token, 0, 2 * self._power
 
 
-def build_endless_error() -> SourceError:
-    """Build the SourceError for a listing that makes no progress."""
+def build_endless_error() -> HostError:
+    """Build the HostError for a listing that makes no progress."""
     message = "The listing of the host does not end: it repeats names or omits the last known name."
-    return SourceError(SourceErrorKind.PROTOCOL, message)
+    return HostError(HostErrorKind.PROTOCOL, message)

@@ -17,14 +17,15 @@ from typing import IO, NamedTuple
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     ListingPosition,
     ObjectMissing,
     PathFilter,
     SourceEntry,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
+from app.engines.sources.paths import encode_name
 
 
 class FolderItem(NamedTuple):
@@ -40,6 +41,21 @@ class FolderItem(NamedTuple):
     modified: float | None = None
 
 
+def build_item(
+    name: bytes,
+    *,
+    is_folder: bool,
+    size: int | None,
+    modified: float | None,
+    version: str | None = None,
+) -> FolderItem:
+    """Build the item for an entry of a folder. By default, the version is the size and the time."""
+    if is_folder:
+        return FolderItem(encode_name(name), is_folder=True)
+    version = version or f"{size}-{modified}"
+    return FolderItem(encode_name(name), False, version, size, modified)  # noqa: FBT003
+
+
 ReadFolder = Callable[[str], Iterable[FolderItem]]
 """Yields the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
@@ -49,15 +65,11 @@ def list_tree(
 ) -> Iterator[tuple[str, FolderItem | None]]:
     """List a tree: yield the path and item of each document, sorted by path.
 
-    The item is None for a path that is only a position: a folder that has been read, or a document
-    that the filter excludes. Subfolders that are removed meanwhile, or that may not be read, are
-    skipped. Raises ObjectMissing if the root does not exist, and SourceError if folders are nested
+    Documents up to and including the path `after` are left out. The item is None for a path that
+    is only a position: a folder that has been read, or a document that the filter excludes.
+    Subfolders that are removed meanwhile, that may not be read, or that the filter excludes are
+    skipped. Raises ObjectMissing if the root does not exist, and HostError if folders are nested
     too deeply.
-
-    Args:
-        read_folder: reads one folder.
-        after: a path; documents up to and including this path are left out.
-        path_filter: selects the documents to list, and the subfolders to read.
     """
     after_names = after.split("/") if after else []
     stack = [("", sort_items(read_folder("")), after_names)]
@@ -88,7 +100,7 @@ def list_tree(
 def _check_depth(depth: int) -> None:
     if depth >= limits.MAX_DEPTH:
         message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
@@ -96,8 +108,8 @@ def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
         return sort_items(read_folder(path))
     except ObjectMissing:
         return iter(())
-    except SourceError as problem:
-        if problem.kind != SourceErrorKind.NOT_ALLOWED:
+    except HostError as problem:
+        if problem.kind != HostErrorKind.NOT_ALLOWED:
             raise
         return iter(())
 
@@ -158,7 +170,7 @@ def convert_time(seconds: float | None) -> datetime | None:
 def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
     """Read all items, and return an iterator over them, sorted by name and without duplicates.
 
-    Raises SourceError if a folder has too many items.
+    Raises HostError if a folder has too many items.
     """
     remaining = iter(items)
     run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
@@ -171,7 +183,7 @@ def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
         if len(files) > limits.MAX_SORTED_FILES or size > limits.MAX_SORTED_BYTES:
             for file in files:
                 file.close()
-            raise SourceError(SourceErrorKind.PROTOCOL, "A folder has too many entries.")
+            raise HostError(HostErrorKind.PROTOCOL, "A folder has too many entries.")
         run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     return _drop_duplicates(heapq.merge(*map(_load_run, files), key=_get_sort_key))
 

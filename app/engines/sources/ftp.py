@@ -4,16 +4,13 @@ import ftplib
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
-from app.engines.sources.failures import (
-    build_protocol_error,
-    translate_errors,
-)
+from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.ftp_client import FtpClient
 from app.engines.sources.ftp_lines import (
@@ -22,12 +19,7 @@ from app.engines.sources.ftp_lines import (
     parse_mlsd_line,
     parse_time,
 )
-from app.engines.sources.model import (
-    Network,
-    ObjectMissing,
-    SourceError,
-    SourceErrorKind,
-)
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
 from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
@@ -38,11 +30,8 @@ _PROBE_SECONDS = 20.0
 _COMPLETE_CODES = ("226", "250")
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "FtpSource":
-    """Sign in to an FTP server, and open a folder on it as a source. Raises SourceError."""
-    del local_root
+def open_source(settings: Mapping[str, Any], network: Network) -> "FtpSource":
+    """Sign in to an FTP server, and open a folder on it as a source. Raises HostError."""
     source = FtpSource(settings, network)
     source.connect()
     return source
@@ -54,8 +43,7 @@ class FtpSource(FolderSource):
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
         self._network = network
-        tls = settings.get("tls", True)
-        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._context = build_context(settings)
         self._client: FtpClient | None = None
         self._root = b""
         self._supports_mlsd = False
@@ -110,7 +98,7 @@ class FtpSource(FolderSource):
     def _is_connected(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
-        with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():
+        with suppress(HostError), _translate_ftp_errors(), self._build_budget(client).spend():
             client.voidcmd("NOOP")
             return True
         return False
@@ -148,9 +136,7 @@ class FtpSource(FolderSource):
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
-                for line in map(parse_mlsd_line, _read_lines(client, "MLSD")):
-                    if line is not None:
-                        yield line.build_item()
+                yield from filter(None, map(parse_mlsd_line, _read_lines(client, "MLSD")))
         else:
             with self._run(budget):
                 yield from _read_list_items(client)
@@ -177,7 +163,7 @@ class FtpSource(FolderSource):
         try:
             with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():
                 yield
-        except SourceError:
+        except HostError:
             self.close()
             raise
 
@@ -207,18 +193,18 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
-    """Yield the items of a folder. Raises SourceError if no line has a known format."""
+    """Yield the items of a folder. Raises HostError if no line has a known format."""
     is_known, has_unknown_lines = False, False
     for line in _read_lines(client, "LIST"):
-        entry = parse_list_line(line)
-        if entry is not None:
+        item = parse_list_line(line)
+        if item is not None:
             is_known = True
-            yield entry.build_item()
+            yield item
         elif is_entry_line(line):
             has_unknown_lines = True
     if has_unknown_lines and not is_known:
         message = "The host lists folders in a format that this service does not support."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:
@@ -229,39 +215,37 @@ def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> Fo
     return item._replace(version=f"{item.size}-{modified}", modified=modified)
 
 
+@dataclass(slots=True)
 class _DocumentChunks:
     """Iterates over the content of a document. `is_complete` is True after the whole transfer."""
 
-    def __init__(
-        self, client: FtpClient, data: socket.socket, size: int | None, budget: TimeBudget
-    ) -> None:
-        self._client = client
-        self._data = data
-        self._size = size
-        self._budget = budget
-        self.is_complete = False
+    client: FtpClient
+    data: socket.socket
+    size: int | None
+    budget: TimeBudget
+    is_complete: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
         received = 0
         while chunk := self._read():
             received += len(chunk)
             yield chunk
-        with _translate_ftp_errors(), self._budget.spend():
-            self._data.close()
-            if self._client.getresp()[:3] not in _COMPLETE_CODES:
+        with _translate_ftp_errors(), self.budget.spend():
+            self.data.close()
+            if self.client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
-        if self._size not in (None, received):
+        if self.size not in (None, received):
             raise ObjectMissing
 
     def _read(self) -> bytes:
-        with _translate_ftp_errors(), self._budget.spend():
-            return self._data.recv(limits.CHUNK_BYTES)
+        with _translate_ftp_errors(), self.budget.spend():
+            return self.data.recv(limits.CHUNK_BYTES)
 
 
 @contextmanager
 def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[None]:
-    """Translate errors from ftplib to SourceError or ObjectMissing.
+    """Translate errors from ftplib to HostError or ObjectMissing.
 
     Args:
         refusal_means_missing: whether a refusal (a response with a code from 550 to 559) means
@@ -280,13 +264,13 @@ def _build_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exc
     code = str(error)[:3]
     if code in ("530", "331", "332"):
         message = "The host rejected the user name or password."
-        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+        return HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if code.startswith("55") and refusal_means_missing:
         return ObjectMissing()
     if code in ("550", "553"):
         message = "The user is not allowed to read a folder or document of this source."
-        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        return HostError(HostErrorKind.NOT_ALLOWED, message)
     if code.startswith("4"):
         message = "The host closed the connection, or stopped the transfer before it was complete."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     return build_protocol_error()

@@ -10,7 +10,7 @@ import ssl
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import shut_down
-from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.tls import wrap_socket
 
 _IMPLICIT_TLS_PORT = 990
@@ -20,9 +20,7 @@ _MAX_RESPONSE_LINES = 1000
 class FtpClient(ftplib.FTP):
     """A control connection to an FTP server. File names are bytes, represented as Latin-1 text.
 
-    Args:
-        network: opens all connections.
-        context: the context for TLS, or None for connections without TLS.
+    `context` is None for connections without TLS.
     """
 
     def __init__(self, network: Network, context: ssl.SSLContext | None) -> None:
@@ -45,7 +43,7 @@ class FtpClient(ftplib.FTP):
                 self.voidcmd("AUTH TLS")
             except ftplib.error_perm:
                 message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
-                raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+                raise HostError(HostErrorKind.PROTOCOL, message) from None
             self._start_tls()
 
     def enable_protection(self) -> None:

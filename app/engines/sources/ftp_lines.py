@@ -2,10 +2,9 @@
 
 import re
 from datetime import UTC, datetime
-from typing import NamedTuple
 
-from app.engines.sources.folders import FolderItem
-from app.engines.sources.paths import encode_name, is_valid_name
+from app.engines.sources.folders import FolderItem, build_item
+from app.engines.sources.paths import is_valid_name
 
 # The names of the owner and the group may contain spaces, and some servers omit the group.
 _UNIX_LINE = re.compile(
@@ -20,27 +19,7 @@ _WINDOWS_LINE = re.compile(
 _OTHER_LINE = re.compile(r"\s*|\S+\s+\d+|[bclps][-rwxsStTl]{9}.*|.*\s\.\.?")
 
 
-class ListingLine(NamedTuple):
-    """A line in a folder listing, which describes one entry.
-
-    `name` contains the bytes that the server sent. `modified` is in seconds since 1970, or None if
-    the listing has no exact time.
-    """
-
-    name: bytes
-    is_folder: bool
-    size: int | None
-    modified: float | None
-
-    def build_item(self) -> FolderItem:
-        """Return the item for this entry; the version of a document is its size and time."""
-        if self.is_folder:
-            return FolderItem(encode_name(self.name), is_folder=True)
-        version = f"{self.size}-{self.modified}"
-        return FolderItem(encode_name(self.name), False, version, self.size, self.modified)  # noqa: FBT003
-
-
-def parse_mlsd_line(line: str) -> ListingLine | None:
+def parse_mlsd_line(line: str) -> FolderItem | None:
     """Parse a line from MLSD. Return None for invalid names, links, devices, `.` and `..`."""
     facts, _, name = line.partition(" ")
     values = dict(fact.lower().partition("=")[::2] for fact in facts.split(";") if fact)
@@ -50,15 +29,15 @@ def parse_mlsd_line(line: str) -> ListingLine | None:
         return None
     size = values.get("size", "")
     is_valid_size = size.isascii() and size.isdigit()
-    return ListingLine(
+    return build_item(
         raw_name,
-        entry_type == "dir",
-        int(size) if is_valid_size else None,
-        parse_time(values.get("modify")),
+        is_folder=entry_type == "dir",
+        size=int(size) if is_valid_size else None,
+        modified=parse_time(values.get("modify")),
     )
 
 
-def parse_list_line(line: str) -> ListingLine | None:
+def parse_list_line(line: str) -> FolderItem | None:
     """Parse a line from LIST. Return None for links, invalid names and unknown formats.
 
     The known formats are the formats of Unix and of Windows.
@@ -72,7 +51,8 @@ def parse_list_line(line: str) -> ListingLine | None:
     if entry_type == "l" or not is_valid_name(raw_name):
         return None
     is_folder = entry_type == "d" or match["size"] == "<DIR>"
-    return ListingLine(raw_name, is_folder, None if is_folder else int(match["size"]), None)
+    size = None if is_folder else int(match["size"])
+    return build_item(raw_name, is_folder=is_folder, size=size, modified=None)
 
 
 def is_entry_line(line: str) -> bool:

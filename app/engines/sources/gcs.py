@@ -5,29 +5,26 @@ authorization server is involved (Google AIP-4111, https://google.aip.dev/auth/4
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from http import HTTPStatus
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote, quote_from_bytes, urlencode
+from urllib.parse import quote, quote_from_bytes
 
 import jwt
 import orjson
 from requests import Response
 
-from app.engines.sources.failures import build_protocol_error
-from app.engines.sources.http_client import HttpClient, read_body
-from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.failures import build_protocol_error, build_status_error
+from app.engines.sources.http_client import normalize_endpoint
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import (
     ListingPage,
     ListingQuery,
+    ObjectStore,
     ObjectStoreSource,
+    Parameters,
     StoredObject,
-    build_status_error,
     check_parts,
-    normalize_endpoint,
 )
 
 _ENDPOINT = "https://storage.googleapis.com"
@@ -39,25 +36,22 @@ _PAGE_ITEMS = 1000
 _FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> ObjectStoreSource:
+def open_source(settings: Mapping[str, Any], network: Network) -> ObjectStoreSource:
     """Open a bucket, or a folder in it, as a source.
 
-    Raises SourceError if the key of the service account or the endpoint URL is invalid.
+    Raises HostError if the key of the service account or the endpoint URL is invalid.
     """
-    del local_root
     endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
     tokens = _TokenSigner(str(settings["service_account"]))
-    store = _Bucket(HttpClient(network), tokens, f"{endpoint}/storage/v1/b/{bucket}/o")
+    store = _Bucket(network, f"{endpoint}/storage/v1/b/{bucket}/o", tokens)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
 class _TokenSigner:
     """Signs tokens with the JSON key of a service account.
 
-    Raises SourceError if the key is invalid.
+    Raises HostError if the key is invalid.
     """
 
     def __init__(self, key: str) -> None:
@@ -94,87 +88,57 @@ class _TokenSigner:
             raise _build_key_error() from None
 
 
-def _build_key_error() -> SourceError:
+def _build_key_error() -> HostError:
     message = "`service_account` is not the JSON key of a service account."
-    return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+    return HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
 
 
-class _Bucket:
-    """A bucket, whose listings are sorted by the bytes of the names.
+class _Bucket(ObjectStore):
+    """A bucket, whose listings are sorted by the bytes of the names."""
 
-    Args:
-        client: sends the requests.
-        tokens: signs the tokens for the requests.
-        address: URL of the bucket's objects.
-    """
-
-    can_start_after = True
-
-    def __init__(self, client: HttpClient, tokens: _TokenSigner, address: str) -> None:
-        self._client = client
+    def __init__(self, network: Network, address: str, tokens: _TokenSigner) -> None:
+        super().__init__(network, address)
         self._tokens = tokens
-        self._address = address
 
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
-        parameters: dict[str, str | bytes] = {
-            "prefix": query.prefix,
-            "maxResults": str(_PAGE_ITEMS),
-            "fields": _FIELDS,
-        }
-        if query.after:
-            parameters["startOffset"] = query.after
-        if query.by_folder:
-            parameters["delimiter"] = "/"
-        if token is not None:
-            parameters["pageToken"] = token
-        url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
-        with self._request(url, is_document=False) as response:
-            if response.status_code != HTTPStatus.OK:
-                raise self.build_refusal_error(response)
-            page = _parse_listing(read_body(response))
+        page = super().list_page(query, token)
         # With `startOffset`, the listing includes the object with this name.
         return page._replace(
             objects=[stored for stored in page.objects if stored.key != query.after]
         )
 
-    @contextmanager
-    def read(self, key: bytes) -> Iterator[Response]:
-        url = f"{self._address}/{quote_from_bytes(key, safe='')}?alt=media"
-        with self._request(url, is_document=True) as response:
-            yield response
-
-    def build_refusal_error(self, response: Response) -> SourceError:
+    def build_refusal_error(self, response: Response) -> HostError:
         return build_status_error(response.status_code, key="service account", container="bucket")
 
-    def close(self) -> None:
-        self._client.close()
-
-    @contextmanager
-    def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
-        # With `identity`, the host decompresses objects that are stored as gzip.
-        headers = {
-            "Authorization": f"Bearer {self._tokens.get()}",
-            "Accept-Encoding": "identity",
+    def _build_parameters(self, query: ListingQuery, token: str | None) -> Parameters:
+        return {
+            "prefix": query.prefix,
+            "maxResults": str(_PAGE_ITEMS),
+            "fields": _FIELDS,
+            "startOffset": query.after or None,
+            "delimiter": "/" if query.by_folder else None,
+            "pageToken": token,
         }
-        with self._client.request(url, headers, is_document=is_document) as response:
-            yield response
 
+    def _parse_listing(self, body: bytes) -> ListingPage:
+        # See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
+        check_parts(body, b",")
+        try:
+            page = orjson.loads(body)
+            return ListingPage(
+                [_parse_object(item) for item in page.get("items") or ()],
+                [prefix.encode() for prefix in page.get("prefixes") or ()],
+                page.get("nextPageToken") or None,
+            )
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise build_protocol_error() from None
 
-def _parse_listing(body: bytes) -> ListingPage:
-    """Parse a page of a listing. Raises SourceError if the body is not a listing.
+    def _build_object_url(self, key: bytes) -> str:
+        return f"{self._listing_url}/{quote_from_bytes(key, safe='')}?alt=media"
 
-    See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
-    """
-    check_parts(body, b",")
-    try:
-        page = orjson.loads(body)
-        return ListingPage(
-            [_parse_object(item) for item in page.get("items") or ()],
-            [prefix.encode() for prefix in page.get("prefixes") or ()],
-            page.get("nextPageToken") or None,
-        )
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise build_protocol_error() from None
+    def _sign(self, url: str) -> tuple[str, dict[str, str]]:
+        # With `identity`, the host decompresses objects that are stored as gzip.
+        return url, {"Authorization": f"Bearer {self._tokens.get()}", "Accept-Encoding": "identity"}
 
 
 def _parse_object(item: dict[str, str]) -> StoredObject:

@@ -2,9 +2,9 @@
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from ssl import SSLError
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -13,14 +13,7 @@ from requests import Response
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_connection_error
-from app.engines.sources.model import Network, SourceError, SourceErrorKind
-
-
-class RequestBody(NamedTuple):
-    """The body of a request, which is sent chunk by chunk. `size` is its total size in bytes."""
-
-    chunks: Iterable[bytes]
-    size: int
+from app.engines.sources.model import HostError, HostErrorKind, Network
 
 
 class HttpClient:
@@ -34,21 +27,15 @@ class HttpClient:
             deadline=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
         )
 
-    @contextmanager
     def request(
         self, url: str, headers: Mapping[str, str], *, method: str = "GET", is_document: bool
-    ) -> Iterator[Response]:
-        """Send a request and yield the response before its body is read.
+    ) -> AbstractContextManager[Response]:
+        """Send a request and yield the response before its body is read (see `send_request`).
 
-        Args:
-            url: the URL, whose path and query are sent exactly as they are.
-            headers: headers of the request.
-            method: GET or HEAD.
-            is_document: whether the limits for documents apply instead of the limits for listings.
+        `is_document` is whether the limits for documents apply instead of the limits for listings.
         """
         session = self._documents if is_document else self._listings
-        with send_request(session, url, headers, method=method) as response:
-            yield response
+        return send_request(session, url, headers, method=method)
 
     def close(self) -> None:
         """Close all connections."""
@@ -63,22 +50,17 @@ def send_request(
     headers: Mapping[str, str],
     *,
     method: str,
-    body: RequestBody | None = None,
+    body: Iterable[bytes] | None = None,
+    size: int = 0,
 ) -> Iterator[Response]:
     """Send a request through a guarded session, and yield the response before its body is read.
 
-    Raises SourceError if the URL is too long or the request fails.
-
-    Args:
-        session: the session of a network.
-        url: the URL, whose path and query are sent exactly as they are.
-        headers: headers of the request.
-        method: the method.
-        body: the body, which is sent in chunks after a header with its length.
+    The path and the query of `url` are sent exactly as they are. `body` is sent in chunks after a
+    header with its `size` in bytes. Raises HostError if the URL is too long or the request fails.
     """
     if len(url) > limits.MAX_URL_CHARS:
         message = f"The name is too long: its URL has more than {limits.MAX_URL_CHARS} characters."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     with translate_http_errors():
         prepared = session.prepare_request(requests.Request(method, url, headers=headers))
         # `requests` resolves `..` in paths, but in an object store `..` is a part of the name.
@@ -89,8 +71,8 @@ def send_request(
         ).geturl()
         if body is not None:
             # `requests` would send an iterator without its length.
-            prepared.body = body.chunks  # type: ignore[assignment]  # the stubs omit iterators
-            prepared.headers["Content-Length"] = str(body.size)
+            prepared.body = body  # type: ignore[assignment]  # the stubs omit iterators
+            prepared.headers["Content-Length"] = str(size)
         timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
         response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
     try:
@@ -112,16 +94,29 @@ def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
     return "Basic " + base64.b64encode(pair.encode("utf-8", "replace")).decode()
 
 
+def normalize_endpoint(endpoint: str) -> str:
+    """Return the URL of an endpoint without trailing slashes.
+
+    Raises HostError if `endpoint` is not a valid URL.
+    """
+    try:
+        urlsplit(endpoint)
+    except ValueError:
+        message = "`endpoint_url` is not a valid URL."
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
+    return endpoint.rstrip("/")
+
+
 def read_chunks(response: Response) -> Iterator[bytes]:
     """Yield a body in chunks, without decompressing it.
 
-    Raises SourceError if the body is incomplete, or if the host does not send its size.
+    Raises HostError if the body is incomplete, or if the host does not send its size.
     """
     raw = response.raw
     # Without a length or chunked encoding, a lost connection looks like the end of the body.
     if raw.length_remaining is None and not getattr(raw, "chunked", False):
         message = "The host does not send the size of its responses, so they may be incomplete."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
     while chunk := _read_chunk(raw):
         yield chunk
 
@@ -134,46 +129,46 @@ def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
 def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
     """Return the body of a listing or error response.
 
-    Raises SourceError if the body is incomplete or has more than `limit` bytes.
+    Raises HostError if the body is incomplete or has more than `limit` bytes.
     """
     body = bytearray()
     for chunk in read_chunks(response):
         body += chunk
         if len(body) > limit:
             message = f"The response from the host has more than {limit} bytes."
-            raise SourceError(SourceErrorKind.PROTOCOL, message)
+            raise HostError(HostErrorKind.PROTOCOL, message)
     return bytes(body)
 
 
 @contextmanager
 def translate_http_errors() -> Iterator[None]:
-    """Translate errors from the HTTP libraries and from the network guard to SourceError."""
+    """Translate errors from the HTTP libraries and from the network guard to HostError."""
     try:
         yield
-    except SourceError:
+    except HostError:
         raise
     except Exception as error:  # noqa: BLE001 - the guard has its own exceptions
         raise _build_http_error(error) from None
 
 
-def _build_http_error(error: Exception) -> SourceError:
+def _build_http_error(error: Exception) -> HostError:
     causes = _list_causes(error)
     if tls_error := next((cause for cause in causes if isinstance(cause, SSLError)), None):
         return build_connection_error(tls_error)
     if any(isinstance(cause, urllib3.exceptions.NewConnectionError) for cause in causes):
         message = "The host does not exist, or it refuses connections on this port."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     timeouts = (TimeoutError, requests.exceptions.Timeout, urllib3.exceptions.TimeoutError)
     if any(isinstance(cause, timeouts) for cause in causes):
         message = "The host did not respond in time."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     if isinstance(error, requests.exceptions.InvalidURL | UnicodeError):
-        return SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.")
+        return HostError(HostErrorKind.PROTOCOL, "The URL is not valid.")
     if isinstance(error, requests.RequestException | urllib3.exceptions.HTTPError | OSError):
         message = "The connection to the host failed, or was lost before the response was complete."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     message = "The operator of this service does not allow connections to this address."
-    return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    return HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -23,12 +22,12 @@ from app.engines.sources.failures import (
 )
 from app.engines.sources.imap_client import ImapClient, encode_folder
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     Network,
     ObjectMissing,
     PathFilter,
     SourceEntry,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
 from app.engines.sources.tls import build_context
@@ -55,11 +54,8 @@ class _ListedMessage(NamedTuple):
     received_at: datetime | None
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "ImapSource":
-    """Sign in to a mail server, and open a mailbox folder as a source. Raises SourceError."""
-    del local_root
+def open_source(settings: Mapping[str, Any], network: Network) -> "ImapSource":
+    """Sign in to a mail server, and open a mailbox folder as a source. Raises HostError."""
     source = ImapSource(settings, network)
     source.connect()
     return source
@@ -71,8 +67,7 @@ class ImapSource:
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
         self._network = network
-        tls = settings.get("tls", True)
-        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._context = build_context(settings)
         self._client: ImapClient | None = None
         self._folder = str(settings.get("folder") or "INBOX")
         # Folders may have the same UIDVALIDITY, for example if they were created together.
@@ -141,7 +136,7 @@ class ImapSource:
     def _is_connected(self, client: ImapClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return True
-        with suppress(SourceError), _translate_imap_errors(), _build_budget(client).spend():
+        with suppress(HostError), _translate_imap_errors(), _build_budget(client).spend():
             client.noop()
             return True
         return False
@@ -155,7 +150,7 @@ class ImapSource:
                 raise
             except (imaplib.IMAP4.error, UnicodeError):
                 message = "The host rejected the user name or password."
-                raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+                raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
         folder = encode_folder(self._folder)
         status, _ = client.select(folder, readonly=True)
         if status != "OK":
@@ -208,7 +203,7 @@ class ImapSource:
         try:
             with _translate_imap_errors(), budget.spend():
                 yield
-        except SourceError:
+        except HostError:
             self.close()
             raise
         self._used_at = monotonic()
@@ -278,12 +273,12 @@ def _parse_time(text: bytes) -> datetime | None:
 
 @contextmanager
 def _translate_imap_errors() -> Iterator[None]:
-    """Translate errors from imaplib to SourceError."""
+    """Translate errors from imaplib to HostError."""
     try:
         with translate_errors():
             yield
     except imaplib.IMAP4.abort:
         message = "The host closed the connection, or it is not a mail server."
-        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+        raise HostError(HostErrorKind.UNREACHABLE, message) from None
     except (imaplib.IMAP4.error, ValueError, LookupError):
         raise build_protocol_error() from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error
-from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
 from app.engines.sources.tls import wrap_socket
 
 if TYPE_CHECKING:
@@ -26,13 +26,7 @@ class ImapClient(imaplib.IMAP4):
     """A connection to a mail server.
 
     With TLS, port 143 begins in plain text and starts TLS before signing in (STARTTLS); all
-    other ports use TLS from the beginning.
-
-    Args:
-        network: opens the connection.
-        host: name or address of the server.
-        port: port of the server.
-        context: the context for TLS, or None for a connection without TLS.
+    other ports use TLS from the beginning. `context` is None for a connection without TLS.
 
     Attributes:
         message_count: number of messages in the open folder.
@@ -57,7 +51,7 @@ class ImapClient(imaplib.IMAP4):
         if self._context is not None and self.port == _STARTTLS_PORT:
             if self.xatom("STARTTLS")[0] != "OK":
                 message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
-                raise SourceError(SourceErrorKind.PROTOCOL, message)
+                raise HostError(HostErrorKind.PROTOCOL, message)
             self.sock = wrap_socket(self._context, self.sock, self.host, self._set_connection)
             # Plain text that was received before TLS is dropped.
             self.file = self.sock.makefile("rb")

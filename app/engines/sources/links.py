@@ -4,7 +4,7 @@ from urllib.parse import urljoin
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 _MAX_LINK_CHARS = 8 * 1024
 _MAX_LINKS = 200_000
@@ -47,12 +47,8 @@ class _LinkCollector:
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
 
-    Links that are too long are left out. Raises SourceError if there are too many links.
-
-    Args:
-        page: the HTML of the page.
-        url: the URL of the page.
-        charset: the encoding of the page, if the host specifies it.
+    `charset` is the encoding of the page, if the host specifies it. Links that are too long are
+    left out. Raises HostError if there are too many links.
     """
     if not page.strip():
         return []
@@ -66,5 +62,5 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
         return []
     if links is None:
         message = "The index page has too many links."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
     return links

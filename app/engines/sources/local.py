@@ -15,32 +15,25 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import FolderItem, FolderSource
-from app.engines.sources.model import (
-    Network,
-    ObjectMissing,
-    SourceError,
-    SourceErrorKind,
-)
-from app.engines.sources.paths import encode_name, split_path
+from app.engines.sources.folders import FolderItem, FolderSource, build_item
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing, Source
+from app.engines.sources.paths import split_path
 
 # Opening a named pipe must not wait for its writer.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "LocalSource":
+def open_source(settings: Mapping[str, Any], network: Network, local_root: Path | None) -> Source:
     """Open a folder below the operator's root as a source.
 
-    Raises SourceError if local folders are not enabled, or if the folder does not exist or is
+    Raises HostError if local folders are not enabled, or if the folder does not exist or is
     outside the root.
     """
     del network
     if local_root is None:
         message = "The operator of this service has not enabled local folders."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     root = os.path.realpath(os.fsencode(local_root))
     path = str(settings.get("path", "")).strip("/")
     try:
@@ -50,7 +43,7 @@ def open_source(
     names = _split_below(target, root)
     if names is None:
         message = "The folder is outside the folder that the operator has enabled."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     try:
         root_descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         with _close_on_exit(root_descriptor):
@@ -82,7 +75,7 @@ class LocalSource(FolderSource):
             descriptor = self._open_file(names)
         except PermissionError:
             message = "The service has no permission to read this document."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
+            raise HostError(HostErrorKind.NOT_ALLOWED, message) from None
         except OSError:
             raise ObjectMissing from None
         with _close_on_exit(descriptor):
@@ -102,7 +95,7 @@ class LocalSource(FolderSource):
             descriptor = _open_folder(self._descriptor, names)
         except PermissionError:
             message = "The service has no permission to read a folder of this source."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
+            raise HostError(HostErrorKind.NOT_ALLOWED, message) from None
         except OSError:
             raise ObjectMissing from None
         return self._list_folder(descriptor, names)
@@ -116,7 +109,12 @@ class LocalSource(FolderSource):
                     status = self._get_status(entry, [*names, name])
                     is_folder = stat.S_ISDIR(status.st_mode)
                     if is_folder or stat.S_ISREG(status.st_mode):
-                        yield _build_item(name, status, is_folder=is_folder)
+                        size, modified = status.st_size, status.st_mtime
+                        # The inode change time also reveals replacements that keep both.
+                        version = f"{size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
+                        yield build_item(
+                            name, is_folder=is_folder, size=size, modified=modified, version=version
+                        )
 
     def _get_status(self, entry: "os.DirEntry[str]", names: list[bytes]) -> os.stat_result:
         if not entry.is_symlink():
@@ -141,14 +139,6 @@ class LocalSource(FolderSource):
         folder = _open_folder(self._descriptor, target_names[:-1])
         with _close_on_exit(folder):
             return _open_regular_file(target_names[-1], folder)
-
-
-def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> FolderItem:
-    if is_folder:
-        return FolderItem(encode_name(name), is_folder=True)
-    # The inode change time also reveals replacements that keep size and modification time.
-    version = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
-    return FolderItem(encode_name(name), False, version, status.st_size, status.st_mtime)  # noqa: FBT003
 
 
 def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
@@ -185,7 +175,7 @@ def _read_file(descriptor: int) -> Iterator[bytes]:
         status_after = os.fstat(descriptor)
     except OSError:
         message = "The document could not be read completely from the disk."
-        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+        raise HostError(HostErrorKind.UNREACHABLE, message) from None
     if read_bytes != status_after.st_size or status_after.st_mtime_ns != status_before.st_mtime_ns:
         raise ObjectMissing
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import requests
 
 
-class SourceErrorKind(StrEnum):
-    """The reason why a source cannot be used."""
+class HostErrorKind(StrEnum):
+    """The reason why a source or destination cannot be used."""
 
     UNREACHABLE = "unreachable"
     CREDENTIALS_REFUSED = "credentials_refused"
@@ -22,14 +22,14 @@ class SourceErrorKind(StrEnum):
     PROTOCOL = "protocol"
 
 
-class SourceError(Exception):
-    """The source cannot be used.
+class HostError(Exception):
+    """A source or destination cannot be used.
 
-    `message` is a complete sentence for the administrator of the connector. It contains no
-    credentials and no internal addresses.
+    `message` is a complete sentence for the administrator. It contains no credentials and no
+    internal addresses.
     """
 
-    def __init__(self, kind: SourceErrorKind, message: str) -> None:
+    def __init__(self, kind: HostErrorKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
@@ -85,7 +85,7 @@ class Network(Protocol):
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         """Connect to a host, and return the socket. `timeout` is in seconds.
 
-        Raises OSError if the connection fails, and SourceError (`not_allowed`) if the address is
+        Raises OSError if the connection fails, and HostError (`not_allowed`) if the address is
         not allowed.
         """
 
@@ -112,7 +112,7 @@ class PathFilter(Protocol):
 
 
 class Source(Protocol):
-    """An open source of documents. All methods can raise SourceError.
+    """An open source of documents. All methods can raise HostError.
 
     Only one thread may use a source at a time.
     """
@@ -148,21 +148,25 @@ class Source(Protocol):
 
 
 FindProblem: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str] | None]
+RemoteOpener: TypeAlias = Callable[[Mapping[str, Any], Network], Source]
 SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
+"""Opens a source; also takes the operator's folder that contains all local sources, or None."""
+
+
+OpenerT = TypeVar("OpenerT", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, slots=True)
-class SourceType:
-    """A type of source that an administrator can connect.
+class HostType(Generic[OpenerT]):
+    """A type of source or destination that an administrator can configure.
 
     Attributes:
         name: name of the type, such as `s3`.
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: opens a source. Takes settings that match the schema, a network, and the operator's
-            folder that must contain all local sources, or None. Raises SourceError if the source
-            cannot be opened.
+        open: opens a source or destination. Takes settings that match the schema, and a network.
+            Raises HostError if it cannot be opened.
         find_problem: finds a problem with the settings that the schema cannot describe, without
             connecting. Returns the name of the setting and a message, or None.
     """
@@ -171,5 +175,8 @@ class SourceType:
     title: str
     settings_schema: Mapping[str, Any]
     secrets: frozenset[str]
-    open: SourceOpener
+    open: OpenerT
     find_problem: FindProblem
+
+
+SourceType: TypeAlias = HostType[SourceOpener]

@@ -4,32 +4,35 @@ Object names are bytes with slashes. A folder is a common prefix of names; it is
 """
 
 import re
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from http import HTTPStatus
 from itertools import accumulate
 from time import monotonic
-from typing import NamedTuple, Protocol
-from urllib.parse import urlsplit
+from typing import NamedTuple, TypeAlias
+from urllib.parse import quote, urlencode
 
 from requests import Response
 
 from app.engines.sources import limits
 from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_error
 from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
-from app.engines.sources.http_client import read_chunks
+from app.engines.sources.http_client import HttpClient, read_body, read_chunks
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     ListingPosition,
+    Network,
     ObjectMissing,
     PathFilter,
     SourceEntry,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
 from app.engines.sources.paths import decode_path, encode_key
 
+Parameters: TypeAlias = Mapping[str, str | bytes | None]
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
 """The bytes that are not percent-encoded in URLs."""
 _MAX_PARTS = 500_000
@@ -70,32 +73,64 @@ class ListingQuery(NamedTuple):
     by_folder: bool = False
 
 
-class ObjectStore(Protocol):
-    """The interface of an object store. All methods can raise SourceError."""
+class ObjectStore(ABC):
+    """A container of an object store, accessed with signed requests.
 
-    can_start_after: bool
+    `listing_url` is the URL that lists the container, without its query.
+    """
+
+    can_start_after = True
     """Whether a listing can start after a name, which need not exist."""
+
+    def __init__(self, network: Network, listing_url: str) -> None:
+        self._client = HttpClient(network)
+        self._listing_url = listing_url
 
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         """Return the first page of a listing, or the page that `token` requests."""
+        parameters = self._build_parameters(query, token)
+        given = {name: value for name, value in parameters.items() if value is not None}
+        url = f"{self._listing_url}?{urlencode(given, quote_via=quote)}"
+        with self._request(url, is_document=False) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise self.build_refusal_error(response)
+            return self._parse_listing(read_body(response))
 
     def read(self, key: bytes) -> AbstractContextManager[Response]:
         """Request an object, and return the response, which may have any status."""
-
-    def build_refusal_error(self, response: Response) -> SourceError:
-        """Build the SourceError for a response with an error status."""
+        return self._request(self._build_object_url(key), is_document=True)
 
     def close(self) -> None:
         """Close all connections."""
+        self._client.close()
+
+    def _request(self, url: str, *, is_document: bool) -> AbstractContextManager[Response]:
+        signed_url, headers = self._sign(url)
+        return self._client.request(signed_url, headers, is_document=is_document)
+
+    @abstractmethod
+    def build_refusal_error(self, response: Response) -> HostError:
+        """Build the HostError for a response with an error status."""
+
+    @abstractmethod
+    def _build_parameters(self, query: ListingQuery, token: str | None) -> Parameters:
+        """Build the query of a listing. Parameters that are None are not sent."""
+
+    @abstractmethod
+    def _parse_listing(self, body: bytes) -> ListingPage:
+        """Parse a page of a listing. Raises HostError if the body is not a listing."""
+
+    @abstractmethod
+    def _build_object_url(self, key: bytes) -> str:
+        """Build the URL of an object, with its key percent-encoded."""
+
+    @abstractmethod
+    def _sign(self, url: str) -> tuple[str, dict[str, str]]:
+        """Return a URL and the headers that authorize a request to it."""
 
 
 class ObjectStoreSource:
-    """A container of an object store, or a folder in it.
-
-    Args:
-        store: the container.
-        folder: name of the folder; empty for the whole container.
-    """
+    """A container of an object store, or a folder in it. An empty `folder` is the container."""
 
     def __init__(self, store: ObjectStore, folder: str) -> None:
         self._store = store
@@ -219,10 +254,7 @@ def _shorten_key(key: bytes) -> bytes:
 
 def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
     """Count the objects up to the object with this key, inclusive; 0 if there is no such object."""
-    return next(
-        (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
-        0,
-    )
+    return next((count for count, stored in enumerate(stored_objects, 1) if stored.key == key), 0)
 
 
 def build_prefix(folder: str) -> bytes:
@@ -232,56 +264,17 @@ def build_prefix(folder: str) -> bytes:
 
 
 def check_key(key: bytes) -> None:
-    """Raise SourceError if a host may confuse a key with another key."""
+    """Raise HostError if a host may confuse a key with another key."""
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
 def check_parts(page: bytes, *separators: bytes) -> None:
-    """Raise SourceError if a page of a listing has too many parts to be parsed in memory.
+    """Raise HostError if a page of a listing has too many parts to be parsed in memory.
 
     A part takes a hundred bytes in memory, but as few as three on the page. Each of the
     `separators` marks the beginning or end of a part.
     """
     if any(page.count(separator) > _MAX_PARTS for separator in separators):
         raise build_protocol_error()
-
-
-def normalize_endpoint(endpoint: str) -> str:
-    """Return the URL of an endpoint without trailing slashes.
-
-    Raises SourceError if `endpoint` is not a valid URL.
-    """
-    try:
-        urlsplit(endpoint)
-    except ValueError:
-        message = "`endpoint_url` is not a valid URL."
-        raise SourceError(SourceErrorKind.PROTOCOL, message) from None
-    return endpoint.rstrip("/")
-
-
-def build_status_error(
-    status: int, *, key: str, container: str, action: str = "list or read"
-) -> SourceError:
-    """Build the SourceError for an error status that the store does not explain.
-
-    Args:
-        status: the HTTP status of the response.
-        key: the store's term for the credentials, such as `access key`.
-        container: the store's term for the container, such as `bucket`.
-        action: the action that the credentials need permission for, used in the message.
-    """
-    if status == HTTPStatus.UNAUTHORIZED:
-        message = f"The host rejected the {key}."
-        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
-    if status == HTTPStatus.FORBIDDEN:
-        message = f"The {key} is not allowed to {action} this {container}."
-        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
-    if status == HTTPStatus.NOT_FOUND:
-        return SourceError(SourceErrorKind.NOT_FOUND, f"The {container} does not exist.")
-    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host is not available at the moment (HTTP status {status})."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
-    message = f"The host does not respond like an object store (HTTP status {status})."
-    return SourceError(SourceErrorKind.PROTOCOL, message)

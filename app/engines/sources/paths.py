@@ -21,9 +21,7 @@ _JOINERS = "\u200c\u200d"
 def encode_name(name: bytes, reserved: str = "") -> str:
     """Encode the name of a folder or document as one segment of a path.
 
-    Args:
-        name: the original name in the source.
-        reserved: additional characters to escape.
+    `reserved` contains additional characters to escape.
     """
     if name in (b".", b".."):
         return "%2E" * len(name)

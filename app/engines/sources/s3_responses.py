@@ -11,15 +11,10 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
-from app.engines.sources.failures import build_protocol_error
+from app.engines.sources.failures import build_protocol_error, build_status_error
 from app.engines.sources.http_client import read_body
-from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.object_store import (
-    ListingPage,
-    StoredObject,
-    build_status_error,
-    check_parts,
-)
+from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.object_store import ListingPage, StoredObject, check_parts
 
 _MAX_ERROR_BYTES = 64 * 1024
 _REFUSED_KEY_CODES = frozenset(
@@ -36,7 +31,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 
 def parse_listing(body: bytes) -> ListingPage:
-    """Parse a page from ListObjectsV2. Raises SourceError if the body is not a listing."""
+    """Parse a page from ListObjectsV2. Raises HostError if the body is not a listing."""
     check_parts(body, b"<", b"=")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
@@ -81,29 +76,22 @@ def _find_token(root: Element) -> str | None:
     return token
 
 
-def build_refusal_error(response: Response) -> SourceError:
-    """Build the SourceError for a response with an error status."""
-    return build_code_error(response, find_error_code(response))
+def build_code_error(response: Response, code: str, action: str = "list or read") -> HostError:
+    """Build the HostError for a response with an error status and an error code.
 
-
-def build_code_error(response: Response, code: str, action: str = "list or read") -> SourceError:
-    """Build the SourceError for a response with an error status and an error code.
-
-    Args:
-        response: the response.
-        code: the error code in the body of the response, or an empty string.
-        action: the action that the access key needs permission for, used in the message.
+    `code` is empty if the body of the response has no error code. See `build_status_error` for
+    `action`.
     """
     region = _find_region(response, code)
     if code in _REFUSED_KEY_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:
         message = "The host rejected the access key or its secret."
-        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+        return HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if code == "RequestTimeTooSkewed":
         message = "The clocks of this service and the host differ too much; synchronize them."
-        return SourceError(SourceErrorKind.PROTOCOL, message)
+        return HostError(HostErrorKind.PROTOCOL, message)
     if region:
         message = f"The bucket is in the region {region}; change `region`."
-        return SourceError(SourceErrorKind.NOT_FOUND, message)
+        return HostError(HostErrorKind.NOT_FOUND, message)
     return build_status_error(
         response.status_code, key="access key", container="bucket", action=action
     )
@@ -121,6 +109,6 @@ def find_error_code(response: Response) -> str:
     """Find the error code in a response body, or return an empty string if there is none."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError, SourceError):
+    except (ParseError, DefusedXmlException, ValueError, HostError):
         return ""
     return root.findtext("{*}Code") or root.findtext("Code") or ""

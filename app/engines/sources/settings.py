@@ -44,10 +44,7 @@ def build_settings_schema(
 ) -> Schema:
     """Build the JSON Schema for an object with settings.
 
-    Args:
-        properties: the schemas of the settings by name.
-        required: names of the required settings.
-        rules: additional keywords of the schema.
+    `required` contains names of settings, and `rules` are additional keywords of the schema.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -56,6 +53,23 @@ def build_settings_schema(
         "required": list(required),
         "additionalProperties": False,
         **rules,
+    }
+
+
+def _build_prefix_schema(container: str) -> Schema:
+    description = f"Folder in the {container}. Leave empty for the whole {container}."
+    return build_text_schema("Folder", description)
+
+
+def _build_key_file_schema(title: str, description: str, max_length: int) -> Schema:
+    """Build the JSON Schema for a secret with several lines."""
+    return {
+        "type": "string",
+        "title": title,
+        "description": description,
+        "minLength": 1,
+        "maxLength": max_length,
+        "writeOnly": True,
     }
 
 
@@ -74,6 +88,12 @@ _CERTIFICATE: Schema = {
     "description": "CA certificates in PEM format, trusted in addition to the public CAs.",
     "maxLength": 65536,
 }
+_TLS: Schema = {
+    "type": "boolean",
+    "title": "TLS",
+    "description": "Encrypt the connection. Without TLS, other people can read the data.",
+    "default": True,
+}
 
 LOCAL = build_settings_schema(
     {
@@ -81,7 +101,7 @@ LOCAL = build_settings_schema(
             "Folder",
             "Folder inside the folder that the operator allows. Leave empty for that whole folder.",
             maxLength=4096,
-        ),
+        )
     }
 )
 
@@ -94,9 +114,7 @@ S3 = build_settings_schema(
             maxLength=255,
             pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]+$",
         ),
-        "prefix": build_text_schema(
-            "Folder", "Folder in the bucket. Leave empty for the whole bucket."
-        ),
+        "prefix": _build_prefix_schema("bucket"),
         "region": build_text_schema(
             "Region",
             "Region of the bucket.",
@@ -126,22 +144,17 @@ GCS = build_settings_schema(
             maxLength=222,
             pattern=r"^[a-z0-9][a-z0-9._-]+$",
         ),
-        "prefix": build_text_schema(
-            "Folder", "Folder in the bucket. Leave empty for the whole bucket."
-        ),
+        "prefix": _build_prefix_schema("bucket"),
         "endpoint_url": build_text_schema(
             "Endpoint URL",
             "URL of a host that offers the Cloud Storage JSON API. Leave empty for Google.",
             pattern=_ENDPOINT,
         ),
-        "service_account": {
-            "type": "string",
-            "title": "Service account key",
-            "description": "Key, in JSON format, for a service account that may read the bucket.",
-            "minLength": 1,
-            "maxLength": 8192,
-            "writeOnly": True,
-        },
+        "service_account": _build_key_file_schema(
+            "Service account key",
+            "Key, in JSON format, for a service account that may read the bucket.",
+            8192,
+        ),
     },
     ("bucket", "service_account"),
 )
@@ -162,9 +175,7 @@ AZURE = build_settings_schema(
             maxLength=63,
             pattern=r"^[a-z0-9$][a-z0-9-]+$",
         ),
-        "prefix": build_text_schema(
-            "Folder", "Folder in the container. Leave empty for the whole container."
-        ),
+        "prefix": _build_prefix_schema("container"),
         "endpoint_url": build_text_schema(
             "Endpoint URL",
             "URL of the blob service, if it is not `https://ACCOUNT.blob.core.windows.net`.",
@@ -183,6 +194,19 @@ AZURE = build_settings_schema(
     oneOf=[{"required": ["account_key"]}, {"required": ["sas_token"]}],
 )
 
+HTTP_CREDENTIALS: Mapping[str, Schema] = {
+    "username": build_text_schema(
+        "User name", "User for HTTP Basic authentication.", minLength=1, pattern=r"^[^:\x00-\x1f]+$"
+    ),
+    "password": _PASSWORD,
+    "token": build_secret_schema(
+        "Token", "Bearer token, instead of a password.", maxLength=8192, pattern=r"^[!-~]+$"
+    ),
+}
+HTTP_CREDENTIAL_RULES: Mapping[str, object] = {
+    "dependentRequired": {"username": ["password"], "password": ["username"]},
+    "allOf": [{"not": {"required": ["token", "username"]}}],
+}
 _URL = r"^https?://[^\s@]+$"
 HTTP = build_settings_schema(
     {
@@ -201,20 +225,11 @@ HTTP = build_settings_schema(
             "maxItems": _MAX_URLS,
             "uniqueItems": True,
         },
-        "username": build_text_schema(
-            "User name",
-            "User for HTTP Basic authentication.",
-            minLength=1,
-            pattern=r"^[^:\x00-\x1f]+$",
-        ),
-        "password": _PASSWORD,
-        "token": build_secret_schema(
-            "Token", "Bearer token, instead of a password.", maxLength=8192, pattern=r"^[!-~]+$"
-        ),
+        **HTTP_CREDENTIALS,
     },
+    (),
     oneOf=[{"required": ["url"]}, {"required": ["urls"]}],
-    dependentRequired={"username": ["password"], "password": ["username"]},
-    allOf=[{"not": {"required": ["token", "username"]}}],
+    **HTTP_CREDENTIAL_RULES,
 )
 
 SFTP = build_settings_schema(
@@ -228,14 +243,9 @@ SFTP = build_settings_schema(
         ),
         "username": _USERNAME,
         "password": _PASSWORD,
-        "private_key": {
-            "type": "string",
-            "title": "Private key",
-            "description": "Private key in OpenSSH or PEM format, instead of a password.",
-            "minLength": 1,
-            "maxLength": 32768,
-            "writeOnly": True,
-        },
+        "private_key": _build_key_file_schema(
+            "Private key", "Private key in OpenSSH or PEM format, instead of a password.", 32768
+        ),
         "passphrase": build_secret_schema(
             "Passphrase", "Passphrase of the private key, if the key has a passphrase."
         ),
@@ -262,12 +272,7 @@ FTP = build_settings_schema(
         ),
         "username": build_text_schema("User name", "User with read permission.", maxLength=255),
         "password": _PASSWORD,
-        "tls": {
-            "type": "boolean",
-            "title": "TLS",
-            "description": "Encrypt the connection. Without TLS, other people can read the data.",
-            "default": True,
-        },
+        "tls": _TLS,
         "ca_certificate": _CERTIFICATE,
     },
     ("host", "username", "password"),
@@ -282,12 +287,7 @@ IMAP = build_settings_schema(
         ),
         "username": _USERNAME,
         "password": _PASSWORD,
-        "tls": {
-            "type": "boolean",
-            "title": "TLS",
-            "description": "Encrypt the connection. Without TLS, other people can read the data.",
-            "default": True,
-        },
+        "tls": _TLS,
         "ca_certificate": _CERTIFICATE,
     },
     ("host", "username", "password"),

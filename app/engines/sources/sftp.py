@@ -3,27 +3,19 @@
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
-from app.engines.sources.folders import FolderItem, FolderSource
-from app.engines.sources.model import (
-    Network,
-    ObjectMissing,
-    SourceError,
-)
-from app.engines.sources.paths import encode_name, is_valid_name, split_path
+from app.engines.sources.folders import FolderItem, FolderSource, build_item
+from app.engines.sources.model import HostError, Network, ObjectMissing
+from app.engines.sources.paths import is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpReader
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "SftpSource":
-    """Sign in to an SFTP server, and open a folder on it as a source. Raises SourceError."""
-    del local_root
+def open_source(settings: Mapping[str, Any], network: Network) -> "SftpSource":
+    """Sign in to an SFTP server, and open a folder on it as a source. Raises HostError."""
     connector = SftpConnector(settings, network)
     connector.connect()
     return SftpSource(connector)
@@ -53,11 +45,7 @@ class SftpSource(FolderSource):
             yield self._read_document(reader, budget)
         finally:
             closing_budget = connection.build_budget(limits.IDLE_SECONDS)
-            with (
-                suppress(SourceError, ObjectMissing),
-                translate_ssh_errors(),
-                closing_budget.spend(),
-            ):
+            with suppress(HostError, ObjectMissing), translate_ssh_errors(), closing_budget.spend():
                 reader.close()
 
     def close(self) -> None:
@@ -67,7 +55,7 @@ class SftpSource(FolderSource):
     def _read_document(self, reader: SftpReader, budget: TimeBudget) -> Iterator[bytes]:
         try:
             yield from _read_file(reader, budget)
-        except SourceError:
+        except HostError:
             # paramiko may still report a lost connection as active.
             self.close()
             raise
@@ -82,11 +70,8 @@ class SftpSource(FolderSource):
                 is_folder = stat.S_ISDIR(attributes.mode)
                 if not is_valid_name(name) or not (is_folder or stat.S_ISREG(attributes.mode)):
                     continue
-                if is_folder:
-                    yield FolderItem(encode_name(name), is_folder=True)
-                else:
-                    size, modified = attributes.size, attributes.modified
-                    yield FolderItem(encode_name(name), False, f"{size}-{modified}", size, modified)  # noqa: FBT003
+                size, modified = attributes.size, attributes.modified
+                yield build_item(name, is_folder=is_folder, size=size, modified=modified)
 
 
 def _build_server_path(root: bytes, path: str) -> bytes:

@@ -23,7 +23,7 @@ from app.engines.sources.failures import (
     build_protocol_error,
     translate_errors,
 )
-from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
 from app.engines.sources.ssh_keys import KEY_ERRORS, UNREADABLE_KEY, load_key
 from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
@@ -49,12 +49,7 @@ class SftpConnection(NamedTuple):
 
 
 class SftpConnector:
-    """Connects to the configured SFTP server. Raises SourceError if the private key is invalid.
-
-    Args:
-        settings: the settings of a source or destination.
-        network: opens the connection.
-    """
+    """Connects to the configured SFTP server. Raises HostError if the private key is invalid."""
 
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
@@ -114,7 +109,7 @@ class SftpConnector:
 
 @contextmanager
 def translate_ssh_errors() -> Iterator[None]:
-    """Translate errors from paramiko to SourceError or ObjectMissing."""
+    """Translate errors from paramiko to HostError or ObjectMissing."""
     try:
         with translate_errors():
             try:
@@ -126,7 +121,7 @@ def translate_ssh_errors() -> Iterator[None]:
         if str(error) == "Authentication timeout.":
             raise build_connection_error(TimeoutError()) from None
         message = "The host rejected the user name, password or key."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
     except paramiko.SSHException as error:
         raise _build_ssh_error(error) from None
     except (ValueError, struct.error, paramiko.SFTPError):
@@ -135,14 +130,14 @@ def translate_ssh_errors() -> Iterator[None]:
 
 @contextmanager
 def _translate_sign_in_errors() -> Iterator[None]:
-    """Translate errors from signing in to SourceError.
+    """Translate errors from signing in to HostError.
 
     paramiko also raises the errors of its thread, which may be of any type if the host is faulty.
     """
     try:
         with translate_ssh_errors():
             yield
-    except SourceError:
+    except HostError:
         raise
     except ObjectMissing:
         raise build_missing_folder_error() from None
@@ -155,17 +150,17 @@ def _build_refusal_error(error: OSError) -> Exception:
         return ObjectMissing()
     if isinstance(error, SftpStatusError):
         message = "The host cannot read a folder or document of this source."
-        return SourceError(SourceErrorKind.PROTOCOL, message)
+        return HostError(HostErrorKind.PROTOCOL, message)
     message = "The user is not allowed to read a folder or document of this source."
-    return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+    return HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
-def _build_ssh_error(error: paramiko.SSHException) -> SourceError:
+def _build_ssh_error(error: paramiko.SSHException) -> HostError:
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         message = "The host offers no host key or encryption that this service supports."
-        return SourceError(SourceErrorKind.PROTOCOL, message)
+        return HostError(HostErrorKind.PROTOCOL, message)
     message = "The host closed the connection, or it is not an SSH server."
-    return SourceError(SourceErrorKind.UNREACHABLE, message)
+    return HostError(HostErrorKind.UNREACHABLE, message)
 
 
 def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
@@ -180,7 +175,7 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
         return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
     except (*KEY_ERRORS, paramiko.SSHException):
         message = f"{UNREADABLE_KEY[:-1]}, and check its passphrase."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
@@ -205,4 +200,4 @@ def _check_host_key(key: paramiko.PKey, host_key: str) -> None:
             "configured key. Before you change `host_key`, ask the host's operator whether this "
             "key is correct."
         )
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)

@@ -7,7 +7,7 @@ buffer as large as the file, and its errors omit the status that the server sent
 import errno
 from collections.abc import Iterator
 
-from paramiko import Channel, Message, SFTPClient
+from paramiko import Message, SFTPClient
 from paramiko.sftp import (
     CMD_CLOSE,
     CMD_DATA,
@@ -59,9 +59,6 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
 
     Methods raise OSError, EOFError, SFTPError, SSHException or ValueError.
     """
-
-    def __init__(self, channel: Channel) -> None:
-        super().__init__(channel)
 
     def resolve_path(self, path: bytes) -> bytes:
         """Return the absolute form of a path on the server."""

@@ -2,30 +2,29 @@
 
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import certifi
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 
-def build_context(ca_certificate: str | None) -> ssl.SSLContext:
-    """Build a TLS context that verifies certificates and host names.
+def build_context(settings: Mapping[str, Any]) -> ssl.SSLContext | None:
+    """Build the TLS context of a source, which verifies certificates and host names.
 
-    Args:
-        ca_certificate: PEM certificates that are trusted in addition to the public certificate
-            authorities, or None.
-
-    Raises:
-        SourceError: `ca_certificate` is invalid.
+    Returns None if `tls` is false. The PEM certificates in `ca_certificate` are trusted in addition
+    to the public certificate authorities. Raises HostError if they are invalid.
     """
+    if not settings.get("tls", True):
+        return None
     context = ssl.create_default_context(cafile=certifi.where())
-    if ca_certificate:
+    if ca_certificate := settings.get("ca_certificate"):
         try:
             context.load_verify_locations(cadata=ca_certificate)
         except (ssl.SSLError, ValueError):
             message = "`ca_certificate` is not a certificate in PEM format."
-            raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+            raise HostError(HostErrorKind.PROTOCOL, message) from None
     return context
 
 

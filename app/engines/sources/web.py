@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -23,12 +23,12 @@ from app.engines.sources.http_client import (
 )
 from app.engines.sources.links import find_links
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     ListingPosition,
     Network,
     ObjectMissing,
     PathFilter,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
 from app.engines.sources.web_paths import Site, build_site, normalize_url
@@ -38,19 +38,16 @@ _MAX_SIZE_DIGITS = 18  # the size fits into 64 bits
 _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "WebSource":
+def open_source(settings: Mapping[str, Any], network: Network) -> "WebSource":
     """Open an index page, or a list of URLs, as a source.
 
-    Raises SourceError if a URL is invalid, or if credentials would be sent to several origins.
+    Raises HostError if a URL is invalid, or if credentials would be sent to several origins.
     """
-    del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
     authorization = build_authorization_header(settings)
     if authorization and site.origin is None:
         message = "With credentials, all URLs must have the same scheme, host and port."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     return WebSource(HttpClient(network), site, authorization)
 
 
@@ -64,19 +61,16 @@ _UNREADABLE = _DocumentMetadata("unreadable", None, None)
 """The metadata of a document that the host refuses to send. `open` then raises the error."""
 
 
+@dataclass(frozen=True, slots=True)
 class WebSource(FolderSource):
     """An index page or a list of URLs.
 
-    Args:
-        client: sends the requests.
-        site: converts between paths and URLs.
-        authorization: the `Authorization` header, which is only sent to the site's origin, or None.
+    `authorization` is the `Authorization` header, which is only sent to the site's origin, or None.
     """
 
-    def __init__(self, client: HttpClient, site: Site, authorization: str | None) -> None:
-        self._client = client
-        self._site = site
-        self._authorization = authorization
+    client: HttpClient
+    site: Site
+    authorization: str | None
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
@@ -97,39 +91,39 @@ class WebSource(FolderSource):
         """Open a document to read it in chunks."""
         with self._request(self._find_url(path), is_document=True) as response:
             # The index page was read, so only this document requires other credentials.
-            has_access = self._site.has_index or self._authorization is None
+            has_access = self.site.has_index or self.authorization is None
             if response.status_code == HTTPStatus.UNAUTHORIZED and has_access:
                 message = "The host requires other credentials for this document."
-                raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+                raise HostError(HostErrorKind.NOT_ALLOWED, message)
             _check_status(response)
             yield read_chunks(response)
 
     def close(self) -> None:
         """Close all connections."""
-        self._client.close()
+        self.client.close()
 
     def _find_url(self, path: str) -> str:
-        url = self._site.find_url(path)
+        url = self.site.find_url(path)
         if url is None:
             raise ObjectMissing
         return url
 
     def _read_folder(self, path: str) -> Iterator[FolderItem]:
-        if not self._site.has_index:
-            yield from self._site.list_items(path)
+        if not self.site.has_index:
+            yield from self.site.list_items(path)
             return
-        url = self._site.find_folder_url(path)
+        url = self.site.find_folder_url(path)
         if url is None:
             raise ObjectMissing
         try:
             page, base_url, charset = self._fetch_page(url)
-        except SourceError as problem:
-            if not path or problem.kind == SourceErrorKind.UNREACHABLE:
+        except HostError as problem:
+            if not path or problem.kind == HostErrorKind.UNREACHABLE:
                 raise
             # A link that ends with a slash may not lead to a folder.
             raise ObjectMissing from None
         for link in find_links(page, base_url, charset):
-            if item := self._site.build_item(link, path):
+            if item := self.site.build_item(link, path):
                 yield item
 
     def _fetch_page(self, url: str) -> tuple[bytes, str, str | None]:
@@ -138,7 +132,7 @@ class WebSource(FolderSource):
             _check_status(response)
             media_type = response.headers.get("Content-Type", "").lower()
             if "html" not in media_type:
-                raise SourceError(SourceErrorKind.PROTOCOL, "The index page is not an HTML page.")
+                raise HostError(HostErrorKind.PROTOCOL, "The index page is not an HTML page.")
             charset = response.encoding if "charset" in media_type else None
             return read_body(response), response.url, charset
 
@@ -149,8 +143,8 @@ class WebSource(FolderSource):
         """
         try:
             return self._fetch_metadata(path)
-        except SourceError as problem:
-            if problem.kind == SourceErrorKind.UNREACHABLE:
+        except HostError as problem:
+            if problem.kind == HostErrorKind.UNREACHABLE:
                 raise
             return _UNREADABLE
 
@@ -178,7 +172,7 @@ class WebSource(FolderSource):
                 _check_status(response)
             except ObjectMissing:
                 return None
-            except SourceError:
+            except HostError:
                 return _UNREADABLE
             metadata = _parse_metadata(response)
             if metadata.version:
@@ -195,11 +189,11 @@ class WebSource(FolderSource):
         """Send a request and follow redirects. Credentials are only sent to the site's origin."""
         for _ in range(limits.MAX_REDIRECTS + 1):
             headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
-            if self._authorization and self._site.has_origin(url):
-                headers["Authorization"] = self._authorization
+            if self.authorization and self.site.has_origin(url):
+                headers["Authorization"] = self.authorization
             with ExitStack() as stack:
                 response = stack.enter_context(
-                    self._client.request(url, headers, method=method, is_document=is_document)
+                    self.client.request(url, headers, method=method, is_document=is_document)
                 )
                 location = response.headers.get("Location")
                 if response.status_code not in _REDIRECT_STATUSES or location is None:
@@ -207,7 +201,7 @@ class WebSource(FolderSource):
                     return
             url = _resolve_location(url, location)
         message = f"The host redirects more than {limits.MAX_REDIRECTS} times."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _resolve_location(url: str, location: str) -> str:
@@ -216,29 +210,29 @@ def _resolve_location(url: str, location: str) -> str:
         return normalize_url(urljoin(url, location.encode("latin-1").decode("utf-8")))
     except ValueError:
         message = "The host redirects to an address that is not an HTTP URL."
-        raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
 
 
 def _check_status(response: Response) -> None:
-    """Raise ObjectMissing or SourceError if the response is not a readable document."""
+    """Raise ObjectMissing or HostError if the response is not a readable document."""
     status = response.status_code
     if status in _MISSING_STATUSES:
         raise ObjectMissing
     if status == HTTPStatus.UNAUTHORIZED:
         message = "The host requires valid credentials; check the settings."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
         message = "The host does not allow this client to read the page."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         message = f"The host is not available at the moment (HTTP status {status})."
-        raise SourceError(SourceErrorKind.UNREACHABLE, message)
+        raise HostError(HostErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
         message = f"The host did not return the page (HTTP status {status})."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         message = "The host compresses its responses, although the request does not allow this."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _parse_metadata(response: Response) -> _DocumentMetadata:

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urljoin, url
 
 from app.engines.sources.folders import FolderItem
 from app.engines.sources.limits import MAX_NAME_BYTES
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 from app.engines.sources.paths import decode_path, encode_name, is_valid_name
 
 _SAFE_CHARS = "-_.~!$&'()*+,;=:@"
@@ -103,7 +103,7 @@ class Site(NamedTuple):
 def build_site(url: str | None, urls: Iterable[str]) -> Site:
     """Build the site for an index page, or for a list of URLs.
 
-    Raises SourceError if a URL is invalid.
+    Raises HostError if a URL is invalid.
     """
     try:
         if url:
@@ -114,7 +114,7 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
         urls_by_path = _index_by_path(sorted(map(normalize_url, urls)))
         origins = {_get_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:
-        raise SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.") from None
+        raise HostError(HostErrorKind.PROTOCOL, "The URL is not valid.") from None
     return Site("", "", urls_by_path, origins.pop() if len(origins) == 1 else None)
 
 

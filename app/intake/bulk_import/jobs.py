@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from app.intake.bulk_import import service
+from app.intake.bulk_import.service import running
 from app.intake.ingestion_jobs.handlers import register_run
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import container
@@ -13,7 +13,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
     """Import an uploaded file, or continue an interrupted import."""
     # The import writes texts and their search index, and must not use the disk reserve.
     container.current().reserve.check()
-    service.run_import(job_id, checkpoint)
+    running.run_import(job_id, checkpoint)
 
 
 register_run(JobKind.IMPORT, "bulk_import.run", run_import)

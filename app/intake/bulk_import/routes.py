@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.intake.bulk_import import service
 from app.intake.bulk_import.schemas import ImportRecords, UploadRecords
+from app.intake.bulk_import.service import accepting
 from app.intake.ingestion_jobs.models import IngestionJob as IngestionJobRow
 from app.intake.ingestion_jobs.schemas import IngestionJob
 from app.kit.api.blueprint import MIB, Blueprint
@@ -33,4 +33,4 @@ def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobR
     `import`. Content that the organization already has is counted as a duplicate. A record that
     cannot be imported becomes a failed item of the job; the other records are imported.
     """
-    return service.import_records(caller=caller, **body)
+    return accepting.import_records(caller=caller, **body)

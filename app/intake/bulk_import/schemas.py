@@ -2,7 +2,7 @@
 
 from app.documents.artifacts.names import MAX_NAME_LENGTH
 from app.engines.imports import FORMATS, READERS
-from app.intake.bulk_import.service import LabelsAs
+from app.intake.bulk_import.service.labels import LabelsAs
 from app.kit.api.fields import MAX_FORM_BYTES, Name, OneOf, Schema, Str, UploadSchema, Uuid
 
 MAX_CONTENT_LENGTH = 4_000_000

@@ -1,6 +1,7 @@
 """Models for connectors, their alerts, and the objects that their crawls have handled."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,21 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.encryption import encrypted
 from app.kit.tenancy import TenantModel
+
+
+class AlertKind(StrEnum):
+    """The reason for a connector alert.
+
+    CREDENTIALS_REFUSED, UNREACHABLE, CRAWL_FAILED: the latest crawl failed for this reason. STALE:
+    no crawl has succeeded at several consecutive scheduled times. QUARANTINED: the schedule is
+    suspended because too many consecutive crawls have failed.
+    """
+
+    CRAWL_FAILED = "crawl_failed"
+    CREDENTIALS_REFUSED = "credentials_refused"
+    UNREACHABLE = "unreachable"
+    STALE = "stale"
+    QUARANTINED = "quarantined"
 
 
 class Connector(TenantModel, db.Revised, db.Base):
@@ -33,9 +49,7 @@ class Connector(TenantModel, db.Revised, db.Base):
         Index("ix_connectors_list", "organization_id", "created_at", "id"),
         Index("ix_connectors_schema", "organization_id", "schema_id"),
         Index(
-            "ix_connectors_due",
-            "next_crawl_at",
-            postgresql_where=text("next_crawl_at IS NOT NULL"),
+            "ix_connectors_due", "next_crawl_at", postgresql_where=text("next_crawl_at IS NOT NULL")
         ),
         Index("ix_connectors_stale", "stale_at", postgresql_where=text("stale_at IS NOT NULL")),
     )

@@ -3,7 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from app.intake.connectors import models, schemas, service
+from app.intake.connectors import models, schemas
+from app.intake.connectors.service import alerts, managing, probing
 from app.intake.ingestion_jobs.models import IngestionJob as IngestionJobRow
 from app.intake.ingestion_jobs.schemas import IngestionJob
 from app.kit.api.blueprint import Blueprint, Listing
@@ -25,7 +26,7 @@ def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns connectors with their last crawl and the number of open alerts.
     """
-    return service.list_connectors(**query)
+    return managing.list_connectors(**query)
 
 
 @blueprint.post(
@@ -41,7 +42,7 @@ def create_connector(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     The settings are validated against the JSON Schema of the type. Secrets are stored encrypted and
     are never returned. Test the connector before its first crawl.
     """
-    return service.create(created_by=caller.user_id, **body)
+    return managing.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get(
@@ -55,7 +56,7 @@ def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the types that this installation offers, each with the JSON Schema of its settings.
     """
-    return service.list_types(**query)
+    return managing.list_types(**query)
 
 
 @blueprint.get("/connectors/{connector_id}", permission=_READ, returns=schemas.Connector)
@@ -64,7 +65,7 @@ def get_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
 
     Returns one connector with the names of its secrets, but not their values.
     """
-    return service.get(connector_id)
+    return managing.get(connector_id)
 
 
 @blueprint.patch(
@@ -83,7 +84,7 @@ def update_connector(
     If the host or account in the settings changes, the secrets must be sent again. Resumes a
     suspended schedule, closes its alert, and counts failed crawls from zero again.
     """
-    return service.update(connector_id, revision=revision, **body)
+    return managing.update(connector_id, revision=revision, **body)
 
 
 @blueprint.delete("/connectors/{connector_id}", permission=_MANAGE, revision="optional")
@@ -93,7 +94,7 @@ def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -
     Cancels the connector's crawl. The ingestion jobs of the connector and the documents that they
     have imported are kept.
     """
-    service.delete(connector_id, revision=revision)
+    managing.delete(connector_id, revision=revision)
 
 
 @blueprint.post(
@@ -105,7 +106,7 @@ def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
     Connects to the source, and returns its first entries or the error. Waits for at most 10
     seconds.
     """
-    return service.test(connector_id)
+    return probing.test(connector_id)
 
 
 @blueprint.get(
@@ -120,7 +121,7 @@ def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) 
     Returns the first entries of a folder in the source, and whether a crawl would read each
     document. Responds with 409 `conflict` and `details.kind` if the source cannot be read.
     """
-    return service.browse(connector_id, **query)
+    return probing.browse(connector_id, **query)
 
 
 @blueprint.post(
@@ -137,7 +138,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
     crawl. Responds with 409 `conflict` and `details.job_id` if another crawl of the connector is
     queued or running, or with `details.state` if the connector is disabled.
     """
-    return service.crawl(connector_id, created_by=caller.user_id)
+    return managing.crawl(connector_id, created_by=caller.user_id)
 
 
 @blueprint.get(
@@ -152,7 +153,7 @@ def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, A
     A connector has at most one open alert of each `kind`. A successful crawl closes all alerts of
     the connector. An update that resumes the schedule closes the alert `quarantined`.
     """
-    return service.list_alerts(connector_id, **query)
+    return alerts.list_alerts(connector_id, **query)
 
 
 @blueprint.post(
@@ -167,4 +168,4 @@ def acknowledge_connector_alert(
 
     Records which user has seen the alert. The alert stays open until a crawl succeeds.
     """
-    return service.acknowledge(connector_id, alert_id, user_id=caller.user_id)
+    return alerts.acknowledge(connector_id, alert_id, user_id=caller.user_id)

@@ -1,8 +1,8 @@
 """Request and response schemas for connectors."""
 
-from app.engines.sources import TYPES, SourceErrorKind
+from app.engines.sources import TYPES, HostErrorKind
+from app.intake.connectors.models import AlertKind
 from app.intake.connectors.service.probing import MAX_SIZE
-from app.intake.connectors.statuses import AlertKind
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import cron
 from app.kit.api.fields import (
@@ -184,7 +184,7 @@ class ConnectorEntries(Response):
 class ConnectorError(Response):
     """The reason why a source cannot be read."""
 
-    kind = Str(validate=OneOf(tuple(SourceErrorKind)))
+    kind = Str(validate=OneOf(tuple(HostErrorKind)))
     message = Str()
 
 

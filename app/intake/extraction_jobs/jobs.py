@@ -5,8 +5,8 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
 from app.intake.extraction_jobs import service
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.handlers import register_run
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -16,9 +16,7 @@ register_run(JobKind.EXTRACT, "extraction_jobs.run", service.run_extraction)
 
 
 @jobs.handler(
-    "extraction_jobs.settle",
-    listens=(prediction_events.ENDED, artifact_events.DELETED),
-    batch=True,
+    "extraction_jobs.settle", listens=(prediction_events.ENDED, artifact_events.DELETED), batch=True
 )
 def settle(batch: Sequence[Job]) -> None:
     """Settle the extractions of documents that were deleted or whose predictions have ended.

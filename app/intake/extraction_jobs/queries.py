@@ -18,12 +18,6 @@ class CreatedItem(NamedTuple):
     artifact_id: UUID
 
 
-def lock_job(job_id: UUID) -> IngestionJob | None:
-    """Lock a job until the transaction ends and return it, or None if it does not exist."""
-    statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
-    return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
-
-
 def find_active_extraction(source_job_id: UUID) -> IngestionJob | None:
     """Return the queued or running extraction of a source job, or None if there is none."""
     statement = select(IngestionJob).where(

@@ -3,9 +3,11 @@
 from uuid import UUID
 
 from app.intake.extraction_jobs import queries
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.queries import records
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import requests
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
 from app.kit import errors
 from app.kit.db import Checkpoint
@@ -21,9 +23,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     Raises 404, and 409 `conflict` with `details.kind` if the job is itself an extraction, or with
     `details.state` if the job has not ended or its documents are still being processed.
     """
-    source_job = queries.lock_job(job_id)
-    if source_job is None:
-        raise errors.not_found()
+    source_job = errors.require_found(records.lock(job_id))
     if source_job.kind == JobKind.EXTRACT:
         message = "This job is an extraction. Extract from the job that created the documents."
         raise errors.conflict(message, kind=source_job.kind)
@@ -33,11 +33,11 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     if JobStatus(source_job.status) not in ENDED:
         message = f"The job is {source_job.status.replace('_', ' ')}; wait until it has ended."
         raise errors.conflict(message, state=source_job.status)
-    if ingestion_jobs.has_processing_items(job_id):
+    if records.has_processing_items(job_id):
         # The job was cancelled or failed, but documents that it created are still being parsed.
         message = "Documents of the job are still being processed; wait until they are ready."
         raise errors.conflict(message, state=source_job.status)
-    return ingestion_jobs.create_extraction(
+    return requests.create_extraction(
         job_id, name=source_job.name, total=source_job.created, created_by=created_by
     )
 
@@ -57,11 +57,8 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     The items are read from this job, because the source job may have created other documents since
     the earlier run.
     """
-    while job.next_number < job.retried_until:
-        first, last = job.next_number, job.retried_until - 1
-        batch = ingestion_jobs.list_failed_documents(job.id, first, last, BATCH_SIZE)
-        end = batch[-1].number + 1 if len(batch) == BATCH_SIZE else job.retried_until
-        if ingestion_jobs.begin_batch(job.id, first, end - 1) is None:
+    for batch, end in ingestion_jobs.iterate_failed_batches(job, BATCH_SIZE):
+        if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
         items = [(number, uri, id_) for number, uri, id_ in batch if id_ is not None]
         _request_predictions(job, items, end, job.cursor)
@@ -87,10 +84,7 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
 
 def _request_predictions(
-    job: IngestionJob,
-    items: list[tuple[int, str, UUID]],
-    next_number: int,
-    cursor: str | None,
+    job: IngestionJob, items: list[tuple[int, str, UUID]], next_number: int, cursor: str | None
 ) -> None:
     outcomes = predictions.request_many(
         [artifact_id for _, _, artifact_id in items],

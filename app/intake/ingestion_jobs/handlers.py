@@ -28,28 +28,15 @@ def register_run(
     """
 
     def handle(job: Job) -> None:
-        # Earlier releases enqueued a job for the handlers of all kinds.
-        if is_of_kind(job.args):
-            run(_get_job_id(job.args), job.checkpoint)
-
-    def handle_failure(job: Job, error: str) -> None:
-        if is_of_kind(job.args):
-            on_failure(_get_job_id(job.args), error)
-
-    def handle_retry(args: dict[str, Any]) -> None:
-        if is_of_kind(args):
-            reopen(_get_job_id(args))
-
-    def is_of_kind(args: dict[str, Any]) -> bool:
-        return bool(args["data"]["kind"] == kind)
+        run(_get_job_id(job.args), job.checkpoint)
 
     jobs.handler(
         name,
         queue=queue,
         listens=(emitted_events.REQUESTED[kind],),
         resumable=True,
-        on_failure=handle_failure,
-        on_retry=handle_retry,
+        on_failure=lambda job, error: on_failure(_get_job_id(job.args), error),
+        on_retry=lambda args: reopen(_get_job_id(args)),
     )(handle)
 
 

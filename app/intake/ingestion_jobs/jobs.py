@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from app.intake.ingestion_jobs import emitted_events, service
+from app.intake.ingestion_jobs import emitted_events
+from app.intake.ingestion_jobs.service import cleaning, running
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import db, jobs
 from app.kit.jobs import Job
@@ -26,7 +27,7 @@ def settle(job: Job) -> None:
     """
     data: dict[str, Any] = job.args["data"]
     is_rare = data["kind"] in (JobKind.EXTRACT, JobKind.REPROCESS)
-    if service.settle(UUID(data["job_id"])):
+    if running.settle(UUID(data["job_id"])):
         jobs.enqueue(
             "ingestion_jobs.settle",
             {"data": data},
@@ -38,14 +39,14 @@ def settle(job: Job) -> None:
 @jobs.handler("ingestion_jobs.expire", queue="maintenance", resumable=True)
 def delete_expired_files(job: Job) -> None:
     """Delete uploaded files whose jobs ended more than a week ago."""
-    while service.delete_expired_files():
+    while cleaning.delete_expired_files():
         job.checkpoint()
 
 
 @jobs.handler("ingestion_jobs.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Sweep the storage: delete uploaded files that belong to no job."""
-    service.delete_unused_files(job.checkpoint_at, job.position)
+    cleaning.delete_unused_files(job.checkpoint_at, job.position)
 
 
 jobs.periodic("ingestion_jobs.expire", every=EXPIRE_INTERVAL_SECONDS)

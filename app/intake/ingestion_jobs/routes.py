@@ -3,7 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from app.intake.ingestion_jobs import models, schemas, service
+from app.intake.ingestion_jobs import models, schemas
+from app.intake.ingestion_jobs.service import reading, requests
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -25,7 +26,7 @@ def list_ingestion_jobs(caller: Caller, query: dict[str, Any]) -> Page:
     Returns jobs with their progress, optionally filtered by status, `kind`, connector and creation
     time.
     """
-    return service.list_jobs(**query)
+    return reading.list_jobs(**query)
 
 
 @blueprint.get(
@@ -36,7 +37,7 @@ def get_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 
     Returns one job with its status, progress, counts, rate and remaining time.
     """
-    return service.get(job_id)
+    return reading.get(job_id)
 
 
 @blueprint.get(
@@ -50,7 +51,7 @@ def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) ->
 
     Returns the outcome of each document: the artifact, or the reason why there is no artifact.
     """
-    return service.list_items(job_id, **query)
+    return reading.list_items(job_id, **query)
 
 
 @blueprint.post(
@@ -66,7 +67,7 @@ def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     reprocessing or prediction are still handled. Responds with 409 `conflict` and
     `details.state` if the job has ended.
     """
-    return service.cancel(job_id)
+    return requests.cancel(job_id)
 
 
 @blueprint.post(
@@ -84,7 +85,7 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     week after the job has ended. Documents of a `reprocess` job are reprocessed again if their
     status is still `failed`.
     """
-    return service.retry(job_id)
+    return requests.retry(job_id)
 
 
 @blueprint.get(
@@ -99,4 +100,4 @@ def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]
     Returns the counts and the speed of the jobs created in a period: in total, by day, by `kind`
     and by connector.
     """
-    return service.get_stats(**query)
+    return reading.get_stats(**query)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.handlers import register_run
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.intake.reprocess_jobs import service
 from app.kit import jobs

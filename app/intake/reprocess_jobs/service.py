@@ -11,9 +11,11 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import FailedSelection
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.queries import settling
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import requests
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind
 from app.kit import jobs, tenancy
 from app.kit.db import Checkpoint
@@ -33,7 +35,7 @@ def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None
 
     The job is running; its only item is the document. `name` is the name of the document.
     """
-    job = ingestion_jobs.start_reprocess(name=name, created_by=created_by)
+    job = requests.start_reprocess(name=name, created_by=created_by)
     item = ItemRow(1, name, ItemStatus.PROCESSING.value, artifact_id, None, 0.0)
     ingestion_jobs.record_batch(job, [item], next_number=2)
     ingestion_jobs.finish(job.id)
@@ -45,7 +47,7 @@ def create_for_failed(selection: FailedSelection) -> IngestionJob:
     Archived documents and documents with tag sets are left out.
     """
     filters = {name: _to_json(value) for name, value in selection._asdict().items()}
-    return ingestion_jobs.create_reprocess(name=_NAME, options={"failed": filters}, created_by=None)
+    return requests.create_reprocess(name=_NAME, options={"failed": filters}, created_by=None)
 
 
 def _to_json(value: str | datetime | None) -> str | None:
@@ -63,11 +65,8 @@ def run_reprocess(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     """Reprocess the documents that failed in an earlier run; return False if the job ended."""
-    while job.next_number < job.retried_until:
-        first, last = job.next_number, job.retried_until - 1
-        batch = ingestion_jobs.list_failed_documents(job.id, first, last, BATCH_SIZE)
-        end = batch[-1].number + 1 if len(batch) == BATCH_SIZE else job.retried_until
-        if ingestion_jobs.begin_batch(job.id, first, end - 1) is None:
+    for batch, end in ingestion_jobs.iterate_failed_batches(job, BATCH_SIZE):
+        if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
         ids = [item.artifact_id for item in batch if item.artifact_id is not None]
         artifacts.reprocess_failed(ids, by=job.created_by)
@@ -141,7 +140,7 @@ def _read_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
 
 def request_settling(artifact_id: UUID) -> None:
     """Enqueue the job that stores the outcome of a document, if a job waits for the document."""
-    if ingestion_jobs.has_waiting_job(JobKind.REPROCESS, artifact_id):
+    if settling.find_waiting_jobs([JobKind.REPROCESS], [artifact_id]):
         jobs.enqueue(
             SETTLE_JOB,
             {"data": {"artifact_id": str(artifact_id)}},

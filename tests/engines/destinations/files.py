@@ -9,8 +9,8 @@ import pytest
 
 from app.engines.destinations import (
     Destination,
-    DestinationError,
-    DestinationErrorKind,
+    HostError,
+    HostErrorKind,
     OutgoingFile,
 )
 
@@ -66,12 +66,12 @@ def ignore(_sent: int) -> None:
 def fail_to_send(
     destination: Destination,
     file: OutgoingFile,
-    kind: DestinationErrorKind,
+    kind: HostErrorKind,
     *secrets: str,
     on_progress: Callable[[int], None] = ignore,
 ) -> str:
     """Check that a delivery fails with `kind`, and return the error message."""
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         destination.send(file, on_progress)
     check_error(caught.value, kind, *secrets)
     return caught.value.message
@@ -85,7 +85,7 @@ def expect_to_end_soon() -> Iterator[None]:
     assert monotonic() - started < LONG
 
 
-def check_error(error: DestinationError, kind: DestinationErrorKind, *secrets: str) -> None:
+def check_error(error: HostError, kind: HostErrorKind, *secrets: str) -> None:
     assert error.kind is kind, error.message
     assert error.message.endswith(".")
     for secret in secrets:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.destinations import TYPES, DestinationError, DestinationErrorKind, limits
+from app.engines.destinations import TYPES, HostError, HostErrorKind, limits
 from app.engines.destinations.s3 import S3Destination, _compute_part_sizes
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
@@ -137,24 +137,24 @@ def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
     [
         (
             {"access_key_id": "AKIAUNKNOWN"},
-            DestinationErrorKind.CREDENTIALS_REFUSED,
+            HostErrorKind.CREDENTIALS_REFUSED,
             "rejected the access key",
         ),
         (
             {"secret_access_key": SECRET},
-            DestinationErrorKind.CREDENTIALS_REFUSED,
+            HostErrorKind.CREDENTIALS_REFUSED,
             "rejected the access key",
         ),
-        ({"bucket": "read-only"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
-        ({"bucket": "private"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
-        ({"bucket": "missing"}, DestinationErrorKind.NOT_FOUND, "bucket does not exist"),
+        ({"bucket": "read-only"}, HostErrorKind.NOT_ALLOWED, "not allowed to write to"),
+        ({"bucket": "private"}, HostErrorKind.NOT_ALLOWED, "not allowed to write to"),
+        ({"bucket": "missing"}, HostErrorKind.NOT_FOUND, "bucket does not exist"),
         (
             {"endpoint_url": "http://192.168.0.1"},
-            DestinationErrorKind.NOT_ALLOWED,
+            HostErrorKind.NOT_ALLOWED,
             "operator of this service",
         ),
-        ({"prefix": "a/../b"}, DestinationErrorKind.NOT_ALLOWED, "segment `.` or `..`"),
-        ({"prefix": "é" * 500}, DestinationErrorKind.NOT_ALLOWED, "too long"),
+        ({"prefix": "a/../b"}, HostErrorKind.NOT_ALLOWED, "segment `.` or `..`"),
+        ({"prefix": "é" * 500}, HostErrorKind.NOT_ALLOWED, "too long"),
     ],
 )
 @pytest.mark.parametrize("content", [CONTENT, LARGE])
@@ -162,7 +162,7 @@ def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
 def test_refusals_are_explained(
     open_destination: Open,
     changes: dict[str, str],
-    kind: DestinationErrorKind,
+    kind: HostErrorKind,
     text: str,
     content: bytes,
 ) -> None:
@@ -172,22 +172,22 @@ def test_refusals_are_explained(
 
 
 def test_an_invalid_endpoint_is_explained(open_destination: Open) -> None:
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(endpoint_url="http://[::1")
-    check_error(caught.value, DestinationErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b.csv", "a\nb.csv", "a\x00.csv", "n" * 201])
 def test_names_that_hosts_could_misread_are_refused(
     open_destination: Open, network: LoopbackNetwork, name: str
 ) -> None:
-    fail_to_send(open_destination(), build_file(b"x", name), DestinationErrorKind.NOT_ALLOWED)
+    fail_to_send(open_destination(), build_file(b"x", name), HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
     destination = open_destination(endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+    fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_content_that_is_damaged_on_its_way_is_refused_by_the_store(
     proxy.flip_at = flip_at
     with run_host(proxy) as port:
         destination = open_destination(prefix="flipped", endpoint_url=f"http://127.0.0.1:{port}")
-        message = fail_to_send(destination, build_file(content), DestinationErrorKind.PROTOCOL)
+        message = fail_to_send(destination, build_file(content), HostErrorKind.PROTOCOL)
     assert "damaged in transit" in message
     assert bucket.read("flipped/export.csv")[0] == b"before"
     assert bucket.count_uploads() == 0
@@ -215,7 +215,7 @@ def test_a_damaged_file_is_not_delivered(
     open_destination: Open, bucket: Bucket, build: Callable[[bytes], Any], content: bytes
 ) -> None:
     destination = open_destination(prefix="damaged")
-    message = fail_to_send(destination, build(content), DestinationErrorKind.PROTOCOL)
+    message = fail_to_send(destination, build(content), HostErrorKind.PROTOCOL)
     assert "stored file is damaged" in message
     assert bucket.list_keys("damaged") == []
     assert bucket.count_uploads() == 0
@@ -233,7 +233,7 @@ def test_a_lost_connection_leaves_the_file_before(
     proxy.cut_after = cut_after
     with run_host(proxy) as port:
         destination = open_destination(prefix="cut", endpoint_url=f"http://127.0.0.1:{port}")
-        fail_to_send(destination, build_file(content), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(content), HostErrorKind.UNREACHABLE)
         assert bucket.read("cut/export.csv")[0] == b"before"
         assert bucket.count_uploads() == 0
         proxy.cut_after = None
@@ -283,7 +283,7 @@ def test_a_slow_host_ends_by_the_deadline(
     monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
     with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
-        fail_to_send(destination, build_file(content), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(content), HostErrorKind.UNREACHABLE)
 
 
 def test_a_silent_host_ends_by_the_idle_limit(
@@ -292,7 +292,7 @@ def test_a_silent_host_ends_by_the_idle_limit(
     monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
     with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
-        message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
+        message = fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
     assert "in time" in message
 
 
@@ -308,33 +308,33 @@ def _error(code: str) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        (_answer("507 Full", b""), DestinationErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (_answer("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
         (
             _answer("500 Full", _error("XMinioStorageFull")),
-            DestinationErrorKind.NOT_ALLOWED,
+            HostErrorKind.NOT_ALLOWED,
             "disk of the server is full",
         ),
         (
             _answer("400 Large", _error("EntityTooLarge")),
-            DestinationErrorKind.NOT_ALLOWED,
+            HostErrorKind.NOT_ALLOWED,
             "larger than the host accepts",
         ),
         (
             _answer("503 Slow", _error("SlowDown")),
-            DestinationErrorKind.UNREACHABLE,
+            HostErrorKind.UNREACHABLE,
             "at the moment",
         ),
         (
             _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
-            DestinationErrorKind.NOT_FOUND,
+            HostErrorKind.NOT_FOUND,
             "region eu-central-1",
         ),
-        (_answer("302 Moved", b"", "Location: /x"), DestinationErrorKind.PROTOCOL, "302"),
-        (b"220 ftp.example.org\r\n", DestinationErrorKind.UNREACHABLE, "connection"),
+        (_answer("302 Moved", b"", "Location: /x"), HostErrorKind.PROTOCOL, "302"),
+        (b"220 ftp.example.org\r\n", HostErrorKind.UNREACHABLE, "connection"),
     ],
 )
 def test_answers_of_other_hosts_are_explained(
-    open_destination: Open, answer: bytes, kind: DestinationErrorKind, text: str
+    open_destination: Open, answer: bytes, kind: HostErrorKind, text: str
 ) -> None:
     def script(connection: Any) -> None:
         connection.recv(65536)
@@ -380,5 +380,5 @@ def test_an_upload_that_the_host_does_not_put_together_is_an_error(
 
     with run_host(script) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
-        fail_to_send(destination, build_file(LARGE), DestinationErrorKind.PROTOCOL)
+        fail_to_send(destination, build_file(LARGE), HostErrorKind.PROTOCOL)
     assert (methods[-1] == b"DELETE") == (len(answers) > 1)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import asyncssh
 import pytest
 
-from app.engines.destinations import TYPES, DestinationError, DestinationErrorKind, limits
+from app.engines.destinations import TYPES, HostError, HostErrorKind, limits
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
@@ -160,7 +160,7 @@ def test_a_part_of_another_size_is_not_renamed(open_destination: Open, folder: P
     part = folder / f".export.csv.{file.sha256[:16]}.part"
     part.write_bytes(CONTENT + b"more")
     destination = open_destination()
-    message = fail_to_send(destination, file, DestinationErrorKind.PROTOCOL)
+    message = fail_to_send(destination, file, HostErrorKind.PROTOCOL)
     assert "a different number of bytes" in message
     assert read_folder(folder) == {}
     destination.send(file, ignore)
@@ -181,7 +181,7 @@ def test_two_attempts_at_the_same_time_leave_one_complete_file(
             pending.pop().send(file, ignore)
             assert read_folder(folder) == {"export.csv": CONTENT}
 
-    fail_to_send(first, file, DestinationErrorKind.UNREACHABLE, on_progress=send_again)
+    fail_to_send(first, file, HostErrorKind.UNREACHABLE, on_progress=send_again)
     assert read_folder(folder) == {"export.csv": CONTENT}
 
 
@@ -213,41 +213,41 @@ def test_an_attempt_does_not_harm_what_another_one_has_written(
             may_continue.set()
         error = attempts[0].exception(LONG)
     assert delivered == {"export.csv": CONTENT}
-    assert isinstance(error, DestinationError)
-    check_error(error, DestinationErrorKind.UNREACHABLE)
+    assert isinstance(error, HostError)
+    check_error(error, HostErrorKind.UNREACHABLE)
     assert read_folder(folder) == {"export.csv": CONTENT}
 
 
 @pytest.mark.parametrize("changes", [{"password": "wrong"}, {"username": "nobody"}])
 def test_refused_credentials_are_explained(open_destination: Open, changes: Any) -> None:
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(**changes)
-    check_error(caught.value, DestinationErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
+    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_another_key_of_the_host_is_refused(open_destination: Open, server: Server) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519")
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(host_key=other.get_fingerprint())
-    check_error(caught.value, DestinationErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert server.host_key.get_fingerprint() in caught.value.message
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_destination: Open) -> None:
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(host="192.168.0.1")
-    check_error(caught.value, DestinationErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(port=find_closed_port())
-    check_error(caught.value, DestinationErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_missing_folder_is_explained(open_destination: Open) -> None:
     destination = open_destination(path="/missing")
-    message = fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.NOT_FOUND)
+    message = fail_to_send(destination, build_file(CONTENT), HostErrorKind.NOT_FOUND)
     assert message == "The folder does not exist."
 
 
@@ -273,7 +273,7 @@ def test_refusals_leave_the_file_before(
     destination = open_destination()
     destination.send(build_file(b"before"), ignore)
     faults[operation] = error
-    message = fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.NOT_ALLOWED)
+    message = fail_to_send(destination, build_file(CONTENT), HostErrorKind.NOT_ALLOWED)
     assert text in message
     assert read_folder(folder) == {"export.csv": b"before"}
     faults.clear()
@@ -283,9 +283,7 @@ def test_refusals_leave_the_file_before(
 
 def test_a_folder_with_the_name_of_the_file_stays(open_destination: Open, folder: Path) -> None:
     (folder / "export.csv").mkdir()
-    message = fail_to_send(
-        open_destination(), build_file(CONTENT), DestinationErrorKind.NOT_ALLOWED
-    )
+    message = fail_to_send(open_destination(), build_file(CONTENT), HostErrorKind.NOT_ALLOWED)
     assert "a folder with the same name" in message
     assert (folder / "export.csv").is_dir()
     assert read_folder(folder) == {}
@@ -295,7 +293,7 @@ def test_a_folder_with_the_name_of_the_file_stays(open_destination: Open, folder
 def test_a_damaged_file_is_not_delivered(
     open_destination: Open, folder: Path, build: Callable[[bytes], Any]
 ) -> None:
-    message = fail_to_send(open_destination(), build(CONTENT), DestinationErrorKind.PROTOCOL)
+    message = fail_to_send(open_destination(), build(CONTENT), HostErrorKind.PROTOCOL)
     assert "stored file is damaged" in message
     assert read_folder(folder) == {}
 
@@ -308,7 +306,7 @@ def test_a_lost_connection_leaves_the_file_before(
         destination = open_destination(port=port)
         destination.send(build_file(b"before"), ignore)
         proxy.cut_after = 1_000_000
-        fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
         assert read_folder(folder)["export.csv"] == b"before"
         proxy.cut_after = None
         destination.send(build_file(CONTENT), ignore)
@@ -360,5 +358,5 @@ def test_a_slow_host_ends_by_its_limits(
             monkeypatch.setattr(limits, "BASE_SECONDS", 1.0)
             monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
             monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
-        fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
     assert "export.csv" not in read_folder(folder)

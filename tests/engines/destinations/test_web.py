@@ -18,8 +18,8 @@ import trustme
 
 from app.engines.destinations import (
     TYPES,
-    DestinationError,
-    DestinationErrorKind,
+    HostError,
+    HostErrorKind,
     OutgoingFile,
     limits,
 )
@@ -176,7 +176,7 @@ def test_credentials_are_sent(
     server.authorization = authorization
     location = open_destination(**settings).send(build_file(CONTENT), ignore)
     assert SECRET not in location
-    kind = DestinationErrorKind.CREDENTIALS_REFUSED
+    kind = HostErrorKind.CREDENTIALS_REFUSED
     server.authorization = "Bearer another"
     fail_to_send(open_destination(**settings), build_file(CONTENT), kind, SECRET)
     fail_to_send(open_destination(), build_file(CONTENT), kind)
@@ -185,20 +185,20 @@ def test_credentials_are_sent(
 @pytest.mark.parametrize(
     ("status", "kind", "text"),
     [
-        (302, DestinationErrorKind.PROTOCOL, "redirects to another address (HTTP status 302)"),
-        (400, DestinationErrorKind.PROTOCOL, "does not accept the file (HTTP status 400)"),
-        (403, DestinationErrorKind.NOT_ALLOWED, "does not allow"),
-        (404, DestinationErrorKind.NOT_FOUND, "folder in the URL does not exist"),
-        (405, DestinationErrorKind.NOT_ALLOWED, "with PUT"),
-        (409, DestinationErrorKind.NOT_FOUND, "check that its folder exists"),
-        (413, DestinationErrorKind.NOT_ALLOWED, "larger than the host accepts"),
-        (429, DestinationErrorKind.UNREACHABLE, "at the moment"),
-        (503, DestinationErrorKind.UNREACHABLE, "at the moment"),
-        (507, DestinationErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (302, HostErrorKind.PROTOCOL, "redirects to another address (HTTP status 302)"),
+        (400, HostErrorKind.PROTOCOL, "does not accept the file (HTTP status 400)"),
+        (403, HostErrorKind.NOT_ALLOWED, "does not allow"),
+        (404, HostErrorKind.NOT_FOUND, "folder in the URL does not exist"),
+        (405, HostErrorKind.NOT_ALLOWED, "with PUT"),
+        (409, HostErrorKind.NOT_FOUND, "check that its folder exists"),
+        (413, HostErrorKind.NOT_ALLOWED, "larger than the host accepts"),
+        (429, HostErrorKind.UNREACHABLE, "at the moment"),
+        (503, HostErrorKind.UNREACHABLE, "at the moment"),
+        (507, HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
     ],
 )
 def test_refusals_are_explained(
-    open_destination: Open, server: Server, status: int, kind: DestinationErrorKind, text: str
+    open_destination: Open, server: Server, status: int, kind: HostErrorKind, text: str
 ) -> None:
     server.status = status
     message = fail_to_send(open_destination(), build_file(CONTENT), kind, "elsewhere")
@@ -207,27 +207,27 @@ def test_refusals_are_explained(
 
 @pytest.mark.parametrize("url", ["http://{name}.example/", "http://[::1", "ftp://example.org/"])
 def test_urls_that_are_not_valid_are_refused(open_destination: Open, url: str) -> None:
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(HostError) as caught:
         open_destination(url=url)
-    check_error(caught.value, DestinationErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("host", ["192.168.0.1", "169.254.169.254"])
 def test_hosts_that_are_not_allowed_are_refused(open_destination: Open, host: str) -> None:
     destination = open_destination(url=f"http://{host}/{{name}}")
-    fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.NOT_ALLOWED, host)
+    fail_to_send(destination, build_file(CONTENT), HostErrorKind.NOT_ALLOWED, host)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
     destination = open_destination(url=f"http://127.0.0.1:{find_closed_port()}/")
-    fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+    fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize("build", [build_damaged_file, build_short_file])
 def test_a_damaged_file_is_not_delivered(
     open_destination: Open, server: Server, build: Callable[[bytes], Any]
 ) -> None:
-    message = fail_to_send(open_destination(), build(CONTENT), DestinationErrorKind.PROTOCOL)
+    message = fail_to_send(open_destination(), build(CONTENT), HostErrorKind.PROTOCOL)
     assert "stored file is damaged" in message
     assert server.files == {}
 
@@ -237,7 +237,7 @@ def test_a_lost_connection_delivers_nothing(open_destination: Open, server: Serv
     proxy.cut_after = 300_000
     with run_host(proxy) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/{{name}}")
-        fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(CONTENT), HostErrorKind.UNREACHABLE)
         assert server.files == {}
         proxy.cut_after = None
         destination.send(build_file(CONTENT), ignore)
@@ -289,13 +289,13 @@ def _answer_early(answer: bytes) -> Callable[[socket.socket], None]:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", DestinationErrorKind.NOT_ALLOWED),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", DestinationErrorKind.PROTOCOL),
-        (b"220 ftp.example.org\r\n", DestinationErrorKind.UNREACHABLE),
+        (b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", HostErrorKind.NOT_ALLOWED),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", HostErrorKind.PROTOCOL),
+        (b"220 ftp.example.org\r\n", HostErrorKind.UNREACHABLE),
     ],
 )
 def test_an_answer_before_the_end_of_the_file_is_no_success(
-    open_destination: Open, answer: bytes, kind: DestinationErrorKind
+    open_destination: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
     with run_host(_answer_early(answer)) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
@@ -362,7 +362,7 @@ def test_a_slow_host_ends_by_its_limits(
         monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
     with run_host(read_slowly) as port, expect_to_end_soon():
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
-        message = fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
+        message = fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
     assert "in time" in message
 
 
@@ -401,13 +401,13 @@ def test_a_connection_that_is_lost_over_tls_is_no_error_of_tls(tmp_path: Path) -
 
     with run_tls_host(script, tmp_path) as (port, network):
         destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)
-        fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)
 
 
 def test_an_unknown_certificate_is_explained(open_destination: Open, tmp_path: Path) -> None:
     with run_tls_host(_discard_file, tmp_path) as (port, _):
         destination = open_destination(url=f"https://127.0.0.1:{port}/")
-        message = fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.PROTOCOL)
+        message = fail_to_send(destination, build_file(CONTENT), HostErrorKind.PROTOCOL)
     assert "certificate of the host is not valid" in message
 
 
@@ -418,4 +418,4 @@ def test_a_slow_host_with_tls_ends_by_the_deadline(
     monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     with run_tls_host(read_slowly, tmp_path) as (port, network), expect_to_end_soon():
         destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)
-        fail_to_send(destination, build_file(LARGE), DestinationErrorKind.UNREACHABLE)
+        fail_to_send(destination, build_file(LARGE), HostErrorKind.UNREACHABLE)

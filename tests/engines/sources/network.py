@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from app.engines.sources import SourceError, SourceErrorKind
+from app.engines.sources import HostError, HostErrorKind
 from app.kit.egress import Egress, EgressRefused, Policy
 from app.kit.egress.sockets import CallSocket
 
@@ -40,7 +40,7 @@ class LoopbackNetwork:
             address = self._egress.resolve_address(host, port, timeout=timeout)
         except EgressRefused as error:
             message = f"Cannot connect to the host: {error.reason}."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
+            raise HostError(HostErrorKind.NOT_ALLOWED, message) from None
         self.connections.append((host, port))
         with connect_freely():
             return socket.create_connection(address, timeout)

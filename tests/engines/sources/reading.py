@@ -1,6 +1,6 @@
 """Helpers that read sources in tests."""
 
-from app.engines.sources import PathFilter, Source, SourceError, SourceErrorKind, SourceObject
+from app.engines.sources import HostError, HostErrorKind, PathFilter, Source, SourceObject
 
 
 def list_documents(
@@ -30,7 +30,7 @@ def browse(source: Source, path: str = "", limit: int = 100) -> list[tuple[str, 
     return [(entry.path, entry.is_folder) for entry in source.browse(path, limit)]
 
 
-def check_error(error: SourceError, kind: SourceErrorKind, *secrets: str) -> None:
+def check_error(error: HostError, kind: HostErrorKind, *secrets: str) -> None:
     assert error.kind is kind, error.message
     assert error.message.endswith(".")
     for secret in secrets:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.sources import ObjectMissing, SourceError, SourceErrorKind, limits
+from app.engines.sources import HostError, HostErrorKind, ObjectMissing, limits
 from app.engines.sources.folders import FolderItem, list_tree, sort_items
 
 Tree = dict[str, "Tree | None"]
@@ -90,15 +90,15 @@ def test_entries_on_disk_are_limited(
     items = [FolderItem(f"{n}", is_folder=False) for n in range(100)]
     assert len(list(sort_items(items))) == 100
     monkeypatch.setattr(limits, limit, value)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         sort_items(items)
-    assert caught.value.kind is SourceErrorKind.PROTOCOL
+    assert caught.value.kind is HostErrorKind.PROTOCOL
 
 
 def test_folders_without_end_are_an_error() -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list(list_tree(lambda _: [FolderItem("again", True)]))
-    assert caught.value.kind is SourceErrorKind.PROTOCOL
+    assert caught.value.kind is HostErrorKind.PROTOCOL
 
 
 def test_a_subfolder_that_may_not_be_read_is_skipped() -> None:
@@ -109,12 +109,12 @@ def test_a_subfolder_that_may_not_be_read_is_skipped() -> None:
 
     def read_folder(path: str) -> Iterable[FolderItem]:
         if path not in items:
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, "No permission.")
+            raise HostError(HostErrorKind.NOT_ALLOWED, "No permission.")
         return items[path]
 
     assert _list_paths(read_folder) == ["a/b.txt"]
     del items[""]
-    with pytest.raises(SourceError, match="No permission"):
+    with pytest.raises(HostError, match="No permission"):
         list(list_tree(read_folder))
 
 

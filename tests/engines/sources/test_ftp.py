@@ -13,10 +13,10 @@ from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
     ftp,
     limits,
@@ -158,18 +158,18 @@ def test_names_of_owners_and_groups_may_contain_spaces(open_source: Open, folder
 @pytest.mark.parametrize(
     ("line", "name", "size"),
     [
-        ("-rw-r--r-- 1 1000 1000 512 Jan 01 12:00 a.txt", b"a.txt", 512),
-        ("-rw-r--r--   1 owner 512 Jan  1  2023 7 Feb 02 11:00 b", b"7 Feb 02 11:00 b", 512),
-        ("-rw-r--r--+ 2 CORP\\jane doe CORP\\domain users 0 Mar 14 09:26  c", b" c", 0),
-        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00 d 1.txt", b"d 1.txt", 512),
-        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00:07 e.txt", b"e.txt", 512),
-        ("11-29-26  10:00AM                  512 f.txt", b"f.txt", 512),
-        ("2026-11-29  10:00                  512 g 2.txt", b"g 2.txt", 512),
-        ("2026-11-29  10:00 AM               512 h.txt", b"h.txt", 512),
+        ("-rw-r--r-- 1 1000 1000 512 Jan 01 12:00 a.txt", "a.txt", 512),
+        ("-rw-r--r--   1 owner 512 Jan  1  2023 7 Feb 02 11:00 b", "7 Feb 02 11:00 b", 512),
+        ("-rw-r--r--+ 2 CORP\\jane doe CORP\\domain users 0 Mar 14 09:26  c", " c", 0),
+        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00 d 1.txt", "d 1.txt", 512),
+        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00:07 e.txt", "e.txt", 512),
+        ("11-29-26  10:00AM                  512 f.txt", "f.txt", 512),
+        ("2026-11-29  10:00                  512 g 2.txt", "g 2.txt", 512),
+        ("2026-11-29  10:00 AM               512 h.txt", "h.txt", 512),
     ],
 )
-def test_columns_of_listings(line: str, name: bytes, size: int) -> None:
-    assert parse_list_line(line) == (name, False, size, None)
+def test_columns_of_listings(line: str, name: str, size: int) -> None:
+    assert parse_list_line(line) == (name, False, f"{size}-None", size, None)
 
 
 class _OtherFormat(_OldHandler):
@@ -190,9 +190,9 @@ def test_listings_in_unknown_formats_are_errors(
     open_source: Open, folder: Path, lines: tuple[bytes, ...]
 ) -> None:
     server = Server(folder, _OtherFormat, requests=[], lines=lines)
-    with pytest.raises(SourceError) as failure:
+    with pytest.raises(HostError) as failure:
         list_paths(open_source(server.port))
-    check_error(failure.value, SourceErrorKind.PROTOCOL, SECRET)
+    check_error(failure.value, HostErrorKind.PROTOCOL, SECRET)
     server.stop()
 
 
@@ -235,9 +235,9 @@ def test_unknown_authorities_and_missing_tls_are_explained(
     open_source: Open, secure: Server, plain: Server
 ) -> None:
     for server, part in ((secure, "certificate"), (plain, "TLS")):
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(server.port, tls=True)
-        check_error(caught.value, SourceErrorKind.PROTOCOL, SECRET)
+        check_error(caught.value, HostErrorKind.PROTOCOL, SECRET)
         assert part in caught.value.message
 
 
@@ -245,16 +245,16 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, plain: Server) ->
     source = open_source(plain.port)
     assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_refused_credentials_are_explained(open_source: Open, plain: Server) -> None:
     for changes in ({"password": "wrong"}, {"username": "nobody"}):
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(plain.port, **changes)
-        check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
+        check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_a_change_has_another_version(open_source: Open, plain: Server, folder: Path) -> None:
@@ -282,9 +282,9 @@ def test_a_document_that_breaks_off_is_an_error(
     with source.open("huge.bin") as chunks:
         next(chunks)
         plain.stop()
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             list(chunks)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_data_connections_go_to_the_same_host(open_source: Open, network: LoopbackNetwork) -> None:
@@ -302,7 +302,7 @@ def test_data_connections_go_to_the_same_host(open_source: Open, network: Loopba
             command = line.split()[0].upper()
             connection.sendall(answers.get(command, b"230 x\r\n"))
 
-    with run_host(script) as port, pytest.raises(SourceError):
+    with run_host(script) as port, pytest.raises(HostError):
         list_paths(open_source(port))
     assert {host for host, _ in network.connections} == {"127.0.0.1"}
 
@@ -310,20 +310,20 @@ def test_data_connections_go_to_the_same_host(open_source: Open, network: Loopba
 def test_hosts_that_do_not_answer_are_unreachable(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(find_closed_port())
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
     monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
     with run_host(lambda connection: drip(connection, b"2")) as port:
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(port)
-        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+        check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(21, host="192.168.0.1")
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_lost_connection_is_opened_again(open_source: Open, plain: Server) -> None:
@@ -331,7 +331,7 @@ def test_a_lost_connection_is_opened_again(open_source: Open, plain: Server) -> 
     with run_host(proxy) as port:
         source = open_source(port)
         proxy.cut()
-        with pytest.raises(SourceError):
+        with pytest.raises(HostError):
             list_paths(source)
         source.close()
         assert list_paths(source) == PATHS

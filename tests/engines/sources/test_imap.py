@@ -8,10 +8,10 @@ import pytest
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     limits,
 )
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
@@ -109,40 +109,40 @@ def test_other_paths_are_no_messages(open_source: Open, path: str) -> None:
 
 def test_refused_credentials_are_explained(open_source: Open) -> None:
     for changes in ({"password": "wrong"}, {"username": "nobody"}):
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(**changes)
-        check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", PASSWORD)
+        check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", PASSWORD)
 
 
 def test_a_missing_folder_is_explained(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(folder="Missing")
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_hosts_that_do_not_answer_are_unreachable(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(port=find_closed_port())
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
     monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
     with run_host(lambda connection: drip(connection, b"*")) as port:
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(port=port)
-        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+        check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(host="169.254.169.254")
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_tls_is_demanded_by_default(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(tls=True)
-    check_error(caught.value, SourceErrorKind.PROTOCOL, PASSWORD)
+    check_error(caught.value, HostErrorKind.PROTOCOL, PASSWORD)
 
 
 def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
@@ -158,9 +158,9 @@ def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
             tag, command = line.split()[:2]
             connection.sendall(answers.get(command, b"") + tag + b" OK done\r\n")
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         list_paths(open_source(port=port))
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("empty_part", [b'""', b"NIL", b"{0}\r\n"])

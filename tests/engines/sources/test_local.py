@@ -8,10 +8,10 @@ import pytest
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
 from tests.engines.sources.network import LoopbackNetwork
@@ -69,35 +69,35 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert browse(source) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_without_a_released_folder_nothing_opens(network: LoopbackNetwork) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         TYPES["local"].open({"path": ""}, network, None)
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("..", SourceErrorKind.NOT_ALLOWED),
-        ("inbox/../../", SourceErrorKind.NOT_ALLOWED),
-        ("out", SourceErrorKind.NOT_ALLOWED),
-        ("missing", SourceErrorKind.NOT_FOUND),
-        ("other.txt", SourceErrorKind.NOT_FOUND),
-        ("a\x00b", SourceErrorKind.NOT_FOUND),
-        ("a\ud800b", SourceErrorKind.NOT_FOUND),
-        ("x" * 5000, SourceErrorKind.NOT_FOUND),
+        ("..", HostErrorKind.NOT_ALLOWED),
+        ("inbox/../../", HostErrorKind.NOT_ALLOWED),
+        ("out", HostErrorKind.NOT_ALLOWED),
+        ("missing", HostErrorKind.NOT_FOUND),
+        ("other.txt", HostErrorKind.NOT_FOUND),
+        ("a\x00b", HostErrorKind.NOT_FOUND),
+        ("a\ud800b", HostErrorKind.NOT_FOUND),
+        ("x" * 5000, HostErrorKind.NOT_FOUND),
     ],
 )
 def test_folders_elsewhere_do_not_open(
-    open_source: Open, root: Path, path: str, kind: SourceErrorKind
+    open_source: Open, root: Path, path: str, kind: HostErrorKind
 ) -> None:
     (root / "out").symlink_to("..")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(path)
     check_error(caught.value, kind)
 

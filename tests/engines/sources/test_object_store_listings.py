@@ -12,7 +12,7 @@ import jwt
 import pytest
 from requests import Response
 
-from app.engines.sources import SourceError, SourceErrorKind, SourceObject, azure, gcs, limits
+from app.engines.sources import HostError, HostErrorKind, SourceObject, azure, gcs, limits
 from app.engines.sources.object_store import (
     ListingPage,
     ListingQuery,
@@ -44,7 +44,7 @@ class FakeStore:
         response.status_code = HTTPStatus.NOT_FOUND
         return nullcontext(response)
 
-    def build_refusal_error(self, response: Response) -> SourceError:
+    def build_refusal_error(self, response: Response) -> HostError:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -63,17 +63,17 @@ def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
         return ListingPage([_build_object(f"{number}.txt")], [], str(following or length))
 
     store = FakeStore(build_page)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages < 40
 
 
 def test_pages_without_names_end() -> None:
     store = FakeStore(lambda number: ListingPage([], [], str(number + 1)))
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         ObjectStoreSource(store, "").browse("", 10)
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_some_pages_without_names_are_normal() -> None:
@@ -153,9 +153,9 @@ def test_pages_that_repeat_a_name_are_an_error_in_a_sorted_store() -> None:
         return ListingPage([_build_object("x/")], [], str(number + 1) if number < 50 else None)
 
     store = FakeStore(build_page, can_start_after=True)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages == 2
 
 
@@ -182,9 +182,9 @@ def test_the_search_for_a_position_ends(monkeypatch: pytest.MonkeyPatch) -> None
     listing = ObjectStoreSource(store, "").list_objects("gone.txt")
     assert [item.path for item in islice(listing, 10)] == [None] * 10
     monkeypatch.setattr(limits, "SKIP_SECONDS", -1.0)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(ObjectStoreSource(store, ""), "gone.txt")
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("count", [55, 56, 57, 340])

@@ -11,10 +11,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     azure,
     object_store,
 )
@@ -138,9 +138,9 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> 
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?#.txt", False)]
     assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_a_change_has_another_version(open_source: Open, store: Store) -> None:
@@ -182,9 +182,9 @@ def test_paths_do_not_leave_the_folder(
     open_source: Open, store: Store, network: LoopbackNetwork, path: str
 ) -> None:
     """No request is sent, because the host may resolve `..` although it should not."""
-    with pytest.raises(SourceError) as caught, open_source(store).open(path):
+    with pytest.raises(HostError) as caught, open_source(store).open(path):
         pass
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
@@ -207,22 +207,22 @@ OTHER_CURVE = ec.generate_private_key(ec.SECP256K1()).private_bytes(
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({"service_account": OTHER_KEY}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"service_account": "{}"}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"service_account": "[1"}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"service_account": _build_key("none")}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"service_account": _build_key(PUBLIC_KEY)}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"service_account": _build_key(OTHER_CURVE)}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"bucket": "private"}, SourceErrorKind.NOT_ALLOWED),
-        ({"bucket": "missing"}, SourceErrorKind.NOT_FOUND),
-        ({"endpoint_url": "http://192.168.0.1"}, SourceErrorKind.NOT_ALLOWED),
-        ({"endpoint_url": "http://[::1"}, SourceErrorKind.PROTOCOL),
+        ({"service_account": OTHER_KEY}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": "{}"}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": "[1"}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": _build_key("none")}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": _build_key(PUBLIC_KEY)}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"service_account": _build_key(OTHER_CURVE)}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"bucket": "private"}, HostErrorKind.NOT_ALLOWED),
+        ({"bucket": "missing"}, HostErrorKind.NOT_FOUND),
+        ({"endpoint_url": "http://192.168.0.1"}, HostErrorKind.NOT_ALLOWED),
+        ({"endpoint_url": "http://[::1"}, HostErrorKind.PROTOCOL),
     ],
 )
 def test_refusals_of_google_are_explained(
-    open_source: Open, google: Store, changes: dict[str, str], kind: SourceErrorKind
+    open_source: Open, google: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(google, **changes))
     check_error(caught.value, kind, *changes.values())
 
@@ -235,19 +235,19 @@ WRONG_KEY = "d3Jvbmcga2V5IG9mIGFuIGFjY291bnQ="
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({"account_key": WRONG_KEY}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"account_key": "A"}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"account_key": None, "sas_token": READ_ONLY}, SourceErrorKind.NOT_ALLOWED),
-        ({"account_key": None, "sas_token": EXPIRED}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"account_key": None, "sas_token": "sig=#"}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"container": "missing"}, SourceErrorKind.NOT_FOUND),
-        ({"endpoint_url": "http://192.168.0.1"}, SourceErrorKind.NOT_ALLOWED),
+        ({"account_key": WRONG_KEY}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"account_key": "A"}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"account_key": None, "sas_token": READ_ONLY}, HostErrorKind.NOT_ALLOWED),
+        ({"account_key": None, "sas_token": EXPIRED}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"account_key": None, "sas_token": "sig=#"}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"container": "missing"}, HostErrorKind.NOT_FOUND),
+        ({"endpoint_url": "http://192.168.0.1"}, HostErrorKind.NOT_ALLOWED),
     ],
 )
 def test_refusals_of_azure_are_explained(
-    open_source: Open, microsoft: Store, changes: dict[str, str], kind: SourceErrorKind
+    open_source: Open, microsoft: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(microsoft, **changes))
     check_error(caught.value, kind, WRONG_KEY, READ_ONLY, EXPIRED)
 
@@ -261,9 +261,9 @@ def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) ->
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: Store) -> None:
     source = open_source(store, endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(source)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def _answer(status: str, body: bytes, *headers: str) -> bytes:
@@ -282,31 +282,31 @@ _ENTITY = b"<!DOCTYPE a [<!ENTITY b 'c'>]><EnumerationResults>&b;</EnumerationRe
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (_answer("200 OK", b"<html>"), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", b"[]"), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [{"name": 7}]}'), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _ITEM), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _OLD), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", _ENTITY), SourceErrorKind.PROTOCOL),
+        (_answer("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", b"[]"), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", b'{"items": [{"name": 7}]}'), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", b'{"items": [%s]}' % _ITEM), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", b'{"items": [%s]}' % _OLD), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", _ENTITY), HostErrorKind.PROTOCOL),
         (
             _answer(
                 "200 OK", b"<EnumerationResults>" + _BLOB + b"</Blob></Blobs></EnumerationResults>"
             ),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
-        (_answer("503 Slow Down", b"slow"), SourceErrorKind.UNREACHABLE),
-        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), SourceErrorKind.PROTOCOL),
-        (b"220 ftp.example.org ready\r\n", SourceErrorKind.UNREACHABLE),
+        (_answer("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
+        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
+        (b"220 ftp.example.org ready\r\n", HostErrorKind.UNREACHABLE),
     ],
 )
 def test_hosts_that_are_no_object_stores_are_errors(
-    open_source: Open, store: Store, answer: bytes, kind: SourceErrorKind
+    open_source: Open, store: Store, answer: bytes, kind: HostErrorKind
 ) -> None:
     def script(connection: Any) -> None:
         connection.recv(65536)
         connection.sendall(answer)
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
     check_error(caught.value, kind)
 
@@ -315,9 +315,9 @@ def test_the_parts_of_a_listing_are_limited(
     open_source: Open, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(store))
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
@@ -328,9 +328,9 @@ def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
         headers = "x-ms-error-code: AuthenticationFailed"
         connection.sendall(_answer("403 Forbidden", b"<Error/>", headers))
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED)
+    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED)
 
 
 def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
@@ -340,7 +340,7 @@ def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Sto
 
     with run_host(script) as port:
         source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
-        with pytest.raises(SourceError) as caught, source.open("a.txt"):
+        with pytest.raises(HostError) as caught, source.open("a.txt"):
             pass
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert "archive tier" in caught.value.message

@@ -13,10 +13,10 @@ from moto.server import ThreadedMotoServer
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     limits,
     object_store,
     s3,
@@ -168,9 +168,9 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?.txt", False)]
     assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_a_change_has_another_version(open_source: Open, bucket: Bucket) -> None:
@@ -198,9 +198,9 @@ def test_hostile_keys_are_listed_and_read(open_source: Open, bucket: Bucket) -> 
 def test_a_key_that_is_too_long_for_a_url_is_explained(open_source: Open, bucket: Bucket) -> None:
     bucket.put(f"long/{'é' * 500}", b"content")
     source = open_source(prefix="long")
-    with pytest.raises(SourceError) as caught, source.open(list_paths(source)[0]):
+    with pytest.raises(HostError) as caught, source.open(list_paths(source)[0]):
         pass
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert "too long" in caught.value.message
 
 
@@ -221,36 +221,36 @@ def test_paths_do_not_leave_the_folder(
     open_source: Open, network: LoopbackNetwork, path: str
 ) -> None:
     """No request is sent, because the host may resolve `..` although it should not."""
-    with pytest.raises(SourceError) as caught, open_source().open(path):
+    with pytest.raises(HostError) as caught, open_source().open(path):
         pass
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({"access_key_id": "AKIAUNKNOWN"}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"secret_access_key": SECRET}, SourceErrorKind.CREDENTIALS_REFUSED),
-        ({"bucket": "private"}, SourceErrorKind.NOT_ALLOWED),
-        ({"bucket": "missing"}, SourceErrorKind.NOT_FOUND),
-        ({"endpoint_url": "http://192.168.0.1"}, SourceErrorKind.NOT_ALLOWED),
-        ({"endpoint_url": "http://[::1"}, SourceErrorKind.PROTOCOL),
+        ({"access_key_id": "AKIAUNKNOWN"}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"secret_access_key": SECRET}, HostErrorKind.CREDENTIALS_REFUSED),
+        ({"bucket": "private"}, HostErrorKind.NOT_ALLOWED),
+        ({"bucket": "missing"}, HostErrorKind.NOT_FOUND),
+        ({"endpoint_url": "http://192.168.0.1"}, HostErrorKind.NOT_ALLOWED),
+        ({"endpoint_url": "http://[::1"}, HostErrorKind.PROTOCOL),
     ],
 )
 def test_refusals_are_explained(
-    open_source: Open, changes: dict[str, str], kind: SourceErrorKind
+    open_source: Open, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(**changes))
     check_error(caught.value, kind, SECRET)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
     source = open_source(endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(source)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def _answer(status: str, body: bytes, *headers: str) -> bytes:
@@ -261,45 +261,45 @@ def _answer(status: str, body: bytes, *headers: str) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (_answer("200 OK", b"<html>"), SourceErrorKind.PROTOCOL),
-        (_answer("200 OK", b"<a/>")[:-2], SourceErrorKind.UNREACHABLE),
+        (_answer("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
+        (_answer("200 OK", b"<a/>")[:-2], HostErrorKind.UNREACHABLE),
         (
             _answer("200 OK", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
         (
             _answer("200 OK", b"<a><IsTruncated>true</IsTruncated></a>"),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
         (
             _answer("200 OK", b"<a><Contents><Size>x</Size></Contents></a>"),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
         (
             _answer(
                 "200 OK",
                 b"<a><Contents><LastModified>0001-01-01T00:00:00+01:00</LastModified></Contents></a>",
             ),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
-        (b"HTTP/1.1 200 OK\r\n\r\n<a/>", SourceErrorKind.PROTOCOL),
-        (_answer("503 Slow Down", b"slow"), SourceErrorKind.UNREACHABLE),
-        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), SourceErrorKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\n\r\n<a/>", HostErrorKind.PROTOCOL),
+        (_answer("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
+        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
         (
             _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
-            SourceErrorKind.NOT_FOUND,
+            HostErrorKind.NOT_FOUND,
         ),
-        (b"220 ftp.example.org ready\r\n", SourceErrorKind.UNREACHABLE),
+        (b"220 ftp.example.org ready\r\n", HostErrorKind.UNREACHABLE),
     ],
 )
 def test_hosts_that_are_no_object_stores_are_errors(
-    open_source: Open, answer: bytes, kind: SourceErrorKind
+    open_source: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
     def script(connection: Any) -> None:
         connection.recv(65536)
         connection.sendall(answer)
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
     check_error(caught.value, kind)
 
@@ -323,9 +323,9 @@ def test_the_parts_of_a_listing_are_limited(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source())
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:
@@ -335,9 +335,9 @@ def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:
         while connection.recv(65536):
             connection.sendall(_answer("200 OK", body))
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_document_that_breaks_off_is_an_error(open_source: Open) -> None:
@@ -347,9 +347,9 @@ def test_a_document_that_breaks_off_is_an_error(open_source: Open) -> None:
 
     with run_host(script) as port:
         source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
-        with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
+        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
             list(chunks)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_slow_answer_ends_by_its_deadline(
@@ -364,9 +364,9 @@ def test_a_slow_answer_ends_by_its_deadline(
 
     with run_host(script) as port:
         source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
-        with pytest.raises(SourceError) as caught, source.open("large.bin") as chunks:
+        with pytest.raises(HostError) as caught, source.open("large.bin") as chunks:
             list(chunks)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from paramiko.sftp_attr import SFTPAttributes
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     limits,
 )
 from app.engines.sources.sftp_attributes import read_attributes
@@ -161,9 +161,9 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     source = open_source()
     assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 @pytest.mark.parametrize("form", ["openssh", "pkcs8-pem"])
@@ -180,9 +180,9 @@ def test_an_encrypted_private_key_signs_in(open_source: Open, server: Server) ->
     key = server.key.export_private_key("pkcs8-pem", passphrase="p" + SECRET).decode()
     source = open_source(password=None, private_key=key, passphrase="p" + SECRET)
     assert list_paths(source) == PATHS
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(password=None, private_key=key, passphrase="wrong")
-    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong")
+    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong")
 
 
 def test_the_key_of_the_host_may_be_given_in_full(open_source: Open, server: Server) -> None:
@@ -195,9 +195,9 @@ def test_the_key_of_the_host_may_be_given_in_full(open_source: Open, server: Ser
     [{"password": "wrong"}, {"username": "nobody"}, {"private_key": "no key", "password": None}],
 )
 def test_refused_credentials_are_explained(open_source: Open, changes: dict[str, Any]) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(**changes)
-    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, "wrong", "no key")
+    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", "no key")
 
 
 def test_another_key_of_the_host_is_refused_before_signing_in(
@@ -205,9 +205,9 @@ def test_another_key_of_the_host_is_refused_before_signing_in(
 ) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519")
     for host_key in (other.get_fingerprint(), other.export_public_key().decode()):
-        with pytest.raises(SourceError) as caught:
+        with pytest.raises(HostError) as caught:
             open_source(host_key=host_key)
-        check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+        check_error(caught.value, HostErrorKind.NOT_ALLOWED)
         assert server.host_key.get_fingerprint() in caught.value.message
 
 
@@ -262,8 +262,8 @@ _ENDLESS_EXTENSIONS = (MSG_EXT_INFO, b"\xff\xff\xff\xff")
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        pytest.param(_ENDLESS_EXTENSIONS, SourceErrorKind.UNREACHABLE, id="endless extensions"),
-        pytest.param((_UNKNOWN_MESSAGE,), SourceErrorKind.PROTOCOL, id="unknown message"),
+        pytest.param(_ENDLESS_EXTENSIONS, HostErrorKind.UNREACHABLE, id="endless extensions"),
+        pytest.param((_UNKNOWN_MESSAGE,), HostErrorKind.PROTOCOL, id="unknown message"),
     ],
 )
 def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
@@ -271,7 +271,7 @@ def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     message: tuple[Any, ...],
-    kind: SourceErrorKind,
+    kind: HostErrorKind,
 ) -> None:
     class Users(sftp_server.Users):
         def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
@@ -283,7 +283,7 @@ def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
 
     monkeypatch.setattr(sftp_server, "Users", Users)
     server = Server(folder)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
     check_error(caught.value, kind)
     server.stop()
@@ -309,9 +309,9 @@ def test_a_host_that_does_not_check_the_password_in_time_is_unreachable(
         return original(transport, *values)
 
     monkeypatch.setattr(Transport, "auth_password", authenticate)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
     server.stop()
 
 
@@ -324,9 +324,9 @@ class _Strict(asyncssh.SFTPServer):
 
 def test_a_folder_below_a_missing_one_is_explained(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Strict)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint(), path="/a/b")
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
     server.stop()
 
 
@@ -344,29 +344,29 @@ def test_a_host_that_ignores_the_window_is_an_error(open_source: Open, folder: P
     server = Server(folder, _Flood)
     host_key = server.host_key.get_fingerprint()
     source = open_source(port=server.port, host_key=host_key, path="/")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         read(source, "b.txt")
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
     server.stop()
 
 
 def test_a_missing_folder_is_explained(open_source: Open) -> None:
     source = open_source(path="/missing")
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(source)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(host="192.168.0.1")
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(port=find_closed_port())
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_document_that_breaks_off_is_an_error(open_source: Open, server: Server) -> None:
@@ -375,9 +375,9 @@ def test_a_document_that_breaks_off_is_an_error(open_source: Open, server: Serve
         source = open_source(port=port)
         assert read(source, "b.txt") == b"letter b"
         proxy.limit = 1_000_000
-        with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
+        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
             list(chunks)
-        check_error(caught.value, SourceErrorKind.UNREACHABLE)
+        check_error(caught.value, HostErrorKind.UNREACHABLE)
         proxy.limit = None
         assert read(source, "large.bin") == LARGE
 
@@ -392,6 +392,6 @@ def test_a_slow_host_ends_by_its_deadline(
         connection.sendall(greeting)
         drip(connection, b"\x00")
 
-    with run_host(script) as port, pytest.raises(SourceError) as caught:
+    with run_host(script) as port, pytest.raises(HostError) as caught:
         open_source(port=port)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)

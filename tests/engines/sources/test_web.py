@@ -12,10 +12,10 @@ import pytest
 
 from app.engines.sources import (
     TYPES,
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
-    SourceError,
-    SourceErrorKind,
     limits,
     links,
 )
@@ -191,9 +191,9 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert ("2029", True) in browse(source)
     assert browse(source, "2029") == [("2029/deep.txt", False)]
     assert len(browse(source, limit=2)) == 2
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         source.browse("2030", 10)
-    check_error(caught.value, SourceErrorKind.NOT_FOUND)
+    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_given_urls_are_listed_and_read(open_source: Open, servers: tuple[Server, Server]) -> None:
@@ -272,34 +272,34 @@ def test_credentials_are_sent_to_their_host_only(
 
 def test_credentials_need_one_host(open_source: Open, servers: tuple[Server, Server]) -> None:
     urls = [f"{server.url}/docs/b.txt" for server in servers]
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         open_source(urls=urls, token=SECRET)
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED, SECRET)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED, SECRET)
 
 
 def test_refused_credentials_are_explained(open_source: Open, server: Server) -> None:
     server.authorization = "Bearer other"
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(token=SECRET))
-    check_error(caught.value, SourceErrorKind.CREDENTIALS_REFUSED, SECRET)
+    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, SECRET)
 
 
 @pytest.mark.parametrize(
     ("location", "kind"),
     [
-        ("/docs/b.txt", SourceErrorKind.PROTOCOL),
-        ("http://192.168.0.1/", SourceErrorKind.NOT_ALLOWED),
-        ("http://169.254.169.254/latest/", SourceErrorKind.NOT_ALLOWED),
-        ("file:///etc/passwd", SourceErrorKind.PROTOCOL),
-        ("http://user:word@127.0.0.1/", SourceErrorKind.PROTOCOL),
-        ("http://[", SourceErrorKind.PROTOCOL),
+        ("/docs/b.txt", HostErrorKind.PROTOCOL),
+        ("http://192.168.0.1/", HostErrorKind.NOT_ALLOWED),
+        ("http://169.254.169.254/latest/", HostErrorKind.NOT_ALLOWED),
+        ("file:///etc/passwd", HostErrorKind.PROTOCOL),
+        ("http://user:word@127.0.0.1/", HostErrorKind.PROTOCOL),
+        ("http://[", HostErrorKind.PROTOCOL),
     ],
 )
 def test_redirects_end_and_pass_the_guard(
-    open_source: Open, server: Server, location: str, kind: SourceErrorKind
+    open_source: Open, server: Server, location: str, kind: HostErrorKind
 ) -> None:
     server.pages["/docs/b.txt"] = (302, {"Location": location}, b"")
-    with pytest.raises(SourceError) as caught, open_source().open("b.txt"):
+    with pytest.raises(HostError) as caught, open_source().open("b.txt"):
         pass
     check_error(caught.value, kind)
     assert len(server.requests) <= limits.MAX_REDIRECTS + 1
@@ -308,14 +308,14 @@ def test_redirects_end_and_pass_the_guard(
 @pytest.mark.parametrize(
     ("page", "kind"),
     [
-        ((403, {}, b""), SourceErrorKind.NOT_ALLOWED),
-        ((404, {}, b""), SourceErrorKind.NOT_FOUND),
-        ((503, {}, b""), SourceErrorKind.UNREACHABLE),
-        ((418, {}, b""), SourceErrorKind.PROTOCOL),
-        ((200, {"Content-Type": "text/plain"}, b"no page"), SourceErrorKind.PROTOCOL),
+        ((403, {}, b""), HostErrorKind.NOT_ALLOWED),
+        ((404, {}, b""), HostErrorKind.NOT_FOUND),
+        ((503, {}, b""), HostErrorKind.UNREACHABLE),
+        ((418, {}, b""), HostErrorKind.PROTOCOL),
+        ((200, {"Content-Type": "text/plain"}, b"no page"), HostErrorKind.PROTOCOL),
         (
             (200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, b"x"),
-            SourceErrorKind.PROTOCOL,
+            HostErrorKind.PROTOCOL,
         ),
     ],
 )
@@ -323,10 +323,10 @@ def test_index_pages_that_cannot_be_read_are_explained(
     open_source: Open,
     server: Server,
     page: tuple[int, dict[str, str], bytes],
-    kind: SourceErrorKind,
+    kind: HostErrorKind,
 ) -> None:
     server.pages["/docs/index.html"] = page
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source())
     check_error(caught.value, kind)
 
@@ -337,9 +337,9 @@ def test_the_links_of_a_page_are_limited(
 ) -> None:
     assert list_paths(open_source()) == PATHS
     monkeypatch.setattr(links, limit, value)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source())
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_document_that_is_not_allowed_stays_in_the_listing(
@@ -348,9 +348,9 @@ def test_a_document_that_is_not_allowed_stays_in_the_listing(
     server.pages["/docs/b.txt"] = (403, {}, b"")
     source = open_source()
     assert list_paths(source) == PATHS
-    with pytest.raises(SourceError) as caught, source.open("b.txt"):
+    with pytest.raises(HostError) as caught, source.open("b.txt"):
         pass
-    check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
+    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server) -> None:
@@ -360,31 +360,31 @@ def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(HostError) as caught:
         list_paths(open_source(url=f"http://127.0.0.1:{find_closed_port()}/"))
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize("url", ["http://192.168.0.1/", "http://localhost.invalid/"])
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open, url: str) -> None:
-    with pytest.raises(SourceError):
+    with pytest.raises(HostError):
         list_paths(open_source(url=url))
 
 
 @pytest.mark.parametrize(
     ("head", "kind"),
     [
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n", SourceErrorKind.UNREACHABLE),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n", HostErrorKind.UNREACHABLE),
         (
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n",
-            SourceErrorKind.UNREACHABLE,
+            HostErrorKind.UNREACHABLE,
         ),
-        (b"HTTP/1.1 200 OK\r\n\r\n", SourceErrorKind.PROTOCOL),
-        (b"HTTP/1.0 200 OK\r\n\r\n", SourceErrorKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\n\r\n", HostErrorKind.PROTOCOL),
+        (b"HTTP/1.0 200 OK\r\n\r\n", HostErrorKind.PROTOCOL),
     ],
 )
 def test_a_document_that_breaks_off_is_an_error(
-    open_source: Open, head: bytes, kind: SourceErrorKind
+    open_source: Open, head: bytes, kind: HostErrorKind
 ) -> None:
     def script(connection: Any) -> None:
         connection.recv(65536)
@@ -392,7 +392,7 @@ def test_a_document_that_breaks_off_is_an_error(
 
     with run_host(script) as port:
         source = open_source(url=f"http://127.0.0.1:{port}/")
-        with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
+        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
             list(chunks)
     check_error(caught.value, kind)
 
@@ -426,6 +426,6 @@ def test_a_slow_answer_ends_by_its_deadline(
 
     with run_host(script) as port:
         source = open_source(url=f"http://127.0.0.1:{port}/")
-        with pytest.raises(SourceError) as caught, source.open("large.bin") as chunks:
+        with pytest.raises(HostError) as caught, source.open("large.bin") as chunks:
             list(chunks)
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    check_error(caught.value, HostErrorKind.UNREACHABLE)

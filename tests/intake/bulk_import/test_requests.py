@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.intake.ingestion_jobs import service
+from app.intake.ingestion_jobs.service import cleaning
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, make_due
@@ -127,10 +127,10 @@ def test_the_sweep_continues_after_the_organization_of_its_last_checkpoint(
         os.utime(root / key, (0, 0))
     positions: list[str] = []
     with imports.org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        service.delete_unused_files(positions.append, str(first))
+        cleaning.delete_unused_files(positions.append, str(first))
         assert [storage.exists(key) for key in keys] == [True, False]
         assert str(first) not in positions
         assert str(second) in positions
-        service.delete_unused_files(positions.append)
+        cleaning.delete_unused_files(positions.append)
         db.session().rollback()
     assert [storage.exists(key) for key in keys] == [False, False]

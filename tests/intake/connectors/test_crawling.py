@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.documents.artifacts.service import creating
-from app.intake.connectors import service
 from app.intake.connectors.service import crawling, fetching
 from app.kit import container
 from tests.factories import run_jobs_of
@@ -156,8 +155,8 @@ def test_a_crawl_continues_where_another_run_stopped(
             raise RuntimeError("killed")
         return original(*args, **options)
 
-    original = crawling.ingestion_jobs.create_document
-    monkeypatch.setattr(crawling.ingestion_jobs, "create_document", create)
+    original = crawling.documents.create_document
+    monkeypatch.setattr(crawling.documents, "create_document", create)
     run_jobs_of(folder.org, "crawls")
     running = folder.get(job["id"])
     assert (running["status"], running["progress"]["done"]) == ("running", 4)
@@ -181,7 +180,7 @@ def test_a_batch_of_a_slow_host_is_recorded_in_parts(
         folder.write(f"{number}.txt", f"words {number}")
     monkeypatch.setattr(fetching, "START_SECONDS", 0.0)
     job = folder.request(connector)
-    folder.run(service.run_crawl, job["id"], checkpoints=5)
+    folder.run(crawling.run_crawl, job["id"], checkpoints=5)
     assert folder.read(connector)["cursor"] == "2.txt"
     assert folder.get(job["id"])["counts"] == counts(found=3)
     folder.work()
@@ -208,7 +207,7 @@ def test_a_crawl_of_a_slow_host_is_cancelled_within_a_batch(
                     path = f"/ingestion-jobs/{job['id']}/cancel"
                     assert pool.submit(folder.admin.post, path).result().status_code == 200
 
-        service.run_crawl(job_id, cancel)
+        crawling.run_crawl(job_id, cancel)
 
     folder.run(run, job["id"])
     assert folder.get(job["id"])["status"] == "cancelled"
@@ -372,8 +371,8 @@ def test_a_crawl_of_an_earlier_release_keeps_its_position(
     for name in ("a", "b", "c"):
         folder.write(f"{name}.txt", f"words {name}")
     job = folder.request(folder.connect())
-    folder.run(service.run_crawl, job["id"], checkpoints=3)
+    folder.run(crawling.run_crawl, job["id"], checkpoints=3)
     folder.sql("UPDATE ingestion_jobs SET options = '{}' WHERE cursor = 'a.txt'")
-    folder.run(service.run_crawl, job["id"])
+    folder.run(crawling.run_crawl, job["id"])
     folder.work()
     assert folder.get(job["id"])["counts"] == counts(found=3, created=3)

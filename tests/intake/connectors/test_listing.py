@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from app.engines.sources import ListingPosition, SourceObject
-from app.intake.connectors import service
-from app.intake.connectors.service import listing
+from app.intake.connectors.service import crawling, listing
 from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import ListedPart, split_listing
 from app.kit import container
@@ -93,7 +92,7 @@ def test_a_crawl_that_selects_few_documents_continues_where_it_stopped(
     folder.write("9.txt", "other words")
     connector = folder.connect(include=["*.txt"])
     job = folder.request(connector)
-    folder.run(service.run_crawl, job["id"], checkpoints=5)
+    folder.run(crawling.run_crawl, job["id"], checkpoints=5)
     assert folder.read(connector)["cursor"] == "2.md"
     folder.work()
     done = folder.get(job["id"])

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.intake.connectors import service
 from app.intake.connectors.service import crawling
 from app.kit import container, db, tenancy
 from tests.factories import Org
@@ -288,7 +287,7 @@ def test_an_update_does_not_wait_for_the_end_of_a_crawl(
         folder.write(f"{name}.txt", f"words {name}")
     connector = folder.connect()
     job = folder.request(connector)
-    folder.run(service.run_crawl, job["id"], checkpoints=3)
+    folder.run(crawling.run_crawl, job["id"], checkpoints=3)
     assert folder.read(connector)["cursor"] == "a.txt"
     everything = tenancy.across_organizations(reason="a test is a crawl")
     with folder.org.app.app_context(), everything, db.engine().connect() as crawl:

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import text
 
-from app.intake.connectors import service
-from app.intake.ingestion_jobs import service as ingestion_jobs
-from app.intake.ingestion_jobs.service import requests
+from app.intake.connectors.service import scheduling
+from app.intake.ingestion_jobs.service import requests, running
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import schedule
 from tests.factories import make_due
@@ -25,9 +24,9 @@ def _run_schedule(folder: Folder) -> None:
     everything = tenancy.across_organizations(reason="a test is the scheduler")
     with folder.org.app.app_context(), everything:
         with db.transaction():
-            service.start_due_crawls()
+            scheduling.start_due_crawls()
         with db.transaction():
-            service.raise_stale_alerts()
+            scheduling.raise_stale_alerts()
 
 
 def _make_due(folder: Folder, column: str = "next_crawl_at") -> None:
@@ -197,7 +196,7 @@ def test_an_operator_reopens_no_crawl_beside_another(folder: Folder) -> None:
     active = folder.request(connector)
 
     def reopen(job_id: UUID, _: object) -> None:
-        ingestion_jobs.reopen(job_id)
+        running.reopen(job_id)
 
     folder.run(reopen, failed["id"])
     statuses = [folder.get(job["id"])["status"] for job in (failed, active)]

@@ -10,7 +10,7 @@ import pytest
 
 from app.documents.artifacts.service import FailedSelection, recognizing
 from app.engines.ocr import RecognizedPage
-from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.reprocess_jobs import service
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7

@@ -37,7 +37,6 @@ _SETTINGS = (
     f"SET LOCAL statement_timeout = 0; {NO_WORKERS};"
     " SET LOCAL idle_in_transaction_session_timeout = 0"
 )
-_SELECT_NOW = "SELECT now()"
 
 
 class ChunkReceiver(Protocol):
@@ -73,7 +72,7 @@ class Snapshot:
         self.versions = list_versions(connection, statements)
         """The schema versions of the tag sets, newest first."""
         self.total = sum(version.count for version in self.versions)
-        self.taken_at: datetime = connection.exec_driver_sql(_SELECT_NOW).scalar_one()
+        self.taken_at: datetime = connection.exec_driver_sql("SELECT now()").scalar_one()
 
     def copy(self, receive: ChunkReceiver) -> int:
         """Pass every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
@@ -81,7 +80,14 @@ class Snapshot:
         Tag sets are passed in the order of their creation, followed by removed tag sets. Returns
         the number of removed tag sets. Exceptions that `receive` raises are propagated.
         """
-        return copy(self._connection, self._statements, self.versions, receive)
+        lines = LineWriter(self.versions, receive, self._statements)
+        driver = self._connection.connection.driver_connection
+        assert isinstance(driver, extensions.connection)
+        with driver.cursor() as cursor:
+            sql = cursor.mogrify(self._statements.rows, self._statements.values).decode()
+            cursor.copy_expert(_COPY.format(sql), lines)
+        lines.close()
+        return lines.removed_count
 
     @contextmanager
     def open_page_reader(self) -> Iterator["PageReader"]:
@@ -95,23 +101,6 @@ def list_versions(connection: Connection, statements: Statements) -> list[Versio
     """Return the schema versions of the tag sets, newest first."""
     rows = connection.exec_driver_sql(statements.versions, statements.values)
     return [Version(*row) for row in rows]
-
-
-def copy(
-    connection: Connection,
-    statements: Statements,
-    versions: Sequence[Version],
-    receive: ChunkReceiver,
-) -> int:
-    """Pass every tag set to `receive`, and return the number of removed tag sets."""
-    lines = LineWriter(versions, receive, statements)
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, extensions.connection)
-    with driver.cursor() as cursor:
-        sql = cursor.mogrify(statements.rows, statements.values).decode()
-        cursor.copy_expert(_COPY.format(sql), lines)
-    lines.close()
-    return lines.removed_count
 
 
 @contextmanager

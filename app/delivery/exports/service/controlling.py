@@ -18,7 +18,7 @@ def cancel(export_id: UUID) -> Export:
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
-        export = _lock_export(export_id)
+        export = errors.require_found(records.lock(export_id))
         if export.status == ExportStatus.COMPLETED and ports.cancel_delivery(export_id):
             return export
         message = f"The export is {export.status}; only queued or running exports can be cancelled."
@@ -26,8 +26,7 @@ def cancel(export_id: UUID) -> Export:
     export.finished_at = db.utc_now()
     running.discard_file(export)
     events.emit(
-        "export.cancelled",
-        {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id},
+        "export.cancelled", {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id}
     )
     db.session().flush()
     return export
@@ -41,7 +40,7 @@ def retry(export_id: UUID) -> Export:
     exist, 409 `conflict` with `details.state` if it cannot be retried, and 503 while the disk is
     full or the storage is unavailable.
     """
-    export = _lock_export(export_id)
+    export = errors.require_found(records.lock(export_id))
     if export.status != ExportStatus.FAILED and not _has_lost_file(export):
         message = f"The export is {export.status}; only failed or expired exports can be retried."
         raise errors.conflict(message, state=export.status)
@@ -60,10 +59,3 @@ def _has_lost_file(export: Export) -> bool:
     # A backup of the files may be older than the backup of the database.
     with translate_storage_errors():
         return not container.current().storage.exists(export.storage_key)
-
-
-def _lock_export(export_id: UUID) -> Export:
-    export = records.lock(export_id)
-    if export is None:
-        raise errors.not_found()
-    return export

@@ -71,9 +71,7 @@ def get_manifest(export_id: UUID) -> dict[str, Any]:
     is not completed. The state is `unknown` if the export was created by an earlier release, which
     did not write manifests.
     """
-    export = records.get(export_id)
-    if export is None:
-        raise errors.not_found()
+    export = errors.require_found(records.get(export_id))
     if export.status != ExportStatus.COMPLETED:
         message = f"The export is {export.status}; only completed exports have a manifest."
         raise errors.conflict(message, state=export.status)

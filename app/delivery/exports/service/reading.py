@@ -25,10 +25,7 @@ list_exports = records.list_exports
 
 def get(export_id: UUID) -> Export:
     """Return the export with this id. Raises 404 if the current organization has no such export."""
-    export = records.get(export_id)
-    if export is None:
-        raise errors.not_found()
-    return export
+    return errors.require_found(records.get(export_id))
 
 
 def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filters: object) -> Page:
@@ -40,7 +37,7 @@ def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filte
 
 
 def _build_audit_entry(entry: Row[Any]) -> dict[str, Any]:
-    values = dict(entry._mapping)  # noqa: SLF001 - the documented mapping of a row
+    values = entry._asdict()
     target = values.pop("target")
     return {**values, "job_id": target["id"], "format": target["label"]}
 

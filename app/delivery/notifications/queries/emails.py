@@ -5,7 +5,7 @@ from datetime import datetime, time
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, literal, select, text, update
 
 from app.delivery.notifications.models import DeliveryPreferences, Notification
 from app.identity.organizations.models import CLOSED_STATUSES, Membership, Organization
@@ -88,70 +88,74 @@ _CLOSE = text(
 )
 
 
-class EmailData(NamedTuple):
-    """The data for one notification's email; `link` is the path and query of an API operation.
+class MailedNotification(NamedTuple):
+    """A notification to send by email, unless `preferences` no longer allow this email.
 
-    `since` is the time when the notification was created, and `now` is the database's current time.
-    `email_frequency` and the quiet hours are None if the user has not set them.
+    `link` is the path and query of an API operation. `total` is the number of all notifications
+    with the same organization, user and kind that are sent together.
     """
 
+    organization_id: UUID
     user_id: UUID
     kind: str
-    address: str
-    locale: str
+    id: UUID
     title: str
     body: str
     link: str | None
+    total: int
+    email: str
+    locale: str
+    time_zone: str
+    preferences: dict[str, Any]
     organization: str
     slug: str
-    preferences: dict[str, Any]
+
+
+class PendingEmail(NamedTuple):
+    """The email for one notification, which was created at `since`.
+
+    `now` is the database's current time. `email_frequency` and the quiet hours are None if the user
+    has not set them.
+    """
+
+    notification: MailedNotification
     since: datetime
     now: datetime
-    time_zone: str
     email_frequency: str | None
     quiet_from: time | None
     quiet_to: time | None
 
 
-def get_email_data(notification_id: UUID) -> EmailData | None:
-    """Return the data for a notification's email.
+def get_pending_email(notification_id: UUID) -> PendingEmail | None:
+    """Return the email for a notification.
 
     Returns None if the notification was read or deleted, or if its user is disabled or no longer a
     member.
     """
-    delivery = DeliveryPreferences
+    delivery, note = DeliveryPreferences, Notification
+    columns = (
+        *(note.organization_id, note.user_id, note.kind, note.id, note.title, note.body, note.link),
+        *(literal(1), User.email, User.locale, User.time_zone, User.notification_preferences),
+        *(Organization.name, Organization.slug, note.created_at, func.now()),
+        *(delivery.email_frequency, delivery.quiet_from, delivery.quiet_to),
+    )
     statement = (
-        select(
-            User.id,
-            Notification.kind,
-            User.email,
-            User.locale,
-            Notification.title,
-            Notification.body,
-            Notification.link,
-            Organization.name,
-            Organization.slug,
-            User.notification_preferences,
-            Notification.created_at,
-            func.now(),
-            User.time_zone,
-            delivery.email_frequency,
-            delivery.quiet_from,
-            delivery.quiet_to,
-        )
-        .join(User, User.id == Notification.user_id)
-        .join(Organization, Organization.id == Notification.organization_id)
+        select(*columns)
+        .join(User, User.id == note.user_id)
+        .join(Organization, Organization.id == note.organization_id)
         .outerjoin(delivery, delivery.user_id == User.id)
         .join(
             Membership,
-            (Membership.organization_id == Notification.organization_id)
-            & (Membership.user_id == Notification.user_id),
+            (Membership.organization_id == note.organization_id)
+            & (Membership.user_id == note.user_id),
         )
-        .where(Notification.id == notification_id)
-        .where(Notification.read_at.is_(None), User.disabled_at.is_(None))
+        .where(note.id == notification_id, note.read_at.is_(None), User.disabled_at.is_(None))
     )
     row = db.session().execute(statement).first()
-    return None if row is None else EmailData(*row)
+    if row is None:
+        return None
+    width = len(MailedNotification._fields)
+    return PendingEmail(MailedNotification(*row[:width]), *row[width:])
 
 
 class MemberAccount(NamedTuple):
@@ -254,29 +258,7 @@ class CloseRequest(NamedTuple):
     by_mail: bool
 
 
-class ClosedNotification(NamedTuple):
-    """A closed notification to send by email, unless `preferences` no longer allow this email.
-
-    `total` is the number of all closed notifications with the same organization, user and kind.
-    """
-
-    organization_id: UUID
-    user_id: UUID
-    kind: str
-    id: UUID
-    title: str
-    body: str
-    link: str | None
-    total: int
-    email: str
-    locale: str
-    time_zone: str
-    preferences: dict[str, Any]
-    organization: str
-    slug: str
-
-
-def close_notifications(close_requests: Iterable[CloseRequest]) -> list[ClosedNotification]:
+def close_notifications(close_requests: Iterable[CloseRequest]) -> list[MailedNotification]:
     """Close notifications, and return the closed notifications to send by email.
 
     Returns at most MAX_QUOTED for each organization, user and kind, sorted by these columns.
@@ -292,4 +274,4 @@ def close_notifications(close_requests: Iterable[CloseRequest]) -> list[ClosedNo
         "by_mails": [item.by_mail for item in items],
         "max_quoted": MAX_QUOTED,
     }
-    return [ClosedNotification(*row) for row in db.session().execute(_CLOSE, values)]
+    return [MailedNotification(*row) for row in db.session().execute(_CLOSE, values)]

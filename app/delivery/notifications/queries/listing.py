@@ -30,14 +30,7 @@ from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
 from app.kit.counters import build_between
-from app.kit.pagination import (
-    CreatedFilters,
-    KeyQuery,
-    Page,
-    PageRequest,
-    paginate,
-    within,
-)
+from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 
 COLUMNS: tuple[Column, ...] = (
@@ -152,8 +145,11 @@ def _build_total(
 
 def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None) -> KeyQuery:
     """Build the query for a page's keys: an index scan for each organization and read state."""
-    branches = _select_branches(
-        scope.organization_ids, [True, False] if unread is None else [unread]
+    states = [True, False] if unread is None else [unread]
+    pairs = [(str(id_), state) for id_ in scope.organization_ids for state in states]
+    ids = cast([id_ for id_, _ in pairs], ARRAY(String))
+    branches = select_branches(
+        cast(ids, ARRAY(Uuid)), cast([state for _, state in pairs], ARRAY(Boolean))
     )
     statement = select(Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
@@ -167,12 +163,10 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
     return KeyQuery(statement, branches)
 
 
-def _select_branches(organization_ids: Sequence[UUID], states: Sequence[bool]) -> TableValuedAlias:
-    """Select every pair of an organization and a read state, where true means unread."""
-    pairs = [(str(id_), state) for id_ in organization_ids for state in states]
-    ids = cast([id_ for id_, _ in pairs], ARRAY(String))
+def select_branches(ids: ColumnElement[Any], states: ColumnElement[Any]) -> TableValuedAlias:
+    """Select the pairs of an organization and a read state, where true means unread."""
     return (
-        func.unnest(cast(ids, ARRAY(Uuid)), cast([state for _, state in pairs], ARRAY(Boolean)))
+        func.unnest(ids, states)
         .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")
         .render_derived()
     )

@@ -20,15 +20,13 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    column,
-    func,
     select,
     true,
 )
 
 from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
+from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope, select_branches
 from app.kit import counters
 from app.kit.counters import Parameter
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
@@ -44,16 +42,6 @@ def _build_total() -> ColumnElement[int]:
     return counters.build_prepared_total(NOTIFICATIONS, where, many_organizations=True)
 
 
-def _select_branches() -> TableValuedAlias:
-    """Select the given pairs of an organization and a read state, where true means unread."""
-    states = bindparam("branch_states", type_=ARRAY(Boolean))
-    return (
-        func.unnest(bindparam("branch_ids", type_=ARRAY(Uuid)), states)
-        .table_valued(column("organization_id", Uuid), column("unread", Boolean), name="branches")
-        .render_derived()
-    )
-
-
 def _select_branch(branches: TableValuedAlias) -> FromClause:
     """Select the newest keys for one organization and read state, in the order of an index."""
     keys = select(Notification.organization_id, Notification.created_at, Notification.id).where(
@@ -66,7 +54,8 @@ def _select_branch(branches: TableValuedAlias) -> FromClause:
 
 
 def _select_keys() -> Subquery:
-    branches = _select_branches()
+    ids = bindparam("branch_ids", type_=ARRAY(Uuid))
+    branches = select_branches(ids, bindparam("branch_states", type_=ARRAY(Boolean)))
     branch = _select_branch(branches)
     merged_keys = select(*branch.c).select_from(branches.join(branch, true()))
     return _limit_to_newest(merged_keys, branch.c.created_at, branch.c.id).subquery("page_keys")

@@ -14,16 +14,15 @@ from app.delivery.notifications.models import EmailFrequency
 from app.delivery.notifications.queries import emails as queries
 from app.delivery.notifications.queries.emails import (
     MAX_QUOTED,
-    ClosedNotification,
     CloseRequest,
     DueGroup,
-    EmailData,
+    MailedNotification,
+    PendingEmail,
     Postponement,
 )
 from app.delivery.notifications.service.scheduling import EmailSchedule, compute_send_time
 from app.delivery.notifications.service.sending import messages
 from app.identity.users import preferences, unsubscribing
-from app.kit import tenancy
 from app.kit.db import Checkpoint
 from app.kit.emails import Email, Emails
 from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
@@ -32,15 +31,14 @@ from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the current address for an email, or None if the email must not be sent.
 
-    `recipient` is a result of `_build_recipient`. Returns None if the user is disabled or no longer
-    a member, if the organization is closed, if the user no longer wants emails of these types, or
-    if all notifications in the email have been read or deleted.
+    `recipient` is that of an email from `_build_email`. Returns None if the user is disabled or no
+    longer a member, if the organization is closed, if the user no longer wants emails of these
+    types, or if all notifications in the email have been read or deleted.
     """
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
         return None
-    # Jobs of earlier releases have no notification ids.
-    notification_ids = [UUID(item) for item in recipient.get("notification_ids", ())]
+    notification_ids = [UUID(item) for item in recipient["notification_ids"]]
     if notification_ids and not queries.has_unread(notification_ids):
         return None
     is_wanted = any(
@@ -60,28 +58,15 @@ def enqueue_email(notification_id: UUID) -> None:
     Does nothing if the notification was read or deleted, its user is disabled, or the user no
     longer wants the email.
     """
-    data = queries.get_email_data(notification_id)
-    if data is None or not preferences.get_channels(data.preferences, data.kind)[1]:
+    email = queries.get_pending_email(notification_id)
+    if email is None or not _is_wanted(email.notification):
         return
-    send_at = compute_send_time(_get_schedule(data), since=data.since, now=data.now)
-    if send_at > data.now:
+    schedule = _get_schedule(email, email.notification.time_zone)
+    send_at = compute_send_time(schedule, since=email.since, now=email.now)
+    if send_at > email.now:
         queries.postpone_email(notification_id, send_at)
-        return
-    email = _build_email(
-        notification_id,
-        tenancy.current_organization_id(),
-        user_id=data.user_id,
-        notification_ids=[notification_id],
-        kinds=[data.kind],
-        address=data.address,
-        locale=data.locale,
-        organization=data.organization,
-        slug=data.slug,
-        title=data.title,
-        body=data.body,
-        link=data.link,
-    )
-    emails.enqueue_many([email])
+    else:
+        emails.enqueue_many([_build_email([email.notification])])
 
 
 def enqueue_due_emails(checkpoint: Checkpoint) -> None:
@@ -113,7 +98,9 @@ def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Clos
             user_groups = list(groups_by_mail)
             first = user_groups[0]
             since = min(group.since for group in user_groups)
-            send_at = compute_send_time(_get_schedule(first), since=since, now=first.now)
+            send_at = compute_send_time(
+                _get_schedule(first, first.time_zone), since=since, now=first.now
+            )
             if by_mail and send_at > first.now:
                 postponements.append(Postponement(organization_id, user_id, send_at))
             elif by_mail and _receives_digests(first):
@@ -126,9 +113,13 @@ def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Clos
     return postponements, close_requests
 
 
-def _get_schedule(data: DueGroup | EmailData) -> EmailSchedule:
+def _is_wanted(notification: MailedNotification) -> bool:
+    return preferences.get_channels(notification.preferences, notification.kind)[1]
+
+
+def _get_schedule(data: DueGroup | PendingEmail, time_zone: str) -> EmailSchedule:
     frequency = data.email_frequency or EmailFrequency.IMMEDIATE
-    return EmailSchedule(frequency, data.quiet_from, data.quiet_to, data.time_zone)
+    return EmailSchedule(frequency, data.quiet_from, data.quiet_to, time_zone)
 
 
 def _receives_digests(group: DueGroup) -> bool:
@@ -136,48 +127,64 @@ def _receives_digests(group: DueGroup) -> bool:
 
 
 def _build_emails(
-    closed: Sequence[ClosedNotification], close_requests: Sequence[CloseRequest]
+    closed: Sequence[MailedNotification], close_requests: Sequence[CloseRequest]
 ) -> Iterable[Email]:
     """Yield one email per user and notification type, or one digest per user who gets digests."""
     digests = {request[:2] for request in close_requests if request.kind is None}
     for _, group in groupby(
         closed, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
     ):
-        allowed_notifications = [
-            item for item in group if preferences.get_channels(item.preferences, item.kind)[1]
-        ]
-        if allowed_notifications:
-            yield _build_combined_email(allowed_notifications)
+        if wanted_notifications := list(filter(_is_wanted, group)):
+            yield _build_email(wanted_notifications)
 
 
-def _build_combined_email(notifications: Sequence[ClosedNotification]) -> Email:
+def _build_email(notifications: Sequence[MailedNotification]) -> Email:
+    """Build the email about one or more notifications of a user, with a link to unsubscribe.
+
+    A single notification has a button for its link.
+    """
     first = notifications[0]
     totals = {notification.kind: notification.total for notification in notifications}
     count = sum(totals.values())
-    title, body, link = first.title, first.body, first.link
+    title, body, page_url = first.title, first.body, _build_page_link(first)
     if count > 1:
         title = _render_combined_title(first, count - 1)
-        body, link = "\n\n".join(map(_build_quote, notifications[:MAX_QUOTED])), None
+        body, page_url = "\n\n".join(map(_build_quote, notifications[:MAX_QUOTED])), None
     # If the email counts more notifications than it quotes, it is sent even if all quoted
     # notifications have been read.
     ids = [item.id for item in notifications] if count == len(notifications) else []
-    return _build_email(
-        first.id,
-        first.organization_id,
-        user_id=first.user_id,
-        notification_ids=ids,
-        kinds=totals,
-        address=first.email,
+    token = unsubscribing.build_token(first.user_id, totals)
+    return Email(
+        name="notification",
+        to=first.email,
         locale=first.locale,
-        organization=first.organization,
-        slug=first.slug,
-        title=title,
-        body=body,
-        link=link,
+        values={
+            "organization": first.organization,
+            "title": title,
+            "body": body or title,
+            "link": page_url,
+            "unsubscribe": build_unsubscribe_url(token=token, language=first.locale),
+        },
+        organization_id=first.organization_id,
+        message_id=f"notification-{first.id}",
+        recipient={
+            "user_id": str(first.user_id),
+            "notification_ids": [str(item) for item in ids],
+            "kinds": list(totals),
+        },
     )
 
 
-def _render_combined_title(first: ClosedNotification, additional_count: int) -> str:
+def _build_page_link(notification: MailedNotification) -> str | None:
+    """Build the link to a notification's page, or return None if it has none."""
+    if not notification.link:
+        return None
+    return build_open_link(
+        notification.link, org_slug=notification.slug, language=notification.locale
+    )
+
+
+def _render_combined_title(first: MailedNotification, additional_count: int) -> str:
     values = {"title": first.title}
     return messages.render(
         "and_more",
@@ -188,63 +195,8 @@ def _render_combined_title(first: ClosedNotification, additional_count: int) -> 
     ).title
 
 
-def _build_quote(notification: ClosedNotification) -> str:
+def _build_quote(notification: MailedNotification) -> str:
     # Each notification has its own link, so the email shows the links as text instead of a button.
-    page_url = ""
-    if notification.link:
-        link = build_open_link(
-            notification.link, org_slug=notification.slug, language=notification.locale
-        )
-        page_url = make_absolute(link)
-    lines = (notification.title, notification.body, page_url)
+    link = _build_page_link(notification)
+    lines = (notification.title, notification.body, make_absolute(link) if link else "")
     return "\n".join(line for line in lines if line)
-
-
-def _build_email(
-    notification_id: UUID,
-    organization_id: UUID,
-    *,
-    user_id: UUID,
-    notification_ids: Sequence[UUID],
-    kinds: Iterable[str],
-    address: str,
-    locale: str,
-    organization: str,
-    slug: str,
-    title: str,
-    body: str,
-    link: str | None,
-) -> Email:
-    """Build an email with a button for `link`, and a link to unsubscribe from the given `kinds`.
-
-    The email is not sent if all notifications in `notification_ids` have been read or deleted by
-    then; an empty list disables this check.
-    """
-    page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
-    token = unsubscribing.build_token(user_id, kinds)
-    return Email(
-        name="notification",
-        to=address,
-        locale=locale,
-        values={
-            "organization": organization,
-            "title": title,
-            "body": body or title,
-            "link": page_url,
-            "unsubscribe": build_unsubscribe_url(token=token, language=locale),
-        },
-        organization_id=organization_id,
-        message_id=f"notification-{notification_id}",
-        recipient=_build_recipient(user_id, notification_ids, kinds),
-    )
-
-
-def _build_recipient(
-    user_id: UUID, notification_ids: Sequence[UUID], kinds: Iterable[str]
-) -> dict[str, Any]:
-    """Build the argument of `_find_address`."""
-    return {
-        "user_id": str(user_id),
-        "notification_ids": [str(item) for item in notification_ids],
-        "kinds": list(kinds),
-    }

@@ -16,15 +16,10 @@ def get(user_id: UUID) -> dict[str, Any]:
 
     Raises 404 if the user does not exist.
     """
-    stored = queries.get(user_id)
-    if stored is None:
-        raise errors.not_found()
+    stored = errors.require_found(queries.get(user_id))
     quiet_hours = None
     if stored.quiet_from is not None and stored.quiet_to is not None:
-        quiet_hours = {
-            "from": _format_clock_time(stored.quiet_from),
-            "to": _format_clock_time(stored.quiet_to),
-        }
+        quiet_hours = {"from": f"{stored.quiet_from:%H:%M}", "to": f"{stored.quiet_to:%H:%M}"}
     return {
         "email_frequency": stored.email_frequency or EmailFrequency.IMMEDIATE.value,
         "quiet_hours": quiet_hours,
@@ -66,7 +61,3 @@ def replace(
     with tenancy.across_organizations(reason="a person's notifications span organizations"):
         queries.make_emails_due(caller.user_id)
     return get(caller.user_id)
-
-
-def _format_clock_time(clock_time: time) -> str:
-    return clock_time.strftime("%H:%M")

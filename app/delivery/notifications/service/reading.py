@@ -68,9 +68,7 @@ def set_read(
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
         row = changing.set_read(notification_id, inbox.scope, read=read, seen_count=seen_count)
-    if row is None:
-        raise errors.not_found()
-    return _build_response(row, inbox)
+    return _build_response(errors.require_found(row), inbox)
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
@@ -119,19 +117,4 @@ def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
 
 def _build_response(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
     organization = inbox.organizations[row.organization_id]
-    return {
-        "id": row.id,
-        "organization": {
-            "id": organization.id,
-            "slug": organization.slug,
-            "name": organization.name,
-        },
-        "kind": row.kind,
-        "title": row.title,
-        "body": row.body,
-        "link": row.link,
-        "count": row.number,
-        "read_at": row.read_at,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
-    }
+    return {**row._asdict(), "organization": organization._asdict(), "count": row.number}

@@ -5,16 +5,12 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, select, true, update
+from sqlalchemy import select, true, update
 from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.counters import RUNS
-from app.delivery.scheduled_exports.models import (
-    DeliveryStatus,
-    ScheduledExport,
-    ScheduledRun,
-)
+from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
 from app.kit import counters, db
 from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -25,14 +21,6 @@ class RunRecord(NamedTuple):
 
     run: ScheduledRun
     job: Export
-
-
-def _select_runs() -> Select[ScheduledRun, Export]:
-    return select(ScheduledRun, Export).join(
-        Export,
-        (Export.organization_id == ScheduledRun.organization_id)
-        & (Export.id == ScheduledRun.job_id),
-    )
 
 
 def list_runs(
@@ -92,7 +80,12 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
 
 def read(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
-    row = db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
+    statement = select(ScheduledRun, Export).join(
+        Export,
+        (Export.organization_id == ScheduledRun.organization_id)
+        & (Export.id == ScheduledRun.job_id),
+    )
+    row = db.session().execute(statement.where(ScheduledRun.job_id == job_id)).first()
     return None if row is None else RunRecord._make(row)
 
 

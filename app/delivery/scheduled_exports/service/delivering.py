@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from uuid import UUID
 
 import orjson
@@ -21,10 +21,7 @@ from app.delivery.scheduled_exports.models import (
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import is_cancelled
-from app.engines.destinations import (
-    DestinationError,
-    OutgoingFile,
-)
+from app.engines.destinations import HostError, OutgoingFile
 from app.engines.formats import FORMATS
 from app.kit import container, db, events, jobs
 from app.kit.jobs import Job, LostLease, Retry
@@ -51,18 +48,26 @@ class _DeliveryEnded(Exception):  # noqa: N818 - a signal, not an error
     """Signals that the delivery has ended or the run was deleted while a file was being sent."""
 
 
+class _LockedRun(NamedTuple):
+    """A locked run with its locked scheduled export and its export job."""
+
+    run: ScheduledRun
+    scheduled: ScheduledExport
+    export: Export
+
+
 def finish_or_enqueue(job_id: UUID) -> None:
     """Finish a run whose file is only for download, or queue the delivery of the file.
 
     Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
-    run = _lock_run_to_send(job_id)
-    if run is None:
+    locked = _lock_run_to_send(job_id)
+    if locked is None:
         return
     jobs.enqueue(
         DELIVER,
         {"job_id": str(job_id)},
-        organization_id=run.organization_id,
+        organization_id=locked.run.organization_id,
         unique_key=f"{DELIVER}:{job_id}",
     )
 
@@ -73,13 +78,12 @@ def deliver(job: Job, job_id: UUID) -> None:
     A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
     the file could not be sent to the destination.
     """
-    run = _lock_run_to_send(job_id)
-    if run is None:
+    locked = _lock_run_to_send(job_id)
+    if locked is None:
         return
-    scheduled, export = _get_scheduled_export_and_job(run)
-    kind, files = scheduled.destination, _build_outgoing_files(scheduled, run, export)
+    kind, files = locked.scheduled.destination, _build_outgoing_files(locked)
     try:
-        settings = destinations.read_settings(scheduled)
+        settings = destinations.read_settings(locked.scheduled)
         # The host may be slow, so no transaction stays open during the delivery.
         job.checkpoint()
         location = _send_files(
@@ -87,38 +91,37 @@ def deliver(job: Job, job_id: UUID) -> None:
         )
     except _DeliveryEnded:
         return
-    except DestinationError as problem:
+    except HostError as problem:
         _record_problem(job, job_id, problem)
     except NotStored:
         _lock_lease(job)
         fail(job_id, _EXPIRED_ERROR)
         return
     _lock_lease(job)
-    run = _lock_pending_run(job_id)
-    if run is not None:
-        run.sent_bytes = files[0].size
-        _mark_as_delivered(run, location)
+    locked = _lock_pending_run(job_id)
+    if locked is not None:
+        locked.run.sent_bytes = files[0].size
+        _mark_as_delivered(locked, location)
 
 
-def _lock_run_to_send(job_id: UUID) -> ScheduledRun | None:
+def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
     """Lock and return a run whose file must be sent to its destination.
 
     Returns None if the delivery is not pending or is ended by this call. This call ends the
     delivery of a run of a closed organization, of a run whose period a later run covers, and of a
     run whose file is only for download.
     """
-    run = _lock_pending_run(job_id)
-    if run is None:
+    locked = _lock_pending_run(job_id)
+    if locked is None:
         return None
-    scheduled, export = _get_scheduled_export_and_job(run)
     if records.is_organization_closed():
-        cancel(job_id)
-    elif _is_covered(scheduled, run):
-        fail(job_id, _COVERED_ERROR)
-    elif scheduled.destination == destinations.DOWNLOAD:
-        _mark_as_delivered(run, export.download_path)
+        _mark_as_failed(locked.run, _CANCELLED_ERROR)
+    elif _is_covered(locked):
+        _fail(locked, _COVERED_ERROR)
+    elif locked.scheduled.destination == destinations.DOWNLOAD:
+        _mark_as_delivered(locked, locked.export.download_path)
     else:
-        return run
+        return locked
     return None
 
 
@@ -127,20 +130,21 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
     Emits `scheduled_export.delivery_failed`.
     """
-    run = _lock_pending_run(job_id)
-    if run is None:
-        return
-    run.delivery_status = DeliveryStatus.FAILED.value
-    run.delivery_error = error or run.delivery_error or _DELIVERY_ERROR
-    scheduled, export = _get_scheduled_export_and_job(run)
+    locked = _lock_pending_run(job_id)
+    if locked is not None:
+        _fail(locked, error or locked.run.delivery_error or _DELIVERY_ERROR)
+
+
+def _fail(locked: _LockedRun, error: dict[str, Any]) -> None:
+    _mark_as_failed(locked.run, error)
     events.emit(
         emitted_events.DELIVERY_FAILED,
         {
-            "scheduled_export_id": run.scheduled_export_id,
-            "job_id": job_id,
-            "name": scheduled.name,
-            "error": run.delivery_error,
-            "created_by": export.created_by,
+            "scheduled_export_id": locked.scheduled.id,
+            "job_id": locked.run.job_id,
+            "name": locked.scheduled.name,
+            "error": error,
+            "created_by": locked.export.created_by,
         },
     )
 
@@ -151,11 +155,10 @@ def cancel(job_id: UUID) -> bool:
     A worker that is sending the file stops within about a second. The file can still be downloaded,
     and the next incremental run covers the period again.
     """
-    run = _lock_pending_run(job_id)
-    if run is None:
+    locked = _lock_pending_run(job_id)
+    if locked is None:
         return False
-    run.delivery_status = DeliveryStatus.FAILED.value
-    run.delivery_error = _CANCELLED_ERROR
+    _mark_as_failed(locked.run, _CANCELLED_ERROR)
     return True
 
 
@@ -164,68 +167,66 @@ def reopen(job_id: UUID) -> None:
 
     A delivery that was cancelled stays cancelled.
     """
-    run = _lock_run(job_id)
-    if run is None or is_cancelled(run):
+    locked = _lock_run(job_id)
+    if locked is None or is_cancelled(locked.run):
         return
-    if run.delivery_status == DeliveryStatus.FAILED:
-        run.delivery_status = DeliveryStatus.PENDING.value
-        run.delivery_error = None
+    if locked.run.delivery_status == DeliveryStatus.FAILED:
+        locked.run.delivery_status = DeliveryStatus.PENDING.value
+        locked.run.delivery_error = None
 
 
-def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
+def _lock_pending_run(job_id: UUID) -> _LockedRun | None:
     """Lock and return a run, or return None if its delivery is not pending."""
-    run = _lock_run(job_id)
-    return run if run is not None and run.delivery_status == DeliveryStatus.PENDING else None
+    locked = _lock_run(job_id)
+    is_pending = locked is not None and locked.run.delivery_status == DeliveryStatus.PENDING
+    return locked if is_pending else None
 
 
-def _lock_run(job_id: UUID) -> ScheduledRun | None:
+def _lock_run(job_id: UUID) -> _LockedRun | None:
     """Lock a run and return it, or None if it was deleted.
 
     The scheduled export is locked first, in the same order as in a deletion.
     """
     row = runs.read(job_id)
-    if row is None or records.get(row.run.scheduled_export_id, lock=True) is None:
+    scheduled = None if row is None else records.get(row.run.scheduled_export_id, lock=True)
+    run = None if scheduled is None else runs.lock(job_id)
+    if row is None or scheduled is None or run is None:
         return None
-    return runs.lock(job_id)
+    return _LockedRun(run, scheduled, row.job)
 
 
-def _mark_as_delivered(run: ScheduledRun, location: str | None) -> None:
+def _mark_as_failed(run: ScheduledRun, error: dict[str, Any]) -> None:
+    run.delivery_status = DeliveryStatus.FAILED.value
+    run.delivery_error = error
+
+
+def _mark_as_delivered(locked: _LockedRun, location: str | None) -> None:
+    run, scheduled, export = locked
     run.delivery_status = DeliveryStatus.DELIVERED.value
     run.delivery_error = None
     run.delivered_at = db.utc_now()
     run.delivered_to = location
-    scheduled, export = _get_scheduled_export_and_job(run)
     if run.covers_until is not None and periods.has_current_settings(scheduled, export):
         until = periods.compute_exported_until(scheduled, run, records.read_clock())
         records.set_state(scheduled.id, exported_until=until)
 
 
-def _is_covered(scheduled: ScheduledExport, run: ScheduledRun) -> bool:
+def _is_covered(locked: _LockedRun) -> bool:
     """Return whether a later incremental run has delivered, or will deliver, the run's period."""
+    run, until = locked.run, locked.scheduled.exported_until
     if run.covers_until is None:
         return False
-    until = scheduled.exported_until
     # An `until` in the future was set while the clock was wrong.
     is_delivered = until is not None and run.covers_until <= until <= records.read_clock()
     return is_delivered or records.has_unfinished_covering_run(run)
 
 
-def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
-    scheduled, row = records.get(run.scheduled_export_id), runs.read(run.job_id)
-    assert scheduled is not None, "a run is deleted with its scheduled export"
-    assert row is not None
-    return scheduled, row.job
-
-
 def _send_files(
-    kind: str,
-    settings: dict[str, Any],
-    files: list[OutgoingFile],
-    report: Callable[[int], None],
+    kind: str, settings: dict[str, Any], files: list[OutgoingFile], report: Callable[[int], None]
 ) -> str:
     """Send the files, and return the location of the first file.
 
-    Raises DestinationError if a file cannot be sent.
+    Raises HostError if a file cannot be sent.
     """
     with closing(destinations.open_destination(kind, settings)) as destination:
         location = destination.send(files[0], report)
@@ -245,29 +246,28 @@ def _lock_lease(job: Job) -> None:
         raise LostLease
 
 
-def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoReturn:
+def _record_problem(job: Job, job_id: UUID, problem: HostError) -> NoReturn:
     """Record the problem that made a delivery fail, and raise Retry.
 
     Every delivery is retried, because wrong permissions, full disks and wrong addresses are often
     fixed within minutes.
     """
     _lock_lease(job)
-    run = _lock_pending_run(job_id)
-    if run is not None:
-        run.delivery_error = {"code": problem.kind.value, "message": problem.message}
+    locked = _lock_pending_run(job_id)
+    if locked is not None:
+        locked.run.delivery_error = {"code": problem.kind.value, "message": problem.message}
     job.checkpoint()
     raise Retry(f"{problem.kind.value}: {problem.message}")
 
 
-def _build_outgoing_files(
-    scheduled: ScheduledExport, run: ScheduledRun, export: Export
-) -> list[OutgoingFile]:
+def _build_outgoing_files(locked: _LockedRun) -> list[OutgoingFile]:
     """Build the files to send: the file of an export, and its manifest.
 
     The file names contain a part of the job's id, because several scheduled exports may have the
     same name and due time, and send their files to the same place. The manifest is omitted for
     HTTP, where it could replace the export's file at the same URL.
     """
+    run, scheduled, export = locked
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     slug = _UNSAFE_CHARS.sub("-", scheduled.name).strip("-")[:_SLUG_LENGTH].lower() or "export"

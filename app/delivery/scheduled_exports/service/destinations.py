@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.delivery.scheduled_exports.models import ScheduledExport
-from app.engines.destinations import (
-    TYPES,
-    Destination,
-    DestinationError,
-    DestinationErrorKind,
-    DestinationType,
-)
+from app.engines.destinations import TYPES, Destination, DestinationType, HostError, HostErrorKind
 from app.kit import container, errors, outbound_slots, typed_settings
 from app.kit.egress import EgressRefused, GuardedNetwork
 from app.kit.secrets import DecryptionFailed
@@ -51,37 +45,28 @@ def merge_destination(
     return _check_host(merged_settings)
 
 
-def read_secrets(export: ScheduledExport) -> dict[str, Any]:
-    """Read and decrypt the secrets of a destination; return {} if they cannot be decrypted."""
-    try:
-        return typed_settings.decrypt_secrets(export.credentials)
-    except DecryptionFailed:
-        # The client must send the secrets again, as if none were stored.
-        return {}
-
-
 def read_settings(export: ScheduledExport) -> dict[str, Any]:
     """Return the settings of a destination with its secrets.
 
-    Raises DestinationError if the secrets cannot be decrypted.
+    Raises HostError if the secrets cannot be decrypted.
     """
     try:
         return {**export.settings, **typed_settings.decrypt_secrets(export.credentials)}
     except DecryptionFailed:
         message = "The stored credentials cannot be decrypted. Send them again."
-        raise DestinationError(DestinationErrorKind.CREDENTIALS_REFUSED, message) from None
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
 
 
 def open_destination(kind: str, settings: Mapping[str, Any]) -> Destination:
-    """Open a destination through the guarded network. Raises DestinationError."""
+    """Open a destination through the guarded network. Raises HostError."""
     destination_type: DestinationType = TYPES[kind]
     network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return destination_type.open(settings, network)
 
 
-def _build_refusal_error(reason: str) -> DestinationError:
+def _build_refusal_error(reason: str) -> HostError:
     message = f"The host is not allowed: {reason}."
-    return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
+    return HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
 def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:

@@ -35,9 +35,7 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExpo
 
 def get(export_id: UUID) -> dict[str, Any]:
     """Return a scheduled export with its last run. Raises 404 if it does not exist."""
-    export = records.get(export_id)
-    if export is None:
-        raise errors.not_found()
+    export = errors.require_found(records.get(export_id))
     return _build_response(export, runs.list_latest_runs([export_id]).get(export_id))
 
 
@@ -120,11 +118,8 @@ def delete(export_id: UUID, *, revision: int | None) -> None:
 
 
 def _lock_scheduled_export(export_id: UUID, revision: int | None) -> ScheduledExport:
-    export = records.get(export_id, lock=True)
-    if export is None:
-        raise errors.not_found()
-    if revision is not None and revision != export.revision:
-        raise errors.stale(export.revision)
+    export = errors.require_found(records.get(export_id, lock=True))
+    errors.check_revision(revision, export.revision)
     return export
 
 
@@ -194,7 +189,8 @@ def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | Non
 def _change_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
     kind, settings = destination["kind"], destination["settings"]
     if kind == export.destination:
-        stored = ValidatedSettings(export.settings, destinations.read_secrets(export))
+        secrets = typed_settings.read_secrets(export.credentials)
+        stored = ValidatedSettings(export.settings, secrets)
         checked_settings = destinations.merge_destination(kind, stored, settings)
     else:
         checked_settings = destinations.check_destination(kind, settings)
@@ -205,7 +201,8 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
 def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
     # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
-    if not settings.secrets or settings.secrets != destinations.read_secrets(export):
+    stored_secrets = typed_settings.read_secrets(export.credentials)
+    if not settings.secrets or settings.secrets != stored_secrets:
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)
 

@@ -6,10 +6,10 @@ from typing import Any, Unpack
 from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
-from app.delivery.exports.models import Export
 from app.delivery.exports.service import creating
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport, ScheduledRun, Trigger
 from app.delivery.scheduled_exports.queries import records, runs
+from app.delivery.scheduled_exports.queries.runs import RunRecord
 from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.delivery.scheduled_exports.service.periods import build_run_filter
 from app.kit import cron, db, errors, tenancy
@@ -25,8 +25,7 @@ _BATCH_SIZE = 20
 
 def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFilters]) -> Page:
     """Return a page of runs. Raises 404 if the scheduled export does not exist."""
-    if records.get(export_id) is None:
-        raise errors.not_found()
+    errors.require_found(records.get(export_id))
     run_page = runs.list_runs(export_id, page, **filters)
     jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
     # A run and its export job may have been deleted since the first query.
@@ -42,19 +41,15 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
     Raises 404 if the scheduled export does not exist, and 409 `conflict` with `details.job_id` if
     another run has not ended.
     """
-    scheduled = records.get(export_id, lock=True)
-    if scheduled is None:
-        raise errors.not_found()
+    scheduled = errors.require_found(records.get(export_id, lock=True))
     active_job_id = records.find_active_job_id(export_id)
     if active_job_id is not None:
         message = "Another run of this scheduled export has not ended yet. Wait until it ends."
         raise errors.conflict(message, job_id=str(active_job_id))
-    job = _start_run(
+    run, job = _start_run(
         scheduled, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
     )
-    row = runs.read(job.id)
-    assert row is not None
-    return build_run_response(*row)
+    return build_run_response(run, job)
 
 
 def start_due_runs() -> int:
@@ -106,8 +101,8 @@ def _start_run(
     due_at: datetime | None,
     created_by: UUID | None,
     api_key_id: UUID | None = None,
-) -> Export:
-    """Start a run of a locked scheduled export: create and return its export job."""
+) -> RunRecord:
+    """Start a run of a locked scheduled export, and return it with its new export job."""
     where = build_run_filter(scheduled, records.read_clock())
     is_incremental = scheduled.mode == Mode.INCREMENTAL
     covers_from = where.get("decided_after") if is_incremental else None
@@ -124,16 +119,15 @@ def _start_run(
         scheduled_export_id=scheduled.id,
     )
     end = job.filter["decided_before"]
-    db.session().add(
-        ScheduledRun(
-            organization_id=scheduled.organization_id,
-            job_id=job.id,
-            scheduled_export_id=scheduled.id,
-            trigger=trigger.value,
-            due_at=due_at,
-            covers_from=covers_from,
-            covers_until=datetime.fromisoformat(end) if is_incremental else None,
-        )
+    run = ScheduledRun(
+        organization_id=scheduled.organization_id,
+        job_id=job.id,
+        scheduled_export_id=scheduled.id,
+        trigger=trigger.value,
+        due_at=due_at,
+        covers_from=covers_from,
+        covers_until=datetime.fromisoformat(end) if is_incremental else None,
     )
+    db.session().add(run)
     db.session().flush()
-    return job
+    return RunRecord(run, job)

@@ -62,9 +62,7 @@ def _lock_webhooks(*conditions: ColumnElement[bool], key_share: bool) -> list[Su
         select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation, Webhook.active)
         .join(Organization, Organization.id == Webhook.organization_id)
         .where(
-            *conditions,
-            Webhook.deleted_at.is_(None),
-            Organization.status.not_in(CLOSED_STATUSES),
+            *conditions, Webhook.deleted_at.is_(None), Organization.status.not_in(CLOSED_STATUSES)
         )
         .order_by(Webhook.id)
         .with_for_update(read=True, key_share=key_share, of=Webhook)

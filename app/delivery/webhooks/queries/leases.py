@@ -217,12 +217,8 @@ def begin_attempts(
     """Begin attempts for webhooks: first tests, then retries, new deliveries and replays.
 
     If fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
-    to attempt now, except perhaps replayed deliveries.
-
-    Args:
-        limits: the maximum number of attempts to begin, one limit per webhook.
-        max_attempts: the maximum number of attempts in a round.
-        include_failing: whether attempts for failing webhooks may begin.
+    to attempt now, except perhaps replayed deliveries. `max_attempts` is the maximum number of
+    attempts in a round. Attempts for failing webhooks begin only if `include_failing` is true.
     """
     values: dict[str, Any] = {
         "organizations": [str(limit.organization_id) for limit in limits],

@@ -1,26 +1,19 @@
 """SQL queries for the API operations on webhooks and deliveries in the current organization."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, String, any_, column, func, literal, select, values
+from sqlalchemy import ColumnElement, Select, any_, func, literal, select
 
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
-from app.kit.pagination import (
-    CreatedFilters,
-    KeyQuery,
-    Page,
-    PageRequest,
-    paginate,
-    within,
-)
+from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,
@@ -182,10 +175,3 @@ def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttem
         for attempt in db.session().scalars(statement):
             attempts[attempt.delivery_id].append(attempt)
     return attempts
-
-
-def list_event_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of event names, from a VALUES list that is paginated like a table."""
-    table = values(column("event", String), name="catalogue").data([(name,) for name in names])
-    statement = select(table.c.event)
-    return paginate(statement, request, sorts={"event": table.c.event}, unique=table.c.event)

@@ -1,7 +1,1 @@
-"""Service functions for bulk imports: accept files with many documents, and import the files."""
-
-from app.intake.bulk_import.service.accepting import import_local_file, import_records
-from app.intake.bulk_import.service.labels import LabelsAs
-from app.intake.bulk_import.service.running import run_import
-
-__all__ = ["LabelsAs", "import_local_file", "import_records", "run_import"]
+"""Service functions for bulk imports."""

@@ -8,8 +8,9 @@ from uuid import UUID
 from app.documents.artifacts.names import check_name
 from app.engines.imports import MAX_LINE_BYTES, detect_format
 from app.intake.bulk_import.service.labels import LabelsAs
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import requests
+from app.intake.ingestion_jobs.service.cleaning import build_source_key
 from app.kit import capacity, container, errors, tenancy
 from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
@@ -86,7 +87,7 @@ def import_local_file(
 
 def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
     job_id = uuid7()
-    key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
+    key = build_source_key(tenancy.current_organization_id(), job_id)
     with translate_storage_errors():
         staged.promote(key)
     schema_id = request.schema_id
@@ -95,7 +96,7 @@ def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
         "labels": str(request.labels_as),
     }
     try:
-        return ingestion_jobs.create_import(
+        return requests.create_import(
             job_id,
             name=request.name,
             format_id=request.format_id or _detect_format(key, request.name),

@@ -5,14 +5,10 @@ from typing import BinaryIO
 from uuid import UUID
 
 from app.engines.imports import Archive, ArchiveEntry, DamagedEntryError
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import (
-    ItemOutcome,
-    ItemRow,
-    build_failure,
-    create_document,
-)
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
+from app.intake.ingestion_jobs.service.documents import ItemOutcome, build_failure, create_document
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
 from app.kit.db import Checkpoint
@@ -54,9 +50,10 @@ def _import_entry(
             if ingestion_jobs.begin_batch(job.id, entry.number, entry.number) is None:
                 return False
             outcome = entry_outcome or create_document(
-                job, entry.number, staged, name=entry.name, schema_id=_read_schema_id(job)
+                job, entry.number, staged, name=entry.name, schema_id=read_schema_id(job)
             )
-        items = [_build_item(job, entry, outcome, round(perf_counter() - started_at, 6))]
+        seconds = round(perf_counter() - started_at, 6)
+        items = [outcome.build_item(entry.number, f"{job.name}/{entry.path}", seconds)]
     ingestion_jobs.record_batch(job, items, next_offset=0, next_number=entry.number + 1)
     return True
 
@@ -78,15 +75,7 @@ def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> 
     return None
 
 
-def _read_schema_id(job: IngestionJob) -> UUID | None:
+def read_schema_id(job: IngestionJob) -> UUID | None:
+    """Return the schema for documents without a schema of their own, or None."""
     schema_id = job.options["schema_id"]
     return None if schema_id is None else UUID(schema_id)
-
-
-def _build_item(
-    job: IngestionJob, entry: ArchiveEntry, outcome: ItemOutcome, seconds: float
-) -> ItemRow:
-    uri = f"{job.name}/{entry.path}"
-    return ItemRow(
-        entry.number, uri, outcome.status.value, outcome.artifact_id, outcome.error, seconds
-    )

@@ -11,15 +11,8 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import Outcome, PreparedText
-from app.engines.imports import (
-    READERS,
-    ImportFileError,
-    Position,
-    Reader,
-    Record,
-    open_as_utf8,
-)
-from app.intake.bulk_import.service.archives import import_archive
+from app.engines.imports import READERS, ImportFileError, Position, Reader, Record, open_as_utf8
+from app.intake.bulk_import.service.archives import import_archive, read_schema_id
 from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (
     CheckedLabels,
@@ -29,9 +22,9 @@ from app.intake.bulk_import.service.labels import (
     create_tag_sets,
     pop_labels,
 )
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
 from app.kit.db import Checkpoint
@@ -167,10 +160,9 @@ def _prefetch_batches(batches: Iterator[_Batch]) -> Iterator[_Batch]:
 
 
 def _read_settings(job: IngestionJob) -> _ImportSettings:
-    schema_id = job.options["schema_id"]
     # Jobs of earlier releases do not have this option.
     labels_as = LabelsAs(job.options.get("labels", LabelsAs.SUBMITTED))
-    return _ImportSettings(job.name, None if schema_id is None else UUID(schema_id), labels_as)
+    return _ImportSettings(job.name, read_schema_id(job), labels_as)
 
 
 def _import_batch(

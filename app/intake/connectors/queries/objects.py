@@ -72,7 +72,4 @@ def _build_parameters(
 
 
 def _build_key(connector_id: UUID) -> dict[str, object]:
-    return {
-        "organization_id": tenancy.current_organization_id(),
-        "connector_id": connector_id,
-    }
+    return {"organization_id": tenancy.current_organization_id(), "connector_id": connector_id}

@@ -1,6 +1,5 @@
 """SQL queries that read, lock and update connectors."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,14 +8,11 @@ from sqlalchemy import (
     ColumnElement,
     Row,
     Select,
-    String,
     case,
-    column,
     exists,
     func,
     select,
     update,
-    values,
 )
 
 from app.identity.organizations.models import Organization
@@ -72,13 +68,6 @@ def list_connectors(
         conditions.append(Connector.enabled == enabled)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
     return paginate(_select_connectors().where(*conditions), page, sorts=sorts, unique=Connector.id)
-
-
-def list_type_names(page: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of type names, from a VALUES list that is paginated like a table."""
-    table = values(column("type", String), name="types").data([(name,) for name in names])
-    statement = select(table.c.type)
-    return paginate(statement, page, sorts={"type": table.c.type}, unique=table.c.type)
 
 
 def read(connector_id: UUID) -> Row[Any] | None:

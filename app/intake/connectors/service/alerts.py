@@ -6,22 +6,21 @@ A successful crawl closes a connector's alerts.
 from typing import Unpack
 from uuid import UUID
 
-from app.engines.sources import SourceErrorKind
+from app.engines.sources import HostErrorKind
 from app.intake.connectors import emitted_events
 from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayload
-from app.intake.connectors.models import Connector, ConnectorAlert
+from app.intake.connectors.models import AlertKind, Connector, ConnectorAlert
 from app.intake.connectors.queries import alerts as queries
 from app.intake.connectors.queries import records
 from app.intake.connectors.queries.alerts import AlertFilters
-from app.intake.connectors.statuses import AlertKind
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
 QUARANTINE_AFTER = 10
 """The number of consecutive failed crawls after which the schedule is suspended."""
 _KINDS = {
-    SourceErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
-    SourceErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
+    HostErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
+    HostErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
 }
 
 
@@ -68,11 +67,6 @@ def raise_alert(
     events.emit(emitted_events.ALERT_RAISED, raised_payload)
 
 
-def close_alerts(connector_id: UUID) -> None:
-    """Close all open alerts of a connector that the caller has locked."""
-    queries.close_all(connector_id)
-
-
 def resume(connector: Connector) -> None:
     """Resume the schedule of a locked connector after an update: reset its failures.
 
@@ -86,16 +80,13 @@ def resume(connector: Connector) -> None:
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:
     """Return a page of a connector's alerts that match the filters. Raises 404."""
-    if records.get(connector_id) is None:
-        raise errors.not_found()
+    errors.require_found(records.get(connector_id))
     return queries.list_alerts(connector_id, page, **filters)
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
     """Acknowledge an alert: record which user saw it first. Raises 404."""
-    alert = queries.get(connector_id, alert_id, lock=True)
-    if alert is None:
-        raise errors.not_found()
+    alert = errors.require_found(queries.get(connector_id, alert_id, lock=True))
     if alert.acknowledged_at is None:
         alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()
         db.session().flush()

@@ -59,17 +59,11 @@ def split_batches(
     cursor: str,
     batch_size: int,
 ) -> Iterator[Batch]:
-    """Split objects into batches with at most `batch_size` documents to fetch.
+    """Split the consecutive objects of a listing into batches with at most `batch_size` to fetch.
 
-    A batch also contains the unchanged objects before, between and after these documents. The last
-    batch ends at the position `cursor`, and may have no objects.
-
-    Args:
-        source_objects: consecutive objects of a listing.
-        unchanged_indexes: the indexes of the objects that are not fetched.
-        first: the number of the first object.
-        cursor: the position of the listing after the objects.
-        batch_size: the maximum number of documents in a batch.
+    The objects at `unchanged_indexes` are not fetched. A batch also contains the unchanged objects
+    before, between and after the documents to fetch. `first` is the number of the first object. The
+    last batch ends at the position `cursor`, and may have no objects.
     """
     number = first
     position: str | None = None

@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import SourceError, SourceObject
+from app.engines.sources import HostError, SourceObject
 from app.intake.connectors.models import Connector
+from app.intake.connectors.queries import alerts as alert_queries
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
 from app.intake.connectors.service.batches import Batch, split_batches
@@ -23,9 +24,10 @@ from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
+from app.intake.ingestion_jobs.service import documents, reading
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
+from app.intake.ingestion_jobs.service.documents import ItemOutcome
 from app.kit import plan_limits
 from app.kit.db import Checkpoint
 
@@ -68,7 +70,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
             except _SettingsChangedError:
                 continue  # The next run reads the new settings.
             return
-    except SourceError as problem:
+    except HostError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
     except _LimitReachedError as refusal:
         fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))
@@ -98,10 +100,11 @@ def finish_crawl(job_id: UUID) -> None:
     """
     if not ingestion_jobs.finish(job_id):
         return
-    connector = _lock_connector(job_id)
+    job = reading.get(job_id)
+    connector = None if job.connector_id is None else records.lock(job.connector_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
-        alerts.close_alerts(connector.id)
+        alert_queries.close_all(connector.id)
         times = {"next_crawl_at": next_crawl_at, "stale_at": stale_at}
         records.set_state(connector.id, failures_in_a_row=0, **times)
 
@@ -113,14 +116,9 @@ def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
     """
     if not ingestion_jobs.fail(job_id, code=code, message=message):
         return
-    job = ingestion_jobs.get(job_id)
+    job = reading.get(job_id)
     if job.connector_id is not None:
         alerts.record_failure(job.connector_id, code, message, job_id=job_id)
-
-
-def _lock_connector(job_id: UUID) -> Connector | None:
-    job = ingestion_jobs.get(job_id)
-    return None if job.connector_id is None else records.lock(job.connector_id)
 
 
 def _read_settings(connector: Connector) -> _CrawlSettings:
@@ -156,13 +154,7 @@ class _Crawl:
     def _retry_failed_documents(self, fetcher: Fetcher) -> bool:
         """Fetch the failed documents of an earlier run again; return False if the job ended."""
         job = self._job
-        while job.next_number < job.retried_until:
-            last = job.retried_until - 1
-            failed_documents = ingestion_jobs.list_failed_documents(
-                job.id, job.next_number, last, FETCH_BATCH_SIZE
-            )
-            is_full = len(failed_documents) == FETCH_BATCH_SIZE
-            end = failed_documents[-1][0] + 1 if is_full else job.retried_until
+        for failed_documents, end in ingestion_jobs.iterate_failed_batches(job, FETCH_BATCH_SIZE):
             requests = [FetchRequest(number, path, None) for number, path, _ in failed_documents]
             self._checkpoint()
             if not self._handle_batch(fetcher, Batch(requests, 0, job.next_number, end, None)):
@@ -228,7 +220,8 @@ class _Crawl:
         results.sort(key=lambda result: result.staged.sha256)
         outcomes = [self._create_document(result) for result in results]
         items = [
-            _build_item(result, outcome) for result, outcome in zip(results, outcomes, strict=True)
+            outcome.build_item(result.request.number, result.request.path, result.seconds)
+            for result, outcome in zip(results, outcomes, strict=True)
         ]
         # Without a version, the next crawl reads the document again.
         versions = {
@@ -260,19 +253,13 @@ class _Crawl:
         return True
 
     def _create_document(self, result: FetchResult) -> ItemOutcome:
-        return result.failure or ingestion_jobs.create_document(
+        return result.failure or documents.create_document(
             self._job,
             result.request.number,
             result.staged,
             name=PurePosixPath(result.request.path).name,
             schema_id=self._settings.schema_id,
         )
-
-
-def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:
-    number, path = result.request.number, result.request.path
-    status = outcome.status.value
-    return ItemRow(number, path, status, outcome.artifact_id, outcome.error, result.seconds)
 
 
 def _find_refusal(outcomes: Sequence[ItemOutcome]) -> str | None:

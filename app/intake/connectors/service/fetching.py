@@ -10,9 +10,9 @@ from threading import Lock
 from time import monotonic, perf_counter
 from typing import NamedTuple, Self
 
-from app.engines.sources import ObjectMissing, Source, SourceError, SourceErrorKind
+from app.engines.sources import HostError, HostErrorKind, ObjectMissing, Source
 from app.intake.connectors.service.opening import SourceTarget, open_source
-from app.intake.ingestion_jobs.service import ItemOutcome, build_failure
+from app.intake.ingestion_jobs.service.documents import ItemOutcome, build_failure
 from app.kit import container
 from app.kit.storage import StagedFile, TooLarge
 
@@ -57,7 +57,7 @@ class Fetcher:
         self._target = target
         self._lock = Lock()
         self._failures = 0
-        self._problem: SourceError | None = None
+        self._problem: HostError | None = None
         self._idle_sources: SimpleQueue[Source] = SimpleQueue()
         self._stack = ExitStack()
 
@@ -74,7 +74,7 @@ class Fetcher:
         """Fetch documents into staged files that are removed when `stack` is closed.
 
         Returns the results of all requests or, if the host is slow, of the first requests. Raises
-        SourceError if the source refuses the credentials, or cannot be reached for
+        HostError if the source refuses the credentials, or cannot be reached for
         MAX_FAILURES consecutive documents. After such an error, no other download is started.
         """
         ends_at = monotonic() + START_SECONDS
@@ -122,20 +122,20 @@ class Fetcher:
             self._count_failure(None)
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
-        except SourceError as problem:
+        except HostError as problem:
             self._count_failure(problem)
             return fail(problem.kind.value, problem.message)
         self._count_failure(None)
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _count_failure(self, problem: SourceError | None) -> None:
+    def _count_failure(self, problem: HostError | None) -> None:
         """Count consecutive failures to reach the host; `problem` is None if the host was reached.
 
         Stores the problem if it must end the crawl.
         """
         # A host that responds with another error is reachable, and may send other documents.
-        is_unreachable = problem is not None and problem.kind == SourceErrorKind.UNREACHABLE
-        is_refused = problem is not None and problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
+        is_unreachable = problem is not None and problem.kind == HostErrorKind.UNREACHABLE
+        is_refused = problem is not None and problem.kind == HostErrorKind.CREDENTIALS_REFUSED
         with self._lock:
             self._failures = self._failures + 1 if is_unreachable else 0
             if is_refused or self._failures >= MAX_FAILURES:

@@ -7,29 +7,29 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.engines.sources import SourceType
+from app.engines.sources import TYPES, SourceType
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.queries.records import ConnectorFilters
-from app.intake.connectors.service import alerts, settings_rules
+from app.intake.connectors.service import alerts
 from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
     check_schedule,
     compute_crawl_times,
     start_crawl,
 )
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings, url_queries
-from app.kit.pagination import Page, PageRequest
+from app.intake.ingestion_jobs.service import requests
+from app.kit import container, db, errors, jobs, plan_limits, tenancy, typed_settings, url_queries
+from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
-from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import ValidatedSettings
 from app.schemas.artifact_schemas import service as artifact_schemas
 
 DELETE_OBJECTS_JOB = "connectors.forget"
 """The name of the job that deletes the object records of a deleted connector."""
 _DELETE_BATCH_SIZE = 1000
+_FIELD = "settings"
 
 
 class ConnectorChanges(TypedDict, total=False):
@@ -52,8 +52,8 @@ def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -
 
 def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
-    types = {source_type.name: source_type for source_type in settings_rules.list_types()}
-    names = records.list_type_names(page, list(types))
+    types = _get_types()
+    names = paginate_values(page, type=list(types))
     return replace(names, items=[_build_type_response(types[row.type]) for row in names.items])
 
 
@@ -65,13 +65,25 @@ def _build_type_response(source_type: SourceType) -> dict[str, Any]:
     }
 
 
+def _get_types() -> dict[str, SourceType]:
+    """Return the offered types by name; `local` only if the operator has configured a folder."""
+    has_local_root = bool(container.settings().connector_local_root)
+    return {name: type_ for name, type_ in TYPES.items() if name != "local" or has_local_root}
+
+
+def _check_type(name: str) -> SourceType:
+    """Check that a connector type is offered, and return it. Raises 400 if it is not offered."""
+    types = _get_types()
+    if name not in types:
+        message = f"This type is not available. Available types: {', '.join(types)}."
+        raise errors.invalid(message, "type", supported=list(types))
+    return types[name]
+
+
 def get(connector_id: UUID) -> dict[str, Any]:
     """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
     db.session().flush()
-    row = records.read(connector_id)
-    if row is None:
-        raise errors.not_found()
-    return _build_response(row)
+    return _build_response(errors.require_found(records.read(connector_id)))
 
 
 def create(
@@ -91,7 +103,7 @@ def create(
     Raises 400 `validation_error` if a property is invalid, and 402 `plan_limit_reached` if the plan
     allows no more connectors.
     """
-    checked_settings = settings_rules.check_settings(type, settings)
+    checked_settings = typed_settings.check_settings(_check_type(type), settings, field=_FIELD)
     connector = Connector(type=type, created_by=created_by)
     _store_settings(connector, checked_settings)
     changes: ConnectorChanges = {
@@ -126,9 +138,10 @@ def update(
     connector = _lock_connector(connector_id, revision)
     old_schedule = (connector.schedule, connector.enabled)
     if "settings" in changes:
-        stored = ValidatedSettings(connector.settings, _read_secrets(connector))
-        new_settings = settings_rules.merge_settings(
-            connector.type, stored, changes.pop("settings")
+        secrets = typed_settings.read_secrets(connector.credentials)
+        stored = ValidatedSettings(connector.settings, secrets)
+        new_settings = typed_settings.merge_settings(
+            _check_type(connector.type), stored, changes.pop("settings"), field=_FIELD
         )
         _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
@@ -147,7 +160,7 @@ def delete(connector_id: UUID, *, revision: int | None) -> None:
     Raises 404, and 409 if `revision` is outdated.
     """
     # The job is locked before the connector, in the same order as in a crawl.
-    ingestion_jobs.cancel_crawl(connector_id)
+    requests.cancel_crawls(connector_id)
     connector = _lock_connector(connector_id, revision)
     db.session().delete(connector)
     jobs.enqueue(
@@ -176,27 +189,16 @@ def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
 
 
 def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connector:
-    connector = records.lock(connector_id)
-    if connector is None:
-        raise errors.not_found()
-    if revision is not None and revision != connector.revision:
-        raise errors.stale(connector.revision)
+    connector = errors.require_found(records.lock(connector_id))
+    errors.check_revision(revision, connector.revision)
     return connector
 
 
 def _store_settings(connector: Connector, settings: ValidatedSettings) -> None:
     connector.settings = settings.public
-    if settings.secrets != _read_secrets(connector):
+    if settings.secrets != typed_settings.read_secrets(connector.credentials):
         connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
         connector.stored_secrets = sorted(settings.secrets)
-
-
-def _read_secrets(connector: Connector) -> dict[str, Any]:
-    try:
-        return typed_settings.decrypt_secrets(connector.credentials)
-    except DecryptionFailed:
-        # The client must send the secrets again, as if none were stored.
-        return {}
 
 
 def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
@@ -225,7 +227,7 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
 
 
 def _build_response(row: Row[Any]) -> dict[str, Any]:
-    values = dict(row._mapping)  # noqa: SLF001 - the documented mapping of a row
+    values = row._asdict()
     last_crawl = None
     if values["job_status"] is not None:
         last_crawl = {

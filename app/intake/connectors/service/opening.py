@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import TYPES, Network, Source, SourceError, SourceErrorKind
+from app.engines.sources import TYPES, HostError, HostErrorKind, Network, Source
 from app.intake.connectors.models import Connector
 from app.kit import container
 from app.kit.egress import ExpiringNetwork, GuardedNetwork
@@ -23,13 +23,13 @@ class SourceTarget(NamedTuple):
 def read_target(connector: Connector) -> SourceTarget:
     """Read the target of a connector: the data needed to open its source.
 
-    Raises SourceError if the connector's secrets cannot be decrypted.
+    Raises HostError if the connector's secrets cannot be decrypted.
     """
     try:
         secrets = decrypt_secrets(connector.credentials)
     except DecryptionFailed:
         message = "The stored credentials cannot be decrypted. Send them again."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
     return SourceTarget(
         connector.type,
         {**connector.settings, **secrets},
@@ -38,7 +38,7 @@ def read_target(connector: Connector) -> SourceTarget:
 
 
 def open_source(target: SourceTarget, network: Network | None = None) -> Source:
-    """Open a connection to a source, with its settings and secrets. Raises SourceError.
+    """Open a connection to a source, with its settings and secrets. Raises HostError.
 
     If `network` is None, the source can use the guarded network without a time limit.
     """
@@ -53,8 +53,8 @@ def build_expiring_network(seconds: float) -> ExpiringNetwork:
     return ExpiringNetwork(egress, _build_refusal_error, seconds)
 
 
-def _build_refusal_error(reason: str) -> SourceError:
-    return SourceError(SourceErrorKind.NOT_ALLOWED, f"Cannot connect to the host: {reason}.")
+def _build_refusal_error(reason: str) -> HostError:
+    return HostError(HostErrorKind.NOT_ALLOWED, f"Cannot connect to the host: {reason}.")
 
 
 def _find_local_root(organization_id: UUID) -> Path | None:

@@ -7,19 +7,13 @@ process and per organization. At most half of the threads for requests wait for 
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import closing
-from queue import Empty, SimpleQueue
 from time import thread_time
 from typing import Any
 from uuid import UUID
 
-from app.engines.sources import (
-    ObjectMissing,
-    Source,
-    SourceEntry,
-    SourceError,
-    SourceErrorKind,
-)
+from app.engines.sources import HostError, HostErrorKind, ObjectMissing, Source, SourceEntry
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service.globs import PathPatterns
@@ -60,10 +54,10 @@ def test(connector_id: UUID) -> dict[str, Any]:
     the source cannot be read, `error` has the `kind` and `message` of the error. Raises 404, and
     503 while too many sources are being tested or browsed.
     """
-    connector = get_connector(connector_id)
+    connector = errors.require_found(records.get(connector_id))
     try:
         entries = _list_entries(connector, "", TEST_ENTRY_COUNT)
-    except SourceError as problem:
+    except HostError as problem:
         error = {"kind": problem.kind.value, "message": problem.message}
         return {"ok": False, "error": error, "entries": []}
     return {"ok": True, "error": None, "entries": entries}
@@ -77,25 +71,17 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     `conflict` with the kind of the error as `details.kind`. If the folder does not exist, this
     error is for the field `path`.
     """
-    connector = get_connector(connector_id)
+    connector = errors.require_found(records.get(connector_id))
     try:
         return {"path": path, "entries": _list_entries(connector, path, limit)}
-    except SourceError as problem:
-        is_path_missing = bool(path) and problem.kind == SourceErrorKind.NOT_FOUND
+    except HostError as problem:
+        is_path_missing = bool(path) and problem.kind == HostErrorKind.NOT_FOUND
         raise errors.ApiError(
             "conflict",
             problem.message,
             field="path" if is_path_missing else None,
             details={"kind": problem.kind.value},
         ) from None
-
-
-def get_connector(connector_id: UUID) -> Connector:
-    """Return the connector with this id. Raises 404 if it does not exist."""
-    connector = records.get(connector_id)
-    if connector is None:
-        raise errors.not_found()
-    return connector
 
 
 def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:
@@ -112,27 +98,26 @@ def _run_probe(
 ) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
     with outbound_slots.hold_slot():
-        results = _start_probe(organization_id, target, read)
+        result = _start_probe(organization_id, target, read)
         try:
-            result = results.get(timeout=WAIT_SECONDS)
-        except Empty:
+            return result.result(WAIT_SECONDS)
+        except TimeoutError:
             message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
-            raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if isinstance(result, SourceError):
-        raise result
-    return result
+            raise HostError(HostErrorKind.UNREACHABLE, message) from None
 
 
 def _start_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
-) -> SimpleQueue[Entries | SourceError]:
-    """Start the thread of a probe, and return the queue that receives its result."""
+) -> Future[Entries]:
+    """Start the thread of a probe, and return its future result."""
     _reserve_probe(organization_id)
-    results: SimpleQueue[Entries | SourceError] = SimpleQueue()
+    result: Future[Entries] = Future()
 
     def run() -> None:
         try:
-            results.put(_open_and_read(target, read))
+            result.set_result(_open_and_read(target, read))
+        except HostError as problem:
+            result.set_exception(problem)
         finally:
             _release_probe(organization_id)
 
@@ -141,26 +126,24 @@ def _start_probe(
     except RuntimeError:  # The process has too many threads.
         _release_probe(organization_id)
         raise _build_busy_error() from None
-    return results
+    return result
 
 
-def _open_and_read(
-    target: SourceTarget, read: Callable[[Source], Entries]
-) -> Entries | SourceError:
+def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> Entries:
     try:
         with (
             build_expiring_network(PROBE_SECONDS) as network,
             closing(open_source(target, network)) as source,
         ):
             return read(source)
-    except SourceError as problem:
-        return problem
+    except HostError:
+        raise
     except ObjectMissing:
-        return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")
+        raise HostError(HostErrorKind.NOT_FOUND, "The folder does not exist.") from None
     except Exception:
         log.exception("connector.probe_failed", type=target.type)
         message = "The host's response does not conform to the protocol."
-        return SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
 
 
 def _reserve_probe(organization_id: UUID) -> None:
@@ -189,7 +172,7 @@ def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[st
         yield _build_entry(entry, patterns)
         if thread_time() > ends_at:
             message = "Matching the paths in this folder takes too long. Simplify the patterns."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+            raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:

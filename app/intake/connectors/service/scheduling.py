@@ -6,12 +6,11 @@ from itertools import islice
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
-from app.intake.connectors.models import Connector
+from app.intake.connectors.models import AlertKind, Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service import alerts
-from app.intake.connectors.statuses import AlertKind
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import requests
 from app.kit import cron, db, tenancy
 from app.kit.errors import ApiError
 
@@ -46,7 +45,7 @@ def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
     Raises 409 `conflict` with `details.job_id` if another crawl of the connector is queued or
     running.
     """
-    job = ingestion_jobs.create_crawl(connector.id, name=connector.name, created_by=created_by)
+    job = requests.create_crawl(connector.id, name=connector.name, created_by=created_by)
     records.set_state(connector.id, last_job_id=job.id)
     return job
 

@@ -184,16 +184,6 @@ def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> li
     return [FailedDocument._make(row) for row in db.session().execute(statement)]
 
 
-def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
-    """Return the queued or running crawl of a connector, or None if there is none."""
-    statement = select(IngestionJob).where(
-        IngestionJob.connector_id == connector_id,
-        IngestionJob.kind == JobKind.CRAWL,
-        IngestionJob.status.in_(ACTIVE),
-    )
-    return db.session().scalars(statement).first()
-
-
 def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:
     """Return the ids of the queued and running crawls of the current organization, sorted.
 

@@ -9,50 +9,16 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import db, tenancy
 
-# A document that waits for the routing rules has been parsed. A document that was deleted meanwhile
-# counts as created.
-_SETTLE_ITEMS = text(
-    """
+_SETTLE = """
     WITH settled AS (
         UPDATE ingestion_items item SET
-            status = CASE WHEN parsed.status = 'failed' THEN 'failed' ELSE 'created' END,
-            error = CASE WHEN parsed.status = 'failed' THEN parsed.failure END
-        FROM ingestion_items pending
-        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
-         AND parsed.id = pending.artifact_id
-        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
-          AND pending.status = 'processing'
-          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
-          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
-          AND item.number = pending.number
-        RETURNING item.status
-    )
-    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
-    FROM settled
-    """
-)
-# A document has at most one pending prediction, and shows its latest prediction. It shows no
-# prediction if the latest prediction was deleted with its schema. The items of a retry keep their
-# creation time, so their seconds count from the start of the retry.
-_SETTLE_EXTRACTIONS = """
-    WITH settled AS (
-        UPDATE ingestion_items item SET
-            status = CASE WHEN document.prediction ->> 'status' = 'completed'
-                     THEN 'created' ELSE 'failed' END,
-            error = CASE WHEN document.id IS NULL
-                    THEN '{{"code": "not_found", "message": "The artifact was deleted."}}'
-                    WHEN document.prediction IS NULL
-                    THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
-                    WHEN document.prediction ->> 'status' = 'failed'
-                    THEN document.prediction -> 'error' END,
-            seconds = extract(epoch FROM clock_timestamp()
-                              - greatest(item.created_at, CAST(:started_at AS timestamptz)))
+            status = CASE WHEN {has_failed} THEN 'failed' ELSE 'created' END,
+            error = {error}{seconds}
         FROM ingestion_items pending
         LEFT JOIN artifacts document ON document.organization_id = pending.organization_id
          AND document.id = pending.artifact_id
         WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
-          AND pending.status = 'processing'
-          AND document.prediction ->> 'status' IS DISTINCT FROM 'queued' {condition}
+          AND pending.status = 'processing' AND {has_ended} {condition}
           AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
           AND item.number = pending.number
         RETURNING item.status
@@ -61,37 +27,48 @@ _SETTLE_EXTRACTIONS = """
     FROM settled
     """
 # A document that waits for the routing rules has been parsed.
-_SETTLE_REPROCESSED = """
-    WITH settled AS (
-        UPDATE ingestion_items item SET
-            status = CASE WHEN parsed.id IS NULL OR parsed.status = 'failed'
-                     THEN 'failed' ELSE 'created' END,
-            error = CASE WHEN parsed.id IS NULL
-                    THEN '{{"code": "not_found", "message": "The artifact was deleted."}}'
-                    WHEN parsed.status = 'failed' THEN parsed.failure END,
+_IS_PARSED = """
+    (document.status IS DISTINCT FROM 'processing' OR document.routing_since IS NOT NULL)"""
+_WAS_DELETED = """document.id IS NULL
+                    THEN '{"code": "not_found", "message": "The artifact was deleted."}'"""
+# The items of a retry keep their creation time, so their seconds count from the start of the retry.
+_SECONDS = """,
             seconds = extract(epoch FROM clock_timestamp()
-                              - greatest(item.created_at, CAST(:started_at AS timestamptz)))
-        FROM ingestion_items pending
-        LEFT JOIN artifacts parsed ON parsed.organization_id = pending.organization_id
-         AND parsed.id = pending.artifact_id
-        WHERE pending.organization_id = :organization_id AND pending.job_id = :job_id
-          AND pending.status = 'processing'
-          AND (parsed.status IS DISTINCT FROM 'processing' OR parsed.routing_since IS NOT NULL)
-          {condition}
-          AND item.organization_id = pending.organization_id AND item.job_id = pending.job_id
-          AND item.number = pending.number
-        RETURNING item.status
-    )
-    SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
-    FROM settled
-    """
+                              - greatest(item.created_at, CAST(:started_at AS timestamptz)))"""
+# A document that was deleted meanwhile counts as created.
+_PARSING = {
+    "has_failed": "document.status = 'failed'",
+    "error": "CASE WHEN document.status = 'failed' THEN document.failure END",
+    "seconds": "",
+    "has_ended": _IS_PARSED,
+}
+_REPROCESSING = {
+    "has_failed": "document.id IS NULL OR document.status = 'failed'",
+    "error": f"""CASE WHEN {_WAS_DELETED}
+                    WHEN document.status = 'failed' THEN document.failure END""",
+    "seconds": _SECONDS,
+    "has_ended": _IS_PARSED,
+}
+# A document has at most one pending prediction, and shows its latest prediction. It shows no
+# prediction if the latest prediction was deleted with its schema.
+_EXTRACTION = {
+    "has_failed": "document.prediction ->> 'status' IS DISTINCT FROM 'completed'",
+    "error": f"""CASE WHEN {_WAS_DELETED}
+                    WHEN document.prediction IS NULL
+                    THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
+                    WHEN document.prediction ->> 'status' = 'failed'
+                    THEN document.prediction -> 'error' END""",
+    "seconds": _SECONDS,
+    "has_ended": "document.prediction ->> 'status' IS DISTINCT FROM 'queued'",
+}
+_SETTLE_ITEMS = text(_SETTLE.format(**_PARSING, condition=""))
 _OF_DOCUMENTS = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
 _STATEMENTS: Mapping[str, tuple[TextClause, TextClause]] = {
-    kind: (text(sql.format(condition="")), text(sql.format(condition=_OF_DOCUMENTS)))
-    for kind, sql in (
-        (JobKind.EXTRACT, _SETTLE_EXTRACTIONS),
-        (JobKind.REPROCESS, _SETTLE_REPROCESSED),
+    kind: (
+        text(_SETTLE.format(**parts, condition="")),
+        text(_SETTLE.format(**parts, condition=_OF_DOCUMENTS)),
     )
+    for kind, parts in ((JobKind.EXTRACT, _EXTRACTION), (JobKind.REPROCESS, _REPROCESSING))
 }
 """The statements that settle all items of a job, or only the items of some documents."""
 _LIST_WAITING = text(
@@ -116,11 +93,6 @@ def find_waiting_jobs(kinds: Sequence[str], artifact_ids: Sequence[UUID]) -> lis
     return list(db.session().scalars(_LIST_WAITING, values))
 
 
-def has_waiting_job(kind: str, artifact_id: UUID) -> bool:
-    """Return whether a job of a kind waits for a document."""
-    return bool(find_waiting_jobs([kind], [artifact_id]))
-
-
 def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) -> tuple[int, int]:
     """Store the outcomes of a job's items whose processing has ended.
 
@@ -133,12 +105,11 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
         "organization_id": tenancy.current_organization_id(),
         "job_id": job.id,
     }
+    statement = _SETTLE_ITEMS
     if job.kind in _STATEMENTS:
+        statement = _STATEMENTS[job.kind][artifact_ids is not None]
         values["started_at"] = job.started_at
-    if artifact_ids is None:
-        statement = _STATEMENTS[job.kind][0] if job.kind in _STATEMENTS else _SETTLE_ITEMS
-    else:
-        statement = _STATEMENTS[job.kind][1]
+    if artifact_ids is not None:
         values["ids"] = [str(artifact_id) for artifact_id in artifact_ids]
     succeeded_count, failed_count = db.session().execute(statement, values).one()
     return int(succeeded_count), int(failed_count)

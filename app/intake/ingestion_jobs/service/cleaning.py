@@ -33,29 +33,26 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = None) -> int:
-    """Delete uploaded files that belong to no job, and return how many were deleted.
+def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = None) -> None:
+    """Delete uploaded files that belong to no job.
 
     A process that is killed before it has committed a new job leaves an unused file. Checks the
     organizations whose ids follow `position`, and calls `checkpoint` with each id.
     """
-    deleted_count = 0
     last_id = None if position is None else UUID(position)
     for organization_id in records.list_organization_ids(last_id):
-        deleted_count += _delete_unused_files_in(organization_id)
+        _delete_unused_files_in(organization_id)
         checkpoint(str(organization_id))
-    return deleted_count
 
 
-def _delete_unused_files_in(organization_id: UUID) -> int:
+def _delete_unused_files_in(organization_id: UUID) -> None:
     store = container.current().storage
     max_modified_at = db.utc_now() - MIN_UNUSED_AGE
     entries = store.list(_build_folder(organization_id))
     keys = {entry.key for entry in entries if entry.modified < max_modified_at}
     if not keys:
-        return 0
+        return
     with tenancy.organization(organization_id):
         unused_keys = keys - records.find_source_keys(keys)
     for key in unused_keys:
         store.delete(key)
-    return len(unused_keys)

@@ -6,6 +6,7 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit.errors import ApiError
 from app.kit.storage import StagedFile
@@ -25,6 +26,10 @@ class ItemOutcome(NamedTuple):
     artifact_id: UUID | None = None
     error: dict[str, str] | None = None
     is_final: bool = True
+
+    def build_item(self, number: int, uri: str, seconds: float) -> ItemRow:
+        """Build the item to store for the document with this number and URI."""
+        return ItemRow(number, uri, self.status.value, self.artifact_id, self.error, seconds)
 
 
 def build_failure(code: str, message: str, *, is_final: bool = True) -> ItemOutcome:

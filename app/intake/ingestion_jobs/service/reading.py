@@ -19,10 +19,7 @@ list_jobs = records.list_jobs
 
 def get(job_id: UUID) -> IngestionJob:
     """Return the ingestion job with this id. Raises 404 if it does not exist."""
-    job = records.get(job_id)
-    if job is None:
-        raise errors.not_found()
-    return job
+    return errors.require_found(records.get(job_id))
 
 
 def list_items(job_id: UUID, page: PageRequest, **filters: Unpack[ItemFilters]) -> Page:

@@ -40,9 +40,7 @@ def create_import(
         size_bytes=size_bytes,
         created_by=created_by,
     )
-    db.session().add(job)
-    _emit_requested(job)
-    return job
+    return _add(job)
 
 
 def create_extraction(
@@ -61,9 +59,7 @@ def create_extraction(
         total=total,
         created_by=created_by,
     )
-    db.session().add(job)
-    _emit_requested(job)
-    return job
+    return _add(job)
 
 
 def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
@@ -80,9 +76,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
         connector_id=connector_id,
         created_by=created_by,
     )
-    db.session().add(job)
-    _emit_requested(job)
-    return job
+    return _add(job)
 
 
 def create_reprocess(
@@ -92,10 +86,7 @@ def create_reprocess(
 
     `options` is JSON; it selects the documents.
     """
-    job = _build_reprocess(name, options, created_by)
-    db.session().add(job)
-    _emit_requested(job)
-    return job
+    return _add(_build_reprocess(name, options, created_by))
 
 
 def start_reprocess(*, name: str, created_by: UUID | None) -> IngestionJob:
@@ -112,32 +103,24 @@ def start_reprocess(*, name: str, created_by: UUID | None) -> IngestionJob:
 
 def _build_reprocess(name: str, options: dict[str, Any], created_by: UUID | None) -> IngestionJob:
     return IngestionJob(
-        id=uuid7(),
-        kind=JobKind.REPROCESS.value,
-        name=name,
-        options=options,
-        created_by=created_by,
+        id=uuid7(), kind=JobKind.REPROCESS.value, name=name, options=options, created_by=created_by
     )
 
 
+def _add(job: IngestionJob) -> IngestionJob:
+    db.session().add(job)
+    _emit_requested(job)
+    return job
+
+
 def _check_no_active_crawl(connector_id: UUID) -> None:
-    active_crawl = records.find_active_crawl(connector_id)
-    if active_crawl is not None:
+    if active_ids := records.list_active_crawl_ids(connector_id):
         message = "A crawl of this connector is already queued or running."
-        raise errors.conflict(message, job_id=str(active_crawl.id))
+        raise errors.conflict(message, job_id=str(active_ids[0]))
 
 
-def cancel_crawl(connector_id: UUID) -> None:
-    """Cancel the queued or running crawl of a connector, if there is one."""
-    _cancel_crawls(connector_id)
-
-
-def cancel_all_crawls() -> None:
-    """Cancel the queued and running crawls of the current organization."""
-    _cancel_crawls(None)
-
-
-def _cancel_crawls(connector_id: UUID | None) -> None:
+def cancel_crawls(connector_id: UUID | None = None) -> None:
+    """Cancel the queued and running crawls of a connector, or of the current organization."""
     for job_id in records.list_active_crawl_ids(connector_id):
         job = records.lock(job_id)
         if job is not None and change_status(job, JobStatus.CANCELLED):
@@ -172,12 +155,12 @@ def retry(job_id: UUID) -> IngestionJob:
             "The uploaded file was deleted a week after the job ended. Import it again.",
             missing="file",
         )
-    restart(job)
+    _restart(job)
     _emit_requested(job)
     return job
 
 
-def restart(job: IngestionJob) -> None:
+def _restart(job: IngestionJob) -> None:
     """Restart an ended job: queue it again, from the beginning of its source.
 
     Of the documents that the job has already handled, only the failed documents are retried.
@@ -185,7 +168,7 @@ def restart(job: IngestionJob) -> None:
     change_status(job, JobStatus.QUEUED)
     job.retried_until = max(job.retried_until, job.next_number)
     job.next_offset, job.next_number = 0, 1
-    if job.kind in (JobKind.EXTRACT, JobKind.REPROCESS):
+    if job.kind in _KINDS_WITHOUT_FILE:
         # There may be new documents. With the old total, `settle` would complete the job as soon as
         # the failed documents have been processed.
         job.total = None
@@ -198,9 +181,7 @@ def _lock_job(job_id: UUID, new_status: JobStatus, participle: str) -> Ingestion
     Raises 404, and 409 `conflict` with `details.state` if the status may not change. The error
     message then contains `participle`, for example "retried".
     """
-    job = records.lock(job_id)
-    if job is None:
-        raise errors.not_found()
+    job = errors.require_found(records.lock(job_id))
     if new_status not in TRANSITIONS[JobStatus(job.status)]:
         raise errors.conflict(
             f"The job is {job.status.replace('_', ' ')}; it cannot be {participle}.",

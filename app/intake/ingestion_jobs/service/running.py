@@ -6,14 +6,14 @@ So no document is created twice.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records, settling
-from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.queries.records import FailedDocument, ItemRow
 from app.intake.ingestion_jobs.service import ports
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobKind, JobStatus
 from app.kit import db, events
@@ -60,6 +60,20 @@ def run_steps(
     checkpoint()
     if all(step(job, checkpoint) for step in steps):
         finish(job_id)
+
+
+def iterate_failed_batches(
+    job: IngestionJob, size: int
+) -> Iterator[tuple[list[FailedDocument], int]]:
+    """Yield the failed documents of an earlier run in batches of at most `size` documents.
+
+    Each batch comes with the number after its last document, handled or not. The caller must record
+    the batch, which changes `job.next_number`, before it takes the next batch.
+    """
+    while job.next_number < job.retried_until:
+        last = job.retried_until - 1
+        batch = records.list_failed_documents(job.id, job.next_number, last, size)
+        yield batch, batch[-1].number + 1 if len(batch) == size else job.retried_until
 
 
 def set_source(job: IngestionJob, source: str) -> None:
@@ -234,8 +248,7 @@ def _has_other_crawl(job: IngestionJob) -> bool:
     if job.kind != JobKind.CRAWL or job.connector_id is None:
         return False
     ports.lock_connector(job.connector_id)
-    active_crawl = records.find_active_crawl(job.connector_id)
-    return active_crawl is not None and active_crawl.id != job.id
+    return any(id_ != job.id for id_ in records.list_active_crawl_ids(job.connector_id))
 
 
 def end(job: IngestionJob) -> None:
