@@ -26,6 +26,7 @@ from app.engines.sources.object_store import (
     StoredObject,
     check_parts,
 )
+from app.engines.sources.private_keys import KEY_ERRORS, load_key
 
 _ENDPOINT = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
@@ -57,9 +58,9 @@ class _TokenSigner:
     def __init__(self, key: str) -> None:
         try:
             fields = orjson.loads(key)
-            self._account, self._key = str(fields["client_email"]), str(fields["private_key"])
-            self._key_id = fields.get("private_key_id")
-        except (AttributeError, KeyError, TypeError, ValueError):
+            self._account, self._key_id = str(fields["client_email"]), fields.get("private_key_id")
+            self._key = load_key(str(fields["private_key"]), None)
+        except (AttributeError, *KEY_ERRORS):
             raise _build_key_error() from None
         self._expires_at = 0
         self._token = ""

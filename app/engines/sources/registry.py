@@ -16,7 +16,7 @@ from app.engines.sources.model import (
     SourceOpener,
     SourceType,
 )
-from app.engines.sources.ssh_keys import find_key_problem
+from app.engines.sources.private_keys import find_key_problem
 
 
 def build_type(

@@ -24,8 +24,8 @@ from app.engines.sources.failures import (
     translate_errors,
 )
 from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
+from app.engines.sources.private_keys import KEY_ERRORS, UNREADABLE_KEY, load_key
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
-from app.engines.sources.ssh_keys import KEY_ERRORS, UNREADABLE_KEY, load_key
 from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
 
 _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {

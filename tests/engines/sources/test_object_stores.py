@@ -20,6 +20,7 @@ from app.engines.sources import (
 )
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
     browse,
@@ -225,6 +226,14 @@ def test_refusals_of_google_are_explained(
     with pytest.raises(HostError) as caught:
         list_paths(open_source(google, **changes))
     check_error(caught.value, kind, *changes.values())
+
+
+def test_a_large_key_of_a_service_account_is_refused_before_a_request(
+    open_source: Open, google: Store
+) -> None:
+    with pytest.raises(HostError) as caught:
+        open_source(google, service_account=gcs_server.build_key(build_large_key()))
+    assert caught.value.kind == HostErrorKind.CREDENTIALS_REFUSED
 
 
 READ_ONLY = azure_server.build_signature(read=True)

@@ -78,7 +78,7 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
         read_period(periods.current_from, periods.current_until),
         {shift.shift_key: shift.current_until for shift in shifts},
         acknowledged_shifts,
-        {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},
+        {start: read_period(start, periods.current_from) for start in sorted(set(starts.values()))},
     )
 
 

@@ -1,4 +1,4 @@
-"""Read private keys for SSH.
+"""Read private keys.
 
 An encrypted key specifies how much computation its decryption takes, and the validation of a large
 RSA key takes hours. Without limits, a key could occupy a processor for years, or use all memory.
@@ -45,7 +45,8 @@ def load_key(text: str, passphrase: str | None) -> PrivateKey:
     if passphrase is not None:
         _check_work(data)
     load = load_ssh_private_key if b"BEGIN OPENSSH" in data else load_pem_private_key
-    # paramiko validates RSA keys when a connection is opened, which takes a second.
+    # Validation takes a second. paramiko repeats it when a connection is opened, and the signatures
+    # of an invalid key are refused by the host.
     key = load(
         data,
         None if passphrase is None else passphrase.encode(),

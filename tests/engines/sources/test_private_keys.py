@@ -1,4 +1,4 @@
-"""Private keys for SSH: damaged keys are found early, and costly ones are not decrypted."""
+"""Private keys: damaged keys are found early, and costly ones are not decrypted."""
 
 import base64
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from typing import Any
 
 import asyncssh
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from app.engines.sources import ssh_keys
-from app.engines.sources.ssh_keys import find_key_problem, load_key
+from app.engines.sources import private_keys
+from app.engines.sources.private_keys import find_key_problem, load_key
+from tests.engines.sources.large_keys import build_large_key
 
 PASSPHRASE = "never-in-a-message"
 _PBES2 = b"\x2a\x86\x48\x86\xf7\x0d\x01\x05\x0d"
@@ -70,19 +70,14 @@ def test_a_key_that_takes_long_to_decrypt_is_refused(
     def decrypt(*_: Any, **__: Any) -> None:
         pytest.fail("the key is decrypted")
 
-    monkeypatch.setattr(ssh_keys, "load_ssh_private_key", decrypt)
-    monkeypatch.setattr(ssh_keys, "load_pem_private_key", decrypt)
-    with pytest.raises(ssh_keys.KEY_ERRORS):
+    monkeypatch.setattr(private_keys, "load_ssh_private_key", decrypt)
+    monkeypatch.setattr(private_keys, "load_pem_private_key", decrypt)
+    with pytest.raises(private_keys.KEY_ERRORS):
         load_key(text, PASSPHRASE)
 
 
 def test_a_key_that_takes_long_to_validate_is_refused() -> None:
-    p, q, exponent = 2**4253 - 1, 2**4423 - 1, 65537
-    d = pow(exponent, -1, (p - 1) * (q - 1))
-    numbers = rsa.RSAPrivateNumbers(
-        p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), rsa.RSAPublicNumbers(exponent, p * q)
-    )
-    key = numbers.private_key(unsafe_skip_rsa_key_validation=True)
+    key = build_large_key()
     form = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     problem = find_key_problem({"private_key": key.private_bytes(*form).decode()})
     assert problem is not None
