@@ -18,20 +18,15 @@ _FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
 _NO_BOX = (0.0, 0.0, 0.0, 0.0)
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "columns": {
-            "enum": list(_FILLERS),
-            "default": "plain",
-            "description": (
-                "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
-                "(from 0 to 1, measured from the top left of the page) and tag. conll2003: token, "
-                "-X-, O and tag, the four columns of CoNLL-2003."
-            ),
-        },
+    "columns": {
+        "enum": list(_FILLERS),
+        "default": "plain",
+        "description": (
+            "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
+            "(from 0 to 1, measured from the top left of the page) and tag. conll2003: token, "
+            "-X-, O and tag, the four columns of CoNLL-2003."
+        ),
     },
-    "additionalProperties": False,
 }
 
 
@@ -65,7 +60,7 @@ class ConllWriter(DocumentWriter):
             if words:
                 self._add_sequence(tag_words(words, text_spans))
 
-    def _finish(self) -> None:
+    def _end_file(self) -> None:
         self._flush()
 
     def _add_sequence(self, tagged_words: Sequence[tuple[Word, str]]) -> None:
@@ -125,7 +120,7 @@ FORMAT = Format(
         "per tag set. Keeps only tags with offsets in the text, without their values; if tags "
         "overlap, the longest tag is kept."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("evidence", "text"),
     default_parts=("evidence", "text"),
     required_parts=("evidence",),

@@ -23,25 +23,20 @@ _PIXELS_PER_POINT = 200 / 72
 _PDF = "application/pdf"
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "split": {
-            "type": "string",
-            "pattern": "^[a-z0-9][a-z0-9_-]*$",
-            "maxLength": 32,
-            "default": "train",
-            "description": (
-                "The name (without .json) of the index file, which lists the ids of the documents."
-            ),
-        },
-        "files": {
-            "type": "boolean",
-            "default": True,
-            "description": "Include the document files.",
-        },
+    "split": {
+        "type": "string",
+        "pattern": "^[a-z0-9][a-z0-9_-]*$",
+        "maxLength": 32,
+        "default": "train",
+        "description": (
+            "The name (without .json) of the index file, which lists the ids of the documents."
+        ),
     },
-    "additionalProperties": False,
+    "files": {
+        "type": "boolean",
+        "default": True,
+        "description": "Include the document files.",
+    },
 }
 
 
@@ -61,9 +56,8 @@ class DocileWriter(DocumentWriter):
         self._includes_files = options.get("files", True)
         self._ids = Spool()
         self._document_count = 0
-        self._is_open = True
 
-    def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
+    def _needs_words(self, rows: Sequence[Row]) -> bool:
         return any(needs_words(row) for row in rows)
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
@@ -88,10 +82,7 @@ class DocileWriter(DocumentWriter):
         self._archive.add_chunks(path, chunks, is_compressed=True)
         return {"file": path, "file_missing": False}
 
-    def _finish(self) -> None:
-        if not self._is_open:
-            return
-        self._is_open = False
+    def _end_file(self) -> None:
         self._archive.add_chunks(f"{self._split}.json", self._build_index(), is_compressed=False)
         self._archive.close()
         self._ids.close()
@@ -189,7 +180,7 @@ FORMAT = Format(
         "items per tag set, and the file of its document. Values without a box on a page are only "
         "in metadata.labels; a deleted file is marked as missing."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence"),
     default_parts=("evidence",),
     required_parts=("evidence",),

@@ -1,7 +1,7 @@
 """The interface of export formats: a description and a streaming writer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
 Field: TypeAlias = Mapping[str, Any]
@@ -9,14 +9,6 @@ Row: TypeAlias = Mapping[str, Any]
 
 TAG_SET_PARTS = ("values", "tables", "evidence", "confidence", "text", "history")
 """The parts of a tag set, of which each format keeps some or all."""
-
-NO_OPTIONS: Mapping[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {},
-    "additionalProperties": False,
-}
-"""The `options_schema` for formats without options."""
 
 
 class FormatError(ValueError):
@@ -41,11 +33,8 @@ class Writer(Protocol):
     rows: int
     """The number of tag sets added."""
 
-    def write(self, row: Row) -> None:
-        """Add one tag set, with the properties listed in the docstring of `app.engines.formats`."""
-
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as UTF-8 JSON.
+        """Add one tag set as UTF-8 JSON, as described in `app.engines.formats`.
 
         Raises ValueError if the format parses the JSON and it is invalid.
         """
@@ -122,8 +111,8 @@ DocumentWriterFactory: TypeAlias = Callable[
 class Format:
     """The description and the writer of an export format.
 
-    `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    parts from TAG_SET_PARTS that the format preserves. `default_parts` lists which of evidence,
+    `keeps` lists the parts from TAG_SET_PARTS that the format preserves. `options` maps the name of
+    each option to its JSON Schema, which has a default. `default_parts` lists which of evidence,
     text and history are included unless a client requests otherwise; `required_parts` lists which
     of them cannot be left out. A format has a `writer`, or a `document_writer` if it needs the
     pages or the file of each document. If `keeps_removed` is true, the file has rows for removed
@@ -137,9 +126,9 @@ class Format:
     media_type: str
     extension: str
     description: str
-    options_schema: Mapping[str, Any]
     keeps: tuple[str, ...]
     sample: str
+    options: Mapping[str, Any] = field(default_factory=dict)
     writer: WriterFactory | None = None
     document_writer: DocumentWriterFactory | None = None
     default_parts: tuple[str, ...] = ()
@@ -147,6 +136,16 @@ class Format:
     keeps_removed: bool = False
     needs_process: bool = False
     check_fields: Callable[[Sequence[Field]], None] | None = None
+
+    @property
+    def options_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema 2020-12 of an object with options."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": self.options,
+            "additionalProperties": False,
+        }
 
     @property
     def is_text(self) -> bool:
