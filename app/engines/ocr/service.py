@@ -16,16 +16,8 @@ _MAX_SIDE_PX = 2_000
 """The maximum length of a page side in pixels; the recognizer would shrink larger images."""
 _MAX_SCALE = 300 / 72
 """The maximum number of pixels per point (300 dpi). Only small pages reach this limit."""
-_MAX_PROCESSES = 64
-_MAX_TOTAL_PROCESSES = 200
-_IDLE_SECONDS = 60.0
 # The server loads the models, about 350 MB, for the first page, and exits when it is idle.
-_SERVER = ForkServer(
-    (_ENTRIES,),
-    max_processes=_MAX_PROCESSES,
-    max_total_processes=_MAX_TOTAL_PROCESSES,
-    idle_seconds=_IDLE_SECONDS,
-)
+_SERVER = ForkServer((_ENTRIES,), max_processes=64, max_total_processes=200, idle_seconds=60.0)
 
 
 def recognize_page(
