@@ -5,16 +5,14 @@ pixels, so that a decompression bomb or a crash only affects that document. The 
 their limits and the meaning of offsets are described in docs/contributors/documents.md.
 """
 
-from app.engines.documents.attachments import Attachment, iterate_attachments
+from app.engines.documents.attachments import iterate_attachments
 from app.engines.documents.detection import HEAD_BYTES, detect_media_type
 from app.engines.documents.layout import parse_text
 from app.engines.documents.media import MAIL_TYPES, MEDIA_TYPES, PAGED_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
     FAILURE_CODES,
-    Box,
-    DocumentSummary,
-    FailureCode,
+    Attachment,
     Limits,
     Page,
     PageNotFound,
@@ -35,9 +33,6 @@ __all__ = [
     "MEDIA_TYPES",
     "PAGED_TYPES",
     "Attachment",
-    "Box",
-    "DocumentSummary",
-    "FailureCode",
     "ImageFormat",
     "Limits",
     "Page",

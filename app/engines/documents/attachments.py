@@ -2,33 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from app.engines.documents import frames
-from app.engines.documents.model import DEFAULT_LIMITS
+from app.engines.documents.model import DEFAULT_LIMITS, Attachment
 from app.engines.documents.processes import build_invalid_result_error, call_entry
 from app.engines.documents.text import replace_unstorable_chars
 
 _MAX_NAME_CHARS = 255
 
 
-class Attachment(NamedTuple):
-    """A file attached to an email, or an email in a mailbox.
-
-    `name` is the file name that the sender chose, or a generated name. Of a long name, only the end
-    is kept.
-    """
-
-    name: str
-    data: bytes
-
-
 def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
-    `media_type` is one of `MAIL_TYPES`. Empty files, and small pictures inside the text, such as
-    logos, are left out. Raises `ParseFailed`, and `SandboxUnavailable` if no process could be
-    started.
+    `media_type` is one of `MAIL_TYPES`. Of a long name, only the end is kept. Empty files, and
+    small pictures inside the text, such as logos, are left out. Raises `ParseFailed`, and
+    `SandboxUnavailable` if no process could be started.
     """
     with call_entry(
         "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS

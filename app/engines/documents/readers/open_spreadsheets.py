@@ -5,7 +5,6 @@ times, so empty cells and rows are only counted, and other repetitions are limit
 """
 
 import re
-import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import BinaryIO
@@ -13,17 +12,21 @@ from typing import BinaryIO
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
-from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.readers.open_document import check_not_encrypted, parse_xml
-from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
-
-_OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
-_TEXT, _TABLE, _OFFICE, _STYLE = (
-    f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
+from app.engines.documents.readers.archives import open_archive
+from app.engines.documents.readers.open_document_xml import (
+    OFFICE,
+    STYLE,
+    TABLE,
+    TEXT,
+    find_styles,
+    read_content,
+    read_count,
 )
-_CELL_TAGS = (_TABLE + "table-cell", _TABLE + "covered-table-cell")
-_SPACE_TAGS = {_TEXT + name for name in ("line-break", "tab", "s")}
+from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
+from app.engines.documents.text import clean_text
+
+_CELL_TAGS = (TABLE + "table-cell", TABLE + "covered-table-cell")
+_SPACE_TAGS = {TEXT + name for name in ("line-break", "tab", "s")}
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
 _DURATION = re.compile(r"(-?)PT(\d{1,9})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S")
 _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
@@ -31,31 +34,18 @@ _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the text of the visible sheets of an ODS file. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            check_not_encrypted(archive)
-            content = parse_xml(archive.read("content.xml"))
-    except (KeyError, etree.XMLSyntaxError) as error:
-        raise ParseFailed("unreadable", _UNREADABLE) from error
-    body = content.find(f"{_OFFICE}body/{_OFFICE}spreadsheet")
+    with open_archive(file, limits, _UNREADABLE) as archive:
+        content = read_content(archive)
+    body = content.find(f"{OFFICE}body/{OFFICE}spreadsheet")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
-    hidden_styles = _find_hidden_styles(content)
+    hidden_styles = find_styles(content, STYLE + "table-properties", TABLE + "display", "false")
     sheets = (
-        (sheet.get(_TABLE + "name", ""), _iterate_lines(sheet))
-        for sheet in body.iterchildren(_TABLE + "table")
-        if sheet.get(_TABLE + "style-name") not in hidden_styles
+        (sheet.get(TABLE + "name", ""), _iterate_lines(sheet))
+        for sheet in body.iterchildren(TABLE + "table")
+        if sheet.get(TABLE + "style-name") not in hidden_styles
     )
-    return normalize_text(replace_unstorable_chars(join_pages(sheets, limits)))
-
-
-def _find_hidden_styles(content: etree._Element) -> set[str]:
-    return {
-        properties.getparent().get(_STYLE + "name")
-        for properties in content.iter(_STYLE + "table-properties")
-        if properties.get(_TABLE + "display") == "false"
-    }
+    return clean_text(join_pages(sheets, limits))
 
 
 def _iterate_lines(sheet: etree._Element) -> Iterator[str]:
@@ -64,7 +54,7 @@ def _iterate_lines(sheet: etree._Element) -> Iterator[str]:
     Consecutive empty rows become one empty line.
     """
     has_content = is_gap = False
-    for row in sheet.iter(_TABLE + "table-row"):
+    for row in sheet.iter(TABLE + "table-row"):
         line = "\t".join(_iterate_cells(row)).rstrip("\t")
         if not line:
             is_gap = has_content
@@ -91,26 +81,24 @@ def _iterate_cells(row: etree._Element) -> Iterator[str]:
 
 
 def _read_count(element: etree._Element, name: str, limit: int) -> int:
-    count = element.get(_TABLE + name, "1")
-    is_small = count.isdecimal() and len(count) <= len(str(limit))
-    return max(1, min(int(count), limit)) if is_small else limit
+    return max(1, read_count(element.get(TABLE + name, "1"), limit))
 
 
 def _format_cell(cell: etree._Element) -> str:
     """Return the text of a cell in the format of `spreadsheets.format_value`."""
-    value_type = cell.get(_OFFICE + "value-type")
+    value_type = cell.get(OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):
         try:
-            return format_value(float(cell.get(_OFFICE + "value", "")))
+            return format_value(float(cell.get(OFFICE + "value", "")))
         except (ValueError, OverflowError):
             return ""
     if value_type == "boolean":
-        return str(cell.get(_OFFICE + "boolean-value", "")).upper()
+        return str(cell.get(OFFICE + "boolean-value", "")).upper()
     if value_type == "date":
-        return str(cell.get(_OFFICE + "date-value", "")).replace("T", " ")
+        return str(cell.get(OFFICE + "date-value", "")).replace("T", " ")
     if value_type == "time":
-        return _format_time(cell.get(_OFFICE + "time-value", ""))
-    paragraphs = cell.iterchildren(_TEXT + "p")
+        return _format_time(cell.get(OFFICE + "time-value", ""))
+    paragraphs = cell.iterchildren(TEXT + "p")
     return collapse_spaces(" ".join(_read_paragraph(paragraph) for paragraph in paragraphs))
 
 
