@@ -1,7 +1,6 @@
 """Services to create, read, search, reprocess and delete artifacts, for use by other features."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
-from app.documents.artifacts.queries.predictions import set_predictions
 from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.queries.updating import (
     FailedSelection,
@@ -9,6 +8,7 @@ from app.documents.artifacts.queries.updating import (
     detach_schema,
     find_failed_ids,
     list_failed_documents,
+    set_predictions,
 )
 from app.documents.artifacts.service.attaching import attach
 from app.documents.artifacts.service.bulk import (
