@@ -12,6 +12,7 @@ _LIMITS = ProcessLimits(
 )
 # The server keeps the plotting library in memory, about 60 MB, while charts are requested.
 _SERVER = ForkServer((_ENTRIES,), max_processes=2, max_total_processes=500, idle_seconds=120.0)
+stop_server = _SERVER.stop
 
 
 def render(chart: Chart, kind: ImageKind) -> bytes:
@@ -34,8 +35,3 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
         except ProcessFailed as error:
             raise ChartNotRendered(f"The chart was not rendered ({error.reason}).") from error
     raise ChartNotRendered("The chart was not rendered.")
-
-
-def stop_server() -> None:
-    """Disconnect from the fork server. The server exits when no other process uses it."""
-    _SERVER.stop()

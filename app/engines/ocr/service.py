@@ -18,6 +18,7 @@ _MAX_SCALE = 300 / 72
 """The maximum number of pixels per point (300 dpi). Only small pages reach this limit."""
 # The server loads the models, about 350 MB, for the first page, and exits when it is idle.
 _SERVER = ForkServer((_ENTRIES,), max_processes=64, max_total_processes=200, idle_seconds=60.0)
+stop_server = _SERVER.stop
 
 
 def recognize_page(
@@ -42,11 +43,6 @@ def recognize_page(
     if frame_type != PAGE:
         raise build_invalid_result_error()
     return _decode_result(payload, number)
-
-
-def stop_server() -> None:
-    """Disconnect from the fork server. The server exits when no other process uses it."""
-    _SERVER.stop()
 
 
 def _decode_result(payload: bytes, number: int) -> RecognizedPage:

@@ -12,34 +12,25 @@ from typing import BinaryIO
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers import open_document_xml as odf
 from app.engines.documents.readers.archives import open_archive, parse_xml
 from app.engines.documents.readers.numerals import read_number
 from app.engines.documents.readers.open_document_lists import LIST, ListNumbers
-from app.engines.documents.readers.open_document_xml import (
-    OFFICE,
-    OPEN_DOCUMENT,
-    STYLE,
-    TABLE,
-    TEXT,
-    find_styles,
-    read_content,
-    read_count,
-)
 from app.engines.documents.text import clean_text
 
-_IMAGE = f"{{{OPEN_DOCUMENT}drawing:1.0}}image"
+_IMAGE = f"{{{odf.OPEN_DOCUMENT}drawing:1.0}}image"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-_PARAGRAPH_TAGS = {TEXT + "p", TEXT + "h"}
-_SVG = f"{{{OPEN_DOCUMENT}svg-compatible:1.0}}"
-_CELL, _COVERED_CELL = TABLE + "table-cell", TABLE + "covered-table-cell"
+_PARAGRAPH_TAGS = {odf.TEXT + "p", odf.TEXT + "h"}
+_SVG = f"{{{odf.OPEN_DOCUMENT}svg-compatible:1.0}}"
+_CELL, _COVERED_CELL = odf.TABLE + "table-cell", odf.TABLE + "covered-table-cell"
 _SKIPPED_TAGS = {
     *(_SVG + name for name in ("title", "desc")),  # the description of a picture
-    *(OFFICE + name for name in ("annotation", "annotation-end", "forms")),
-    *(TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
-    *(TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
+    *(odf.OFFICE + name for name in ("annotation", "annotation-end", "forms")),
+    *(odf.TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
+    *(odf.TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
 }
-_HEADERS = (STYLE + "header", STYLE + "header-first", STYLE + "header-left")
-_FOOTERS = (STYLE + "footer", STYLE + "footer-first", STYLE + "footer-left")
+_HEADERS = (odf.STYLE + "header", odf.STYLE + "header-first", odf.STYLE + "header-left")
+_FOOTERS = (odf.STYLE + "footer", odf.STYLE + "footer-first", odf.STYLE + "footer-left")
 _WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES = 100
 """The maximum number of spaces per element. A file contains only a count, which may be huge."""
@@ -49,11 +40,11 @@ _UNREADABLE = "The file is damaged or not an OpenDocument text document."
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the visible text of an ODT file. Raises `ParseFailed`."""
     with open_archive(file, limits, _UNREADABLE) as archive:
-        content = read_content(archive)
+        content = odf.read_content(archive)
         styles = (
             parse_xml(archive.read("styles.xml")) if "styles.xml" in archive.NameToInfo else None
         )
-    body = content.find(f"{OFFICE}body/{OFFICE}text")
+    body = content.find(f"{odf.OFFICE}body/{odf.OFFICE}text")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
     hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
@@ -69,7 +60,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
 def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     """Yield the pictures of an ODT file in document order. Raises `ParseFailed`."""
     with open_archive(file, limits, _UNREADABLE) as archive:
-        for picture in read_content(archive).iter(_IMAGE):
+        for picture in odf.read_content(archive).iter(_IMAGE):
             path = (picture.get(_LINK) or "").removeprefix("./")
             if path in archive.NameToInfo:
                 yield archive.read(path)
@@ -77,7 +68,7 @@ def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
 
 def _find_hidden_styles(root: etree._Element | None) -> set[str]:
     """Return the names of the styles whose text is not displayed."""
-    return find_styles(root, STYLE + "text-properties", TEXT + "display", "none")
+    return odf.find_styles(root, odf.STYLE + "text-properties", odf.TEXT + "display", "none")
 
 
 def _extract_parts(
@@ -91,7 +82,7 @@ def _extract_parts(
     texts = (
         _ElementText(hidden_styles, ListNumbers((styles,))).build_text(part)
         for part in parts
-        if part.get(STYLE + "display") != "false"
+        if part.get(odf.STYLE + "display") != "false"
     )
     return list(dict.fromkeys(texts))
 
@@ -115,7 +106,7 @@ class _ElementText:
                 continue
             if child.tag in _PARAGRAPH_TAGS:
                 self._add_paragraph(child)
-            elif child.tag == TABLE + "table":
+            elif child.tag == odf.TABLE + "table":
                 self._add_rows(child)
             elif child.tag == LIST:
                 self._add_list(child)
@@ -157,11 +148,11 @@ class _ElementText:
         self._parts.append(_WHITE_SPACE.sub(" ", text or ""))
 
     def _add_inline_element(self, child: etree._Element) -> None:
-        if child.tag == TEXT + "s":
-            self._parts.append(" " * read_count(child.get(TEXT + "c", "1"), _MAX_SPACES))
-        elif child.tag == TEXT + "tab":
+        if child.tag == odf.TEXT + "s":
+            self._parts.append(" " * odf.read_count(child.get(odf.TEXT + "c", "1"), _MAX_SPACES))
+        elif child.tag == odf.TEXT + "tab":
             self._parts.append("\t")
-        elif child.tag == TEXT + "line-break":
+        elif child.tag == odf.TEXT + "line-break":
             self._parts.append("\n")
         elif any(block.tag in _PARAGRAPH_TAGS for block in child.iter()):
             # A note or a text box: its paragraphs are separate lines.
@@ -174,26 +165,26 @@ class _ElementText:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
         # The element is a hidden section or field, or a paragraph that a field hides.
-        if element.get(TEXT + "display") == "none" or _is_hidden_by_condition(element):
+        if element.get(odf.TEXT + "display") == "none" or _is_hidden_by_condition(element):
             return True
-        return element.get(TEXT + "style-name") in self._hidden_styles
+        return element.get(odf.TEXT + "style-name") in self._hidden_styles
 
 
 def _is_hidden_by_condition(element: etree._Element) -> bool:
     """Return whether a condition hides a section or paragraph, according to its stored result."""
     if element.tag in _PARAGRAPH_TAGS:
-        fields = element.iter(TEXT + "hidden-paragraph")
-        return any(field.get(TEXT + "is-hidden") == "true" for field in fields)
-    return bool(element.get(TEXT + "is-hidden") == "true")
+        fields = element.iter(odf.TEXT + "hidden-paragraph")
+        return any(field.get(odf.TEXT + "is-hidden") == "true" for field in fields)
+    return bool(element.get(odf.TEXT + "is-hidden") == "true")
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
     """Yield the rows of a table in order, including rows in groups, but not of nested tables."""
     for child in table:
-        if child.tag == TABLE + "table-row":
+        if child.tag == odf.TABLE + "table-row":
             yield child
-        elif child.tag in (TABLE + "table-header-rows", TABLE + "table-row-group",
-                           TABLE + "table-rows"):  # fmt: skip
+        elif child.tag in (odf.TABLE + "table-header-rows", odf.TABLE + "table-row-group",
+                           odf.TABLE + "table-rows"):  # fmt: skip
             yield from _iterate_rows(child)
 
 
@@ -205,7 +196,7 @@ def _iterate_cells(row: etree._Element) -> Iterator[etree._Element]:
     spanned_count = 0  # the number of columns to the right that the last cell also covers
     for cell in row.iterchildren(_CELL, _COVERED_CELL):
         if cell.tag == _CELL:
-            spanned_count = read_number(cell.get(TABLE + "number-columns-spanned"), 1) - 1
+            spanned_count = read_number(cell.get(odf.TABLE + "number-columns-spanned"), 1) - 1
         elif spanned_count > 0:
             spanned_count -= 1
             continue

@@ -12,21 +12,13 @@ from typing import BinaryIO
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
+from app.engines.documents.readers import open_document_xml as odf
 from app.engines.documents.readers.archives import open_archive
-from app.engines.documents.readers.open_document_xml import (
-    OFFICE,
-    STYLE,
-    TABLE,
-    TEXT,
-    find_styles,
-    read_content,
-    read_count,
-)
 from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
 from app.engines.documents.text import clean_text
 
-_CELL_TAGS = (TABLE + "table-cell", TABLE + "covered-table-cell")
-_SPACE_TAGS = {TEXT + name for name in ("line-break", "tab", "s")}
+_CELL_TAGS = (odf.TABLE + "table-cell", odf.TABLE + "covered-table-cell")
+_SPACE_TAGS = {odf.TEXT + name for name in ("line-break", "tab", "s")}
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
 _DURATION = re.compile(r"(-?)PT(\d{1,9})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S")
 _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
@@ -35,15 +27,17 @@ _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the text of the visible sheets of an ODS file. Raises `ParseFailed`."""
     with open_archive(file, limits, _UNREADABLE) as archive:
-        content = read_content(archive)
-    body = content.find(f"{OFFICE}body/{OFFICE}spreadsheet")
+        content = odf.read_content(archive)
+    body = content.find(f"{odf.OFFICE}body/{odf.OFFICE}spreadsheet")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
-    hidden_styles = find_styles(content, STYLE + "table-properties", TABLE + "display", "false")
+    hidden_styles = odf.find_styles(
+        content, odf.STYLE + "table-properties", odf.TABLE + "display", "false"
+    )
     sheets = (
-        (sheet.get(TABLE + "name", ""), _iterate_lines(sheet))
-        for sheet in body.iterchildren(TABLE + "table")
-        if sheet.get(TABLE + "style-name") not in hidden_styles
+        (sheet.get(odf.TABLE + "name", ""), _iterate_lines(sheet))
+        for sheet in body.iterchildren(odf.TABLE + "table")
+        if sheet.get(odf.TABLE + "style-name") not in hidden_styles
     )
     return clean_text(join_pages(sheets, limits))
 
@@ -54,7 +48,7 @@ def _iterate_lines(sheet: etree._Element) -> Iterator[str]:
     Consecutive empty rows become one empty line.
     """
     has_content = is_gap = False
-    for row in sheet.iter(TABLE + "table-row"):
+    for row in sheet.iter(odf.TABLE + "table-row"):
         line = "\t".join(_iterate_cells(row)).rstrip("\t")
         if not line:
             is_gap = has_content
@@ -81,24 +75,24 @@ def _iterate_cells(row: etree._Element) -> Iterator[str]:
 
 
 def _read_count(element: etree._Element, name: str, limit: int) -> int:
-    return max(1, read_count(element.get(TABLE + name, "1"), limit))
+    return max(1, odf.read_count(element.get(odf.TABLE + name, "1"), limit))
 
 
 def _format_cell(cell: etree._Element) -> str:
     """Return the text of a cell in the format of `spreadsheets.format_value`."""
-    value_type = cell.get(OFFICE + "value-type")
+    value_type = cell.get(odf.OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):
         try:
-            return format_value(float(cell.get(OFFICE + "value", "")))
+            return format_value(float(cell.get(odf.OFFICE + "value", "")))
         except (ValueError, OverflowError):
             return ""
     if value_type == "boolean":
-        return str(cell.get(OFFICE + "boolean-value", "")).upper()
+        return str(cell.get(odf.OFFICE + "boolean-value", "")).upper()
     if value_type == "date":
-        return str(cell.get(OFFICE + "date-value", "")).replace("T", " ")
+        return str(cell.get(odf.OFFICE + "date-value", "")).replace("T", " ")
     if value_type == "time":
-        return _format_time(cell.get(OFFICE + "time-value", ""))
-    paragraphs = cell.iterchildren(TEXT + "p")
+        return _format_time(cell.get(odf.OFFICE + "time-value", ""))
+    paragraphs = cell.iterchildren(odf.TEXT + "p")
     return collapse_spaces(" ".join(_read_paragraph(paragraph) for paragraph in paragraphs))
 
 
