@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import parquet
 
+from app.engines.formats.archives import OutputFile
 from app.engines.formats.model import Field, Row
 from app.engines.formats.parquet_columns import BatchBuilder
 from app.engines.formats.parquet_schema import build_schema, list_label_paths
@@ -42,7 +43,7 @@ class ParquetWriter(BatchWriter):
         label_paths = list_label_paths(self._schema)
         self._max_group_bytes = max(_GROUP_BYTES, len(label_paths) * _GROUP_BYTES_PER_COLUMN)
         self._file = parquet.ParquetWriter(
-            pa.PythonFile(_OutputFile(out), mode="w"),
+            pa.PythonFile(OutputFile(out), mode="w"),
             self._schema,
             compression=options.get("compression", "snappy"),
             use_dictionary=[*_DICTIONARY_COLUMNS, *label_paths],
@@ -67,20 +68,3 @@ class ParquetWriter(BatchWriter):
             self._file.write_table(table, row_group_size=table.num_rows)
             self._group = []
             self._group_rows = self._group_bytes = 0
-
-
-class _OutputFile:
-    """The file object that pyarrow writes to; closing it does not close the output."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self.closed = False
-
-    def write(self, data: bytes) -> None:
-        self._out.write(data)
-
-    def flush(self) -> None:
-        """Do nothing; the owner of the output flushes it."""
-
-    def close(self) -> None:
-        self.closed = True

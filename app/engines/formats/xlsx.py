@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.engines.formats import xlsx_values as values
+from app.engines.formats.archives import OutputFile
 from app.engines.formats.cells import escape_formula
 from app.engines.formats.flat import (
     COMMON_HEADERS,
@@ -172,27 +173,20 @@ class _Sheet:
             sheet.write_number(row, column, value)
 
 
-class _OutputFile:
-    """The file object for the workbook, which is not seekable even if the output is.
+class _OutputFile(OutputFile):
+    """The file object for the workbook.
 
     After an error it writes nothing, although XlsxWriter still tries to write the end of the file.
     """
 
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self.error: Exception | None = None
+    error: Exception | None = None
 
     def write(self, data: bytes) -> int:
-        if self.error is None:
-            try:
-                self._out.write(data)
-            except Exception as error:
-                self.error = error
-                raise
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing; the owner of the output flushes it."""
+        try:
+            return len(data) if self.error else super().write(data)
+        except Exception as error:
+            self.error = error
+            raise
 
 
 def _choose_sheet_name(name: str, names: set[str]) -> str:

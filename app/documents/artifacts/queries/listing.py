@@ -140,15 +140,7 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
 
 def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     assignee = ArtifactAssignee
-    indexed_filters = (
-        "assignee",
-        "status",
-        "schema_id",
-        "archived",
-        "created_after",
-        "created_before",
-    )
-    if not set(filters) <= {*indexed_filters, "due_after", "due_before"}:
+    if not set(filters) <= {"assignee", *_STATE, *_PERIODS}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     facet_names = ("archived", "schema_id", "status") if by_state else ("archived",)

@@ -30,6 +30,8 @@ _FORMATS = {
     media.HEIC: "HEIF",
 }
 pi_heif.register_heif_opener()
+PILLOW_ERRORS = (OSError, SyntaxError, ValueError, EOFError)
+"""The errors that Pillow raises for a damaged file or an unknown format."""
 _ORIENTATION = 0x0112
 # For each EXIF orientation, the clockwise rotation in degrees that makes the image upright. Some
 # orientations also mirror the image.
@@ -84,7 +86,7 @@ def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Ima
             yield image
     except Image.DecompressionBombError as error:
         raise build_pixel_limit_error(limits) from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except PILLOW_ERRORS as error:
         raise _build_damage_error() from error
 
 

@@ -18,7 +18,7 @@ from app.engines.documents import media
 from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, open_document, presentations
-from app.engines.documents.readers.images import convert_to_opaque_rgb
+from app.engines.documents.readers.images import PILLOW_ERRORS, convert_to_opaque_rgb
 from app.engines.documents.readers.pages import (
     SendPage,
     build_page,
@@ -77,7 +77,7 @@ def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
     try:
         upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except PILLOW_ERRORS as error:
         raise ParseFailed("unreadable", "A picture in the document is damaged.") from error
     fitted = ImageOps.contain(upright, max_size)
     page.paste(fitted, (margin, margin))
@@ -90,7 +90,7 @@ def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[
             picture = Image.open(io.BytesIO(data), formats=_FORMATS)
         except Image.DecompressionBombError as error:
             raise build_pixel_limit_error(limits) from error
-        except (OSError, SyntaxError, ValueError, EOFError):
+        except PILLOW_ERRORS:
             continue  # the format is not supported
         if picture.width * picture.height > limits.max_pixels:
             raise build_pixel_limit_error(limits)
