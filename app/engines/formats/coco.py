@@ -13,7 +13,7 @@ from app.engines.formats.archives import ArchiveWriter, Spool, build_safe_name
 from app.engines.formats.documents import DocumentWriter, get_artifact
 from app.engines.formats.image_size import read_image_size
 from app.engines.formats.labels import list_columns
-from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.model import Field, Fields, Format, Options, Page, Row, Source
 from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 
@@ -53,13 +53,7 @@ _OPTIONS: dict[str, Any] = {
 class CocoWriter(DocumentWriter):
     """A writer of a ZIP with page images in `images` and the boxes in `annotations.json`."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options, source: Source) -> None:
         super().__init__(source)
         self._archive = ArchiveWriter(out)
         self._uses_all_fields = options.get("categories") == "all"

@@ -1,11 +1,11 @@
 """Write CoNLL files: one word per line with its IOB2 tag, and one block per tag set."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from app.engines.formats.documents import DocumentWriter
-from app.engines.formats.model import Field, Format, Page, Row, Source, Word
+from app.engines.formats.model import Fields, Format, Options, Page, Row, Source, Word
 from app.engines.formats.text_spans import list_text_spans, select_disjoint_spans, tag_words
 
 _CHUNK_CHARS = 1 << 18
@@ -33,13 +33,8 @@ _OPTIONS: dict[str, Any] = {
 class ConllWriter(DocumentWriter):
     """A writer of one block per tag set, in which the words of each page are one sequence."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options, source: Source) -> None:
+        # Each tag names its field, so the fields are not needed.
         super().__init__(source)
         self._out = out
         self._columns = options.get("columns", "plain")

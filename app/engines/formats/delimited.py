@@ -13,13 +13,14 @@ from app.engines.formats.cells import (
 )
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    SEPARATOR_OPTION,
     LabelSplitter,
     list_common_values,
     list_field_headers,
     list_plain_fields,
     list_table_rows,
 )
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.model import Field, Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import render_sample
 
@@ -31,13 +32,7 @@ _OPTIONS: dict[str, Any] = {
         "default": ",",
         "description": "The character that separates the cells of a line.",
     },
-    "separator": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 10,
-        "default": "|",
-        "description": "The separator between the values of a field with multiple values.",
-    },
+    "separator": SEPARATOR_OPTION,
     "rows": {
         "enum": ["join", "explode"],
         "default": "join",
@@ -72,7 +67,7 @@ _OPTIONS: dict[str, Any] = {
 class DelimitedWriter(ParsingWriter):
     """A CSV writer that names each column after the property's path in the JSON row."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._out = out
         self._buffer = io.StringIO()

@@ -14,7 +14,7 @@ from app.engines.formats.archives import (
     build_safe_name,
 )
 from app.engines.formats.documents import DocumentWriter, get_artifact
-from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.model import Fields, Format, Options, Page, Row, Source
 from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 from app.engines.formats.sample import SAMPLE_ROW
@@ -43,13 +43,8 @@ _OPTIONS: dict[str, Any] = {
 class DocileWriter(DocumentWriter):
     """A writer of a ZIP with the folders `annotations`, `pdfs` and `files`, and an index file."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options, source: Source) -> None:
+        # Each tag names its field, so the fields are not needed.
         super().__init__(source)
         self._archive = ArchiveWriter(out)
         self._split = options.get("split", "train")

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from app.engines.formats import label_studio_config as config
 from app.engines.formats.json_array import JsonArrayWriter
 from app.engines.formats.labels import list_columns
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.model import Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW, render_sample
 
@@ -40,7 +40,7 @@ _OPTIONS: dict[str, Any] = {
 class LabelStudioWriter(ParsingWriter):
     """A writer that converts each tag set to one Label Studio task."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._array = JsonArrayWriter(out)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}

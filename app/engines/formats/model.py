@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
 Field: TypeAlias = Mapping[str, Any]
+Fields: TypeAlias = Sequence[Field]
+Options: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 
 TAG_SET_PARTS = ("values", "tables", "evidence", "confidence", "text", "history")
@@ -101,10 +103,8 @@ class Source(Protocol):
         """
 
 
-WriterFactory: TypeAlias = Callable[[BinaryIO, Sequence[Field], Mapping[str, Any]], Writer]
-DocumentWriterFactory: TypeAlias = Callable[
-    [BinaryIO, Sequence[Field], Mapping[str, Any], Source], Writer
-]
+WriterFactory: TypeAlias = Callable[[BinaryIO, Fields, Options], Writer]
+DocumentWriterFactory: TypeAlias = Callable[[BinaryIO, Fields, Options, Source], Writer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class Format:
     required_parts: tuple[str, ...] = ()
     keeps_removed: bool = False
     needs_process: bool = False
-    check_fields: Callable[[Sequence[Field]], None] | None = None
+    check_fields: Callable[[Fields], None] | None = None
 
     @property
     def options_schema(self) -> dict[str, Any]:
@@ -154,11 +154,7 @@ class Format:
         return main_type == "text" or subtype.endswith(("json", "x-ndjson"))
 
     def create_writer(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],
-        options: Mapping[str, Any],
-        source: Source | None = None,
+        self, out: BinaryIO, fields: Fields, options: Options, source: Source | None = None
     ) -> Writer:
         """Create a writer that runs in this process.
 

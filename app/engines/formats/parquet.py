@@ -1,10 +1,9 @@
 """Describe the format Apache Parquet."""
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from app.engines.formats.model import Field, Format
+from app.engines.formats.model import Fields, Format, Options
 from app.engines.formats.parquet_values import build_converter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
@@ -23,9 +22,7 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def _create_writer(
-    out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]
-) -> "ParquetWriter":
+def _create_writer(out: BinaryIO, fields: Fields, options: Options) -> "ParquetWriter":
     # Imported on first use, because pyarrow uses 50 MB of memory per process.
     from app.engines.formats.parquet_writer import ParquetWriter  # noqa: PLC0415
 

@@ -1,13 +1,13 @@
 """Write Apache Parquet: typed columns, in row groups of bounded size."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import parquet
 
 from app.engines.formats.archives import OutputFile
-from app.engines.formats.model import Field, Row
+from app.engines.formats.model import Fields, Options, Row
 from app.engines.formats.parquet_columns import BatchBuilder
 from app.engines.formats.parquet_schema import build_schema, list_label_paths
 from app.engines.formats.parsing import BatchWriter
@@ -33,7 +33,7 @@ _DICTIONARY_COLUMNS = (
 class ParquetWriter(BatchWriter):
     """A writer that converts tag sets in small batches, and writes them in larger row groups."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__(_BATCH_ROWS)
         fields = [field for field in fields if field["type"] != "table" or field["columns"]]
         self._schema = build_schema(fields)

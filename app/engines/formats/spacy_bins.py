@@ -4,11 +4,11 @@ A DocBin can be written only as a whole, so the tag sets are divided among sever
 spaCy is imported when the first writer is created, because it needs much memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.model import Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.formats.text_spans import TextSpan, list_text_spans
@@ -42,12 +42,8 @@ _OPTIONS: dict[str, Any] = {
 class SpacyWriter(ParsingWriter):
     """A writer that adds tag sets to numbered DocBin files of limited size."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options) -> None:
+        # Each tag names its field, so the fields are not needed.
         from spacy.util import filter_spans  # noqa: PLC0415 - spaCy needs much memory
 
         super().__init__()

@@ -5,7 +5,7 @@ closed.
 """
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -14,6 +14,7 @@ from app.engines.formats.archives import OutputFile
 from app.engines.formats.cells import escape_formula
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    SEPARATOR_OPTION,
     LabelSplitter,
     list_common_values,
     list_field_headers,
@@ -21,7 +22,7 @@ from app.engines.formats.flat import (
     list_row_headers,
     list_table_rows,
 )
-from app.engines.formats.model import Field, Format, Row, TooManyColumnsError
+from app.engines.formats.model import Field, Fields, Format, Options, Row, TooManyColumnsError
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
@@ -37,13 +38,7 @@ _RESERVED_NAMES = ("history",)
 _CREATED_AT = datetime(2000, 1, 1)  # noqa: DTZ001 - a fixed time, written unchanged
 
 _OPTIONS: dict[str, Any] = {
-    "separator": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 10,
-        "default": "|",
-        "description": "The separator between the values of a field with multiple values.",
-    },
+    "separator": SEPARATOR_OPTION,
     "raw": {
         "type": "boolean",
         "default": False,
@@ -65,7 +60,7 @@ def _check_fields(fields: Sequence[Field]) -> None:
 class XlsxWriter(ParsingWriter):
     """A writer that collects rows in a workbook, and writes it to the output in `close`."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         import xlsxwriter  # noqa: PLC0415 - only needed for exports of this format
 
         super().__init__()

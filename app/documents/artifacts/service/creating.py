@@ -167,7 +167,7 @@ def _delete_unused_file(row: dict[str, Any]) -> None:
     # This query runs in the transaction that locked the content. If the transaction was lost, the
     # query fails and the file is kept, because another document may use it by now.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
-        files.get_storage().delete(files.build_content_key(row["sha256"]))
+        files.delete_content(row["sha256"])
 
 
 def describe_text(content: bytes, parsed: documents.ParsedDocument) -> dict[str, Any]:

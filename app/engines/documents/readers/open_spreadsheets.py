@@ -7,6 +7,7 @@ times, so empty cells and rows are only counted, and other repetitions are limit
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import repeat
 from typing import BinaryIO
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -14,7 +15,12 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import open_document_xml as odf
 from app.engines.documents.readers.archives import open_archive
-from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
+from app.engines.documents.readers.spreadsheets import (
+    collapse_gaps,
+    collapse_spaces,
+    format_value,
+    join_pages,
+)
 from app.engines.documents.text import clean_text
 
 _CELL_TAGS = (odf.TABLE + "table-cell", odf.TABLE + "covered-table-cell")
@@ -35,29 +41,18 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         content, odf.STYLE + "table-properties", odf.TABLE + "display", "false"
     )
     sheets = (
-        (sheet.get(odf.TABLE + "name", ""), _iterate_lines(sheet))
+        (sheet.get(odf.TABLE + "name", ""), collapse_gaps(_iterate_rows(sheet)))
         for sheet in body.iterchildren(odf.TABLE + "table")
         if sheet.get(odf.TABLE + "style-name") not in hidden_styles
     )
     return clean_text(join_pages(sheets, limits))
 
 
-def _iterate_lines(sheet: etree._Element) -> Iterator[str]:
-    """Yield the lines of a sheet, from the first to the last row with content.
-
-    Consecutive empty rows become one empty line.
-    """
-    has_content = is_gap = False
+def _iterate_rows(sheet: etree._Element) -> Iterator[str]:
     for row in sheet.iter(odf.TABLE + "table-row"):
         line = "\t".join(_iterate_cells(row)).rstrip("\t")
-        if not line:
-            is_gap = has_content
-            continue
-        for _ in range(_read_count(row, "number-rows-repeated", _MAX_ROWS)):
-            if is_gap:
-                yield ""
-            yield line
-            has_content, is_gap = True, False
+        count = _read_count(row, "number-rows-repeated", _MAX_ROWS) if line else 1
+        yield from repeat(line, count)
 
 
 def _iterate_cells(row: etree._Element) -> Iterator[str]:

@@ -141,19 +141,23 @@ def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[
 
 
 def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
-    """Yield the lines of a sheet, from the first to the last row with content.
+    rows = ("\t".join(map(format_value, row)).rstrip("\t") for row in sheet.iter_rows())
+    return collapse_gaps(rows)
+
+
+def collapse_gaps(rows: Iterable[str]) -> Iterator[str]:
+    """Yield the rows of a sheet as lines, from the first to the last row with content.
 
     Consecutive empty rows become one empty line.
     """
     has_content = is_gap = False
-    for row in sheet.iter_rows():
-        line = "\t".join(map(format_value, row)).rstrip("\t")
-        if not line:
+    for row in rows:
+        if not row:
             is_gap = has_content
             continue
         if is_gap:
             yield ""
-        yield line
+        yield row
         has_content, is_gap = True, False
 
 
