@@ -5,7 +5,6 @@ pixels, so that a decompression bomb or a crash only affects that document. The 
 their limits and the meaning of offsets are described in docs/contributors/documents.md.
 """
 
-from app.engines.documents.attachments import iterate_attachments
 from app.engines.documents.detection import HEAD_BYTES, detect_media_type
 from app.engines.documents.layout import parse_text
 from app.engines.documents.media import MAIL_TYPES, MEDIA_TYPES, PAGED_TYPES
@@ -22,7 +21,14 @@ from app.engines.documents.model import (
     Word,
 )
 from app.engines.documents.processes import start_server, stop_server
-from app.engines.documents.service import ImageFormat, parse, parse_stream, render, render_text
+from app.engines.documents.service import (
+    ImageFormat,
+    iterate_attachments,
+    parse,
+    parse_stream,
+    render,
+    render_text,
+)
 from app.engines.sandbox import SandboxUnavailable
 
 __all__ = [

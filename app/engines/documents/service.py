@@ -2,7 +2,7 @@
 
 import operator
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from app.engines.documents.layout import check_text, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
+    Attachment,
     DocumentSummary,
     Limits,
     Page,
@@ -30,6 +31,7 @@ ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
 """The number of pixels per point if `render` is called without a width or scale."""
 _LANGUAGE_CODE_BYTES = 2
+_MAX_NAME_CHARS = 255
 _PAGE_PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "width": float,
     "height": float,
@@ -161,6 +163,24 @@ def render_text(
             if frame_type == frames.IMAGE:
                 return payload
     raise build_invalid_result_error()
+
+
+def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
+    """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
+
+    `media_type` is one of `MAIL_TYPES`. Of a long name, only the end is kept. Empty files, and
+    small pictures inside the text, such as logos, are left out. Raises `ParseFailed`, and
+    `SandboxUnavailable` if no process could be started.
+    """
+    with call_entry(
+        "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS
+    ) as received_frames:
+        for frame_type, payload in received_frames:
+            content_type, content = next(received_frames, (b"", b""))
+            if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):
+                raise build_invalid_result_error()
+            name = replace_unstorable_chars(payload.decode("utf-8", "replace"))
+            yield Attachment(name[-_MAX_NAME_CHARS:], content)
 
 
 def check_media_type(media_type: str) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, BinaryIO
 
 from app.engines.formats.cells import (
@@ -132,20 +133,10 @@ class DelimitedWriter(ParsingWriter):
                     cell for name, convert in converters for cell in convert(row.get(name))
                 ]
                 cells_by_table = {**empty_cells, key: row_cells}
-                yield [
-                    *line,
-                    key,
-                    str(number),
-                    *(cell for table_cells in cells_by_table.values() for cell in table_cells),
-                ]
+                yield [*line, key, str(number), *chain.from_iterable(cells_by_table.values())]
                 count += 1
         if not count:
-            yield [
-                *line,
-                "",
-                "",
-                *(cell for table_cells in empty_cells.values() for cell in table_cells),
-            ]
+            yield [*line, "", "", *chain.from_iterable(empty_cells.values())]
 
     def _finish(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
