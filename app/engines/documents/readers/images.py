@@ -13,11 +13,11 @@ from PIL import Image, ImageOps
 from app.engines.documents import media
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers.pages import (
+    ImageSize,
     PageData,
     SendPage,
     build_page,
     build_pixel_limit_error,
-    compute_pixel_size,
 )
 
 _FORMATS = {
@@ -51,17 +51,11 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
 
 
 def render_page(
-    file: BinaryIO,
-    media_type: str,
-    number: int,
-    width_px: int | None,
-    scale: float | None,
-    limits: Limits,
+    file: BinaryIO, media_type: str, number: int, size: ImageSize, limits: Limits
 ) -> Image.Image:
     """Render frame `number`, counted from 1, upright on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
     with _open_image(file, media_type, limits) as image:
         count = _count_frames(image, media_type, limits)
@@ -69,10 +63,10 @@ def render_page(
             raise PageNotFound(number, count)
         _select_frame(image, number - 1, media_type, limits)
         width, height, _ = _measure_displayed_page(image, media_type)
-        size = compute_pixel_size(width, height, width_px, scale, limits)
+        pixels = size.compute_pixels(width, height, limits)
         image.load()
         picture = convert_to_opaque_rgb(ImageOps.exif_transpose(image))
-        return picture if picture.size == size else picture.resize(size, reducing_gap=2.0)
+        return picture if picture.size == pixels else picture.resize(pixels, reducing_gap=2.0)
 
 
 @contextmanager

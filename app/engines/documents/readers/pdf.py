@@ -13,7 +13,7 @@ from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import pdf_text, pdf_words
-from app.engines.documents.readers.pages import PageData, SendPage, build_page, compute_pixel_size
+from app.engines.documents.readers.pages import ImageSize, PageData, SendPage, build_page
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,22 +45,19 @@ def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
         page.close()
 
 
-def render_page(
-    file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
-) -> "Image.Image":
+def render_page(file: BinaryIO, number: int, size: ImageSize, limits: Limits) -> "Image.Image":
     """Render page `number`, counted from 1, rotated as it is displayed.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
     document = _open_document(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
     page = _load_page(document, number - 1)
-    size = compute_pixel_size(page.get_width(), page.get_height(), width_px, scale, limits)
-    bitmap = pdfium.PdfBitmap.new_native(*size, raw.FPDFBitmap_BGRx)
-    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *size)
-    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *size, 0, raw.FPDF_ANNOT)
+    pixels = size.compute_pixels(page.get_width(), page.get_height(), limits)
+    bitmap = pdfium.PdfBitmap.new_native(*pixels, raw.FPDFBitmap_BGRx)
+    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *pixels)
+    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *pixels, 0, raw.FPDF_ANNOT)
     picture: Image.Image = bitmap.to_pil().convert("RGB")
     return picture
 

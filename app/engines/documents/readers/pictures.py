@@ -20,10 +20,10 @@ from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, open_document, presentations
 from app.engines.documents.readers.images import PILLOW_ERRORS, convert_to_opaque_rgb
 from app.engines.documents.readers.pages import (
+    ImageSize,
     SendPage,
     build_page,
     build_pixel_limit_error,
-    compute_pixel_size,
 )
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
@@ -49,23 +49,17 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
 
 
 def render_page(
-    file: BinaryIO,
-    media_type: str,
-    number: int,
-    width_px: int | None,
-    scale: float | None,
-    limits: Limits,
+    file: BinaryIO, media_type: str, number: int, size: ImageSize, limits: Limits
 ) -> Image.Image:
     """Render page `number`, counted from 1, with its picture on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
-    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    pixels = size.compute_pixels(PAGE_WIDTH, PAGE_HEIGHT, limits)
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count == number:
-            return _render_picture(picture, size)
+            return _render_picture(picture, pixels)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
