@@ -1,6 +1,6 @@
 """Archive and delete many documents, and delete documents after their retention time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service.ports import get_workflow
 from app.kit import bulk, db, errors, events
+from app.kit.chunks import split_by_size
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -68,29 +69,12 @@ def delete_many(**selection: Any) -> dict[str, Any]:
 
 
 def _delete(artifacts: Sequence[LockedArtifact]) -> None:
-    for batch in _split_by_pages(artifacts):
-        queries.delete_many(batch)
+    for batch in split_by_size(artifacts, lambda artifact: artifact.page_count or 0, MAX_PAGES):
+        queries.delete_many([artifact.id for artifact in batch])
     payloads: list[DeletedPayload] = [
         {"artifact_id": artifact.id, "sha256": artifact.sha256} for artifact in artifacts
     ]
     events.emit_many(emitted_events.DELETED, payloads)
-
-
-def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
-    """Split documents by pages: yield batches of ids with at most `MAX_PAGES` pages.
-
-    A document with more pages is a separate batch.
-    """
-    batch: list[UUID] = []
-    pages = 0
-    for artifact in artifacts:
-        pages += artifact.page_count or 0
-        if batch and pages > MAX_PAGES:
-            yield batch
-            batch, pages = [], artifact.page_count or 0
-        batch.append(artifact.id)
-    if batch:
-        yield batch
 
 
 def _apply_to_selection(
