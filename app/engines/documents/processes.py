@@ -12,7 +12,6 @@ from app.engines.documents import frames, media
 from app.engines.documents.model import (
     FAILURE_CODES,
     OUT_OF_MEMORY,
-    FailureCode,
     Limits,
     ParseFailed,
 )
@@ -97,14 +96,11 @@ def _build_process_limits(limits: Limits, *, allow_threads: bool) -> ProcessLimi
 def _decode_failure(payload: bytes) -> ParseFailed:
     try:
         failure = orjson.loads(payload)
-        code, message = (
-            str(failure["code"]),
-            replace_unstorable_chars(str(failure["message"]))[:_MAX_MESSAGE_CHARS],
-        )
-    except (ValueError, KeyError, TypeError):
+        code = next(code for code in FAILURE_CODES if code == failure["code"])
+        message = replace_unstorable_chars(str(failure["message"]))[:_MAX_MESSAGE_CHARS]
+    except (ValueError, KeyError, TypeError, StopIteration):
         return build_invalid_result_error()
-    known_code: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
-    return build_invalid_result_error() if known_code is None else ParseFailed(known_code, message)
+    return ParseFailed(code, message)
 
 
 def _explain_process_failure(error: ProcessFailed, limits: Limits) -> ParseFailed:
