@@ -33,7 +33,7 @@ _OPTIONS: dict[str, Any] = {
     "pages": {
         "enum": ["all", "labeled"],
         "default": "all",
-        "description": ("The pages to write as images: all pages, or only pages with annotations."),
+        "description": "The pages to write as images: all pages, or only pages with annotations.",
     },
     "width": {
         "type": "integer",

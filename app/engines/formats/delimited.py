@@ -102,7 +102,10 @@ class DelimitedWriter(ParsingWriter):
         else:
             self._csv.writerow(line)
         if self._buffer.tell() > _CHUNK_CHARS:
-            self._finish()
+            self._flush()
+
+    def _finish(self) -> None:
+        self._flush()
 
     def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, CellConverter]]:
         return [
@@ -138,7 +141,7 @@ class DelimitedWriter(ParsingWriter):
         if not count:
             yield [*line, "", "", *chain.from_iterable(empty_cells.values())]
 
-    def _finish(self) -> None:
+    def _flush(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
         self._buffer.seek(0)
         self._buffer.truncate()
