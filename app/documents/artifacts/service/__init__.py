@@ -28,7 +28,7 @@ from app.documents.artifacts.service.creating_many import (
     create_from_texts,
     prepare_text,
 )
-from app.documents.artifacts.service.images import PageImages, get_page_image
+from app.documents.artifacts.service.images import PageImage, PageImages, get_page_image
 from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
 from app.documents.artifacts.service.ports import Intake, Workflow, bind_intake, bind_workflow
 from app.documents.artifacts.service.reading import (
@@ -67,6 +67,7 @@ __all__ = [
     "Intake",
     "NewText",
     "Outcome",
+    "PageImage",
     "PageImages",
     "PreparedText",
     "Workflow",

@@ -39,7 +39,7 @@ _UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.Unsupp
 Format = Literal["png", "jpeg", "webp"]
 
 
-class _PageImage(NamedTuple):
+class PageImage(NamedTuple):
     """An image of a page, which is `width` pixels wide.
 
     `text` is the text of the page if its words are laid out from it, or None.
@@ -81,7 +81,7 @@ def get_page_image(
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
     text = texts.read_flowing_page(artifact_id, number)
-    image = _PageImage(content.sha256, content.media_type, number, width, format, text)
+    image = PageImage(content.sha256, content.media_type, number, width, format, text)
     key = image.build_key()
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{key.rpartition('/')[2]}"
@@ -115,25 +115,13 @@ class PageImages:
         self._sha256: str | None = None
         self._path: Path | None = None
 
-    def find(
-        self,
-        sha256: str,
-        media_type: str,
-        number: int,
-        *,
-        text: str | None,
-        width: int,
-        format: Format,  # noqa: A002 - named like the query parameter
-    ) -> bytes | None:
-        """Return the image of a page: from the cache, or rendered.
-
-        `text` is the text of the page if its words are laid out from it, or None.
+    def find(self, image: PageImage) -> bytes | None:
+        """Return an image: from the cache, or rendered.
 
         Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
         because a job may render all pages of an organization. Raises `StorageUnavailable`, and
         `SandboxUnavailable` if no process can be started.
         """
-        image = _PageImage(sha256, media_type, number, width, format, text)
         with suppress(NotStored):
             return b"".join(files.get_storage().stream(image.build_key()))
         try:
@@ -141,7 +129,7 @@ class PageImages:
         except (NotStored, *_UNRENDERABLE):
             return None
 
-    def render(self, image: _PageImage) -> bytes:
+    def render(self, image: PageImage) -> bytes:
         """Render an image. Raises the errors of `documents.render`, and NotStored."""
         if image.text is not None:
             return documents.render_text(
@@ -178,7 +166,7 @@ def _find_size(key: str) -> int | None:
         return None
 
 
-def _render(image: _PageImage) -> bytes:
+def _render(image: PageImage) -> bytes:
     if not _rendering.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
