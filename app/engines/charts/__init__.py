@@ -1,9 +1,8 @@
 """Render charts as PNG or SVG.
 
 Applications call `render`. It renders any chart in a child process that has loaded the plotting
-library, so the caller imports no large library and waits for a limited time. In
-`app.engines.charts.drawing`, `render_chart`, `render_trend`, `render_calibration`,
-`render_confusion` and `render_pair_matrix` render in the current process, one chart at a time.
+library, so the caller imports no large library and waits for a limited time. `render_chart` in
+`app.engines.charts.drawing` renders in the current process, one chart at a time.
 
 The same content gives the same bytes. User text is treated as data: markup and formulas have no
 effect, and long text is truncated with an ellipsis. See docs/decisions/0061-charts.md.

@@ -1,27 +1,27 @@
-"""Render a calibration curve, with a bar chart of the prediction counts below the curve."""
+"""Draw a calibration curve, with a bar chart of the prediction counts below the curve."""
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from app.engines.charts import style
-from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
+from app.engines.charts.model import CalibrationBin, CalibrationChart
 
 _WIDTH, _HEIGHT = 6.0, 6.2
 _MARGIN = 0.02
 
 
-def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
-    """Render a calibration curve as image bytes."""
-    with style.apply_style():
-        figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
-        bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)
-        if not bins:
-            style.draw_no_data_message(figure, "No predictions with a known outcome")
-            return style.encode_figure(figure, kind)
-        curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-        _draw_curve(curve, chart, bins)
-        _draw_counts(counts, bins)
-        return style.encode_figure(figure, kind)
+def draw_calibration(chart: CalibrationChart) -> Figure:
+    """Draw a calibration curve."""
+    figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
+    bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)
+    if not bins:
+        style.draw_no_data_message(figure, "No predictions with a known outcome")
+        return figure
+    curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    _draw_curve(curve, chart, bins)
+    _draw_counts(counts, bins)
+    return figure
 
 
 def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin]) -> None:

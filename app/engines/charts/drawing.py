@@ -3,8 +3,11 @@
 This module imports matplotlib; applications call `app.engines.charts.render` instead.
 """
 
-from app.engines.charts.calibration import render_calibration
-from app.engines.charts.matrices import render_confusion, render_pair_matrix
+from matplotlib.figure import Figure
+
+from app.engines.charts import style
+from app.engines.charts.calibration import draw_calibration
+from app.engines.charts.matrices import draw_confusion, draw_pair_matrix
 from app.engines.charts.model import (
     CalibrationChart,
     Chart,
@@ -12,25 +15,22 @@ from app.engines.charts.model import (
     ImageKind,
     TrendChart,
 )
-from app.engines.charts.trend import render_trend
-
-__all__ = [
-    "render_calibration",
-    "render_chart",
-    "render_confusion",
-    "render_pair_matrix",
-    "render_trend",
-]
+from app.engines.charts.trend import draw_trend
 
 
 def render_chart(chart: Chart, kind: ImageKind) -> bytes:
     """Render a chart of any type as image bytes."""
+    with style.apply_style():
+        return style.encode_figure(_draw_chart(chart), kind)
+
+
+def _draw_chart(chart: Chart) -> Figure:
     match chart:
         case TrendChart():
-            return render_trend(chart, kind)
+            return draw_trend(chart)
         case CalibrationChart():
-            return render_calibration(chart, kind)
+            return draw_calibration(chart)
         case ConfusionChart():
-            return render_confusion(chart, kind)
+            return draw_confusion(chart)
         case _:
-            return render_pair_matrix(chart, kind)
+            return draw_pair_matrix(chart)

@@ -1,4 +1,4 @@
-"""Render confusion matrices and matrices of rater pairs."""
+"""Draw confusion matrices and matrices of rater pairs."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from app.engines.charts import style
-from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
+from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, PairChart
 from app.engines.charts.texts import fit_text, measure_width
 
 # Text widths are in characters (see `fit_text`).
@@ -30,74 +30,70 @@ _NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
 
-def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
-    """Render a confusion matrix, in which the color of a cell shows its fraction of the row total.
+def draw_confusion(chart: ConfusionChart) -> Figure:
+    """Draw a confusion matrix, in which the color of a cell shows its fraction of the row total.
 
     If rows and columns have the same values, the cells on the diagonal have a frame.
     """
-    with style.apply_style():
-        rows = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.rows]
-        columns = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.columns]
-        counts = np.array(chart.counts, dtype=np.float64).reshape(len(rows), len(columns))
-        shown_counts = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
-        figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
-        if not counts.sum():
-            style.draw_no_data_message(figure, "No compared values in this period")
-            return style.encode_figure(figure, kind)
-        totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
-        row_fractions = np.divide(
-            shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0
-        )
-        axes = figure.add_subplot()
-        texts = [[_format_count(count) if count else "" for count in row] for row in shown_counts]
-        _draw_cells(axes, row_fractions, texts, 0.0)
-        _label_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
-        axes.set_ylabel(fit_text(chart.row_axis, _AXIS_LABEL_WIDTH))
-        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_LABEL_WIDTH), loc="left")
-        if list(chart.rows) == list(chart.columns):
-            for index in range(min(shown_counts.shape)):
-                _frame_cell(axes, index)
-        _draw_color_bar(figure, axes, 0.0, "Share of the row", is_fraction=True)
-        hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
-        if hidden_count > 0:
-            style.add_note(axes, f"{hidden_count} more values are not shown.")
-        return style.encode_figure(figure, kind)
+    rows = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.rows]
+    columns = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.columns]
+    counts = np.array(chart.counts, dtype=np.float64).reshape(len(rows), len(columns))
+    shown_counts = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
+    figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
+    if not counts.sum():
+        style.draw_no_data_message(figure, "No compared values in this period")
+        return figure
+    totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
+    row_fractions = np.divide(
+        shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0
+    )
+    axes = figure.add_subplot()
+    texts = [[_format_count(count) if count else "" for count in row] for row in shown_counts]
+    _draw_cells(axes, row_fractions, texts, 0.0)
+    _label_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
+    axes.set_ylabel(fit_text(chart.row_axis, _AXIS_LABEL_WIDTH))
+    axes.set_xlabel(fit_text(chart.column_axis, _AXIS_LABEL_WIDTH), loc="left")
+    if list(chart.rows) == list(chart.columns):
+        for index in range(min(shown_counts.shape)):
+            _frame_cell(axes, index)
+    _draw_color_bar(figure, axes, 0.0, "Share of the row", is_fraction=True)
+    hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
+    if hidden_count > 0:
+        style.add_note(axes, f"{hidden_count} more values are not shown.")
+    return figure
 
 
-def render_pair_matrix(chart: PairChart, kind: ImageKind) -> bytes:
-    """Render a matrix that shows the coefficient for each pair of raters below the diagonal."""
-    with style.apply_style():
-        raters = list(chart.raters)[:MAX_CATEGORIES]
-        names = [fit_text(name, _LABEL_WIDTH) or "(no name)" for name in raters]
-        positions = {rater: number for number, rater in enumerate(raters)}
-        values = np.full((len(raters), len(raters)), np.nan)
-        for a, b, value in chart.values:
-            if a in positions and b in positions and a != b and value is not None:
-                first, last = sorted((positions[a], positions[b]))
-                values[last, first] = value
-        figure = _create_figure(chart.title, names[1:], names[:-1])
-        if not np.isfinite(values).any():
-            style.draw_no_data_message(figure, "No two people labeled the same documents")
-            return style.encode_figure(figure, kind)
-        axes = figure.add_subplot()
-        shown_values = values[1:, :-1]
-        low = min(0.0, float(np.nanmin(shown_values)))
-        texts = [
-            [
-                _format_value(shown_values[row, column], row, column)
-                for column in range(shown_values.shape[1])
-            ]
-            for row in range(shown_values.shape[0])
+def draw_pair_matrix(chart: PairChart) -> Figure:
+    """Draw a matrix that shows the coefficient for each pair of raters below the diagonal."""
+    raters = list(chart.raters)[:MAX_CATEGORIES]
+    names = [fit_text(name, _LABEL_WIDTH) or "(no name)" for name in raters]
+    positions = {rater: number for number, rater in enumerate(raters)}
+    values = np.full((len(raters), len(raters)), np.nan)
+    for a, b, value in chart.values:
+        if a in positions and b in positions and a != b and value is not None:
+            first, last = sorted((positions[a], positions[b]))
+            values[last, first] = value
+    figure = _create_figure(chart.title, names[1:], names[:-1])
+    if not np.isfinite(values).any():
+        style.draw_no_data_message(figure, "No two people labeled the same documents")
+        return figure
+    axes = figure.add_subplot()
+    shown_values = values[1:, :-1]
+    low = min(0.0, float(np.nanmin(shown_values)))
+    texts = [
+        [
+            _format_value(shown_values[row, column], row, column)
+            for column in range(shown_values.shape[1])
         ]
-        _draw_cells(axes, shown_values, texts, low)
-        _label_cells(axes, names[1:], names[:-1])
-        _draw_color_bar(
-            figure, axes, low, fit_text(chart.metric, _AXIS_LABEL_WIDTH), is_fraction=False
-        )
-        hidden_count = len(chart.raters) - len(raters)
-        if hidden_count:
-            style.add_note(axes, f"{hidden_count} more people are not shown.")
-        return style.encode_figure(figure, kind)
+        for row in range(shown_values.shape[0])
+    ]
+    _draw_cells(axes, shown_values, texts, low)
+    _label_cells(axes, names[1:], names[:-1])
+    _draw_color_bar(figure, axes, low, fit_text(chart.metric, _AXIS_LABEL_WIDTH), is_fraction=False)
+    hidden_count = len(chart.raters) - len(raters)
+    if hidden_count:
+        style.add_note(axes, f"{hidden_count} more people are not shown.")
+    return figure
 
 
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:

@@ -7,19 +7,12 @@ from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
 from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits
 
 _ENTRIES = "app.engines.charts.entries"
-_MAX_PROCESSES = 2
-_MAX_TOTAL_PROCESSES = 500
-_IDLE_SECONDS = 120.0
 _LIMITS = ProcessLimits(
     memory_bytes=1 << 30, cpu_seconds=15, wall_seconds=20.0, frame_bytes=32 << 20
 )
 # The server keeps the plotting library in memory, about 60 MB, while charts are requested.
-_SERVER = ForkServer(
-    (_ENTRIES,),
-    max_processes=_MAX_PROCESSES,
-    max_total_processes=_MAX_TOTAL_PROCESSES,
-    idle_seconds=_IDLE_SECONDS,
-)
+_SERVER = ForkServer((_ENTRIES,), max_processes=2, max_total_processes=500, idle_seconds=120.0)
+stop_server = _SERVER.stop
 
 
 def render(chart: Chart, kind: ImageKind) -> bytes:
@@ -42,8 +35,3 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
         except ProcessFailed as error:
             raise ChartNotRendered(f"The chart was not rendered ({error.reason}).") from error
     raise ChartNotRendered("The chart was not rendered.")
-
-
-def stop_server() -> None:
-    """Disconnect from the fork server. The server exits when no other process uses it."""
-    _SERVER.stop()

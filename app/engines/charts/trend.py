@@ -1,4 +1,4 @@
-"""Render trend charts: lines over time, with bands for their intervals."""
+"""Draw trend charts: lines over time, with bands for their intervals."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,12 @@ from matplotlib.dates import (
     DayLocator,
     date2num,
 )
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from app.engines.charts import style
-from app.engines.charts.model import MAX_POINTS, MAX_SERIES, ImageKind, Point, Series, TrendChart
+from app.engines.charts.model import MAX_POINTS, MAX_SERIES, Point, Series, TrendChart
 from app.engines.charts.texts import fit_text
 
 _WIDTH, _HEIGHT = 8.0, 4.2
@@ -26,31 +27,30 @@ _UNIT_WIDTH = 48
 _LEGEND_COLUMNS = 4
 
 
-def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
-    """Render a trend chart as image bytes; a value without an interval has no band."""
-    with style.apply_style():
-        figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
-        lines = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
-        if not lines:
-            style.draw_no_data_message(figure, "No data in this period")
-            return style.encode_figure(figure, kind)
-        axes = figure.add_subplot()
-        style.tidy_axes(axes)
-        handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
-        _label_axes(axes, chart)
-        names = [_escape_underscore(fit_text(line.name, _NAME_WIDTH)) for line in lines]
-        if any(names):
-            figure.legend(
-                handles,
-                names[:MAX_SERIES],
-                loc="outside lower left",
-                ncols=min(len(handles), _LEGEND_COLUMNS),
-                frameon=False,
-                fontsize=8.5,
-            )
-        if len(lines) > MAX_SERIES:
-            style.add_note(axes, f"{len(lines) - MAX_SERIES} more lines are not shown.")
-        return style.encode_figure(figure, kind)
+def draw_trend(chart: TrendChart) -> Figure:
+    """Draw a trend chart; a value without an interval has no band."""
+    figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
+    lines = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
+    if not lines:
+        style.draw_no_data_message(figure, "No data in this period")
+        return figure
+    axes = figure.add_subplot()
+    style.tidy_axes(axes)
+    handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
+    _label_axes(axes, chart)
+    names = [_escape_underscore(fit_text(line.name, _NAME_WIDTH)) for line in lines]
+    if any(names):
+        figure.legend(
+            handles,
+            names[:MAX_SERIES],
+            loc="outside lower left",
+            ncols=min(len(handles), _LEGEND_COLUMNS),
+            frameon=False,
+            fontsize=8.5,
+        )
+    if len(lines) > MAX_SERIES:
+        style.add_note(axes, f"{len(lines) - MAX_SERIES} more lines are not shown.")
+    return figure
 
 
 def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:

@@ -5,16 +5,13 @@ pixels, so that a decompression bomb or a crash only affects that document. The 
 their limits and the meaning of offsets are described in docs/contributors/documents.md.
 """
 
-from app.engines.documents.attachments import Attachment, iterate_attachments
 from app.engines.documents.detection import HEAD_BYTES, detect_media_type
 from app.engines.documents.layout import parse_text
 from app.engines.documents.media import MAIL_TYPES, MEDIA_TYPES, PAGED_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
     FAILURE_CODES,
-    Box,
-    DocumentSummary,
-    FailureCode,
+    Attachment,
     Limits,
     Page,
     PageNotFound,
@@ -24,7 +21,14 @@ from app.engines.documents.model import (
     Word,
 )
 from app.engines.documents.processes import start_server, stop_server
-from app.engines.documents.service import ImageFormat, parse, parse_stream, render, render_text
+from app.engines.documents.service import (
+    ImageFormat,
+    iterate_attachments,
+    parse,
+    parse_stream,
+    render,
+    render_text,
+)
 from app.engines.sandbox import SandboxUnavailable
 
 __all__ = [
@@ -35,9 +39,6 @@ __all__ = [
     "MEDIA_TYPES",
     "PAGED_TYPES",
     "Attachment",
-    "Box",
-    "DocumentSummary",
-    "FailureCode",
     "ImageFormat",
     "Limits",
     "Page",

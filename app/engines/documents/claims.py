@@ -3,44 +3,24 @@
 import mimetypes
 import re
 
-from app.engines.documents.media import (
-    BMP,
-    CSV,
-    DOCX,
-    HEIC,
-    HTML,
-    IMAGE_TYPES,
-    JPEG,
-    MAIL,
-    MARKDOWN,
-    MEDIA_TYPES,
-    PDF,
-    PLAIN,
-    PNG,
-    PPTX,
-    RTF,
-    TEXT_BASED_TYPES,
-    TIFF,
-    XLS,
-    XLSX,
-)
+from app.engines.documents import media
 from app.engines.documents.model import UnsupportedMediaType
 
 _ALIASES = {
-    "application/x-pdf": PDF,
-    "application/xhtml+xml": HTML,
-    "text/rtf": RTF,
-    "application/x-rtf": RTF,
-    "image/jpg": JPEG,
-    "image/pjpeg": JPEG,
-    "image/tif": TIFF,
-    "image/x-png": PNG,
-    "image/x-bmp": BMP,
-    "image/x-ms-bmp": BMP,
-    "image/heif": HEIC,
-    "application/mbox": MAIL,
-    "text/x-markdown": MARKDOWN,
-    "application/csv": CSV,
+    "application/x-pdf": media.PDF,
+    "application/xhtml+xml": media.HTML,
+    "text/rtf": media.RTF,
+    "application/x-rtf": media.RTF,
+    "image/jpg": media.JPEG,
+    "image/pjpeg": media.JPEG,
+    "image/tif": media.TIFF,
+    "image/x-png": media.PNG,
+    "image/x-bmp": media.BMP,
+    "image/x-ms-bmp": media.BMP,
+    "image/heif": media.HEIC,
+    "application/mbox": media.MAIL,
+    "text/x-markdown": media.MARKDOWN,
+    "application/csv": media.CSV,
 }
 _UNSPECIFIC_TYPES = {
     "",
@@ -57,7 +37,11 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
     ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
-    **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
+    **{
+        extension: media_type
+        for media_type, extensions in media.MEDIA_TYPES.items()
+        for extension in extensions
+    },
 }
 
 
@@ -65,9 +49,9 @@ _DOC, _PPT = _TYPES_BY_EXTENSION[".doc"], _TYPES_BY_EXTENSION[".ppt"]
 # The types of content that programs save under these types, and that Office opens. Browsers on
 # Windows declare RTF as Word and CSV as Excel.
 _COMPATIBLE_TYPES = {
-    _DOC: {RTF, DOCX, HTML, MAIL},
-    _PPT: {PPTX},
-    XLS: {XLSX, HTML, MAIL, PLAIN},
+    _DOC: {media.RTF, media.DOCX, media.HTML, media.MAIL},
+    _PPT: {media.PPTX},
+    media.XLS: {media.XLSX, media.HTML, media.MAIL, media.PLAIN},
 }
 
 
@@ -81,7 +65,7 @@ def list_claims(extension: str, declared: str | None) -> list[str]:
 def check_binary_type(detected: str, claims: list[str]) -> None:
     """Raise `UnsupportedMediaType` if a claim contradicts the type of the content."""
     for claim in claims:
-        is_image = claim in IMAGE_TYPES and detected in IMAGE_TYPES
+        is_image = claim in media.IMAGE_TYPES and detected in media.IMAGE_TYPES
         if claim != detected and not is_image and not _is_saved_as(detected, claim):
             raise UnsupportedMediaType(claim, detected)
 
@@ -94,12 +78,14 @@ def choose_text_type(detected: str, claims: list[str], *, is_markup: bool) -> st
     like XML is rejected under any claim that is not a text type.
     """
     for claim in claims:
-        is_text = claim in TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
-        is_unreadable = detected == PLAIN and is_markup  # such as an Excel 2003 workbook in XML
+        is_text = claim in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
+        is_unreadable = (
+            detected == media.PLAIN and is_markup
+        )  # such as an Excel 2003 workbook in XML
         if not is_text and (is_unreadable or not _is_saved_as(detected, claim)):
             raise UnsupportedMediaType(claim, detected)
-    default = CSV if detected == PLAIN and XLS in claims else detected
-    return next((claim for claim in claims if claim in TEXT_BASED_TYPES), default)
+    default = media.CSV if detected == media.PLAIN and media.XLS in claims else detected
+    return next((claim for claim in claims if claim in media.TEXT_BASED_TYPES), default)
 
 
 def _is_saved_as(detected: str, claim: str) -> bool:

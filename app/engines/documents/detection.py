@@ -5,27 +5,8 @@ import re
 import zlib
 from pathlib import PurePosixPath
 
+from app.engines.documents import media
 from app.engines.documents.claims import check_binary_type, choose_text_type, list_claims
-from app.engines.documents.media import (
-    BMP,
-    DOCX,
-    GIF,
-    HEIC,
-    HTML,
-    JPEG,
-    MAIL,
-    MEDIA_TYPES,
-    MSG,
-    PDF,
-    PLAIN,
-    PNG,
-    PPTX,
-    RTF,
-    TIFF,
-    WEBP,
-    XLS,
-    XLSX,
-)
 from app.engines.documents.model import UnsupportedMediaType
 from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
@@ -33,14 +14,14 @@ HEAD_BYTES = 1 << 16
 """The number of leading bytes of the file that `detect_media_type` uses."""
 
 _SIGNATURES = {
-    b"\x89PNG\r\n\x1a\n": PNG,
-    b"\xff\xd8\xff": JPEG,
-    b"II*\0": TIFF,
-    b"MM\0*": TIFF,
-    b"II+\0": TIFF,  # BigTIFF
-    b"MM\0+": TIFF,
-    b"GIF87a": GIF,
-    b"GIF89a": GIF,
+    b"\x89PNG\r\n\x1a\n": media.PNG,
+    b"\xff\xd8\xff": media.JPEG,
+    b"II*\0": media.TIFF,
+    b"MM\0*": media.TIFF,
+    b"II+\0": media.TIFF,  # BigTIFF
+    b"MM\0+": media.TIFF,
+    b"GIF87a": media.GIF,
+    b"GIF89a": media.GIF,
 }
 # ISO/IEC 23008-12, annex B: files with HEVC images, including files that also have an image
 # sequence. The box's length and type precede the major brand, a version and compatible brands.
@@ -48,13 +29,9 @@ _HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|(?:mif1|msf1).{4}(?:.{4}){0,8}?hei[cm
 # The possible lengths of a BMP's second header. The length follows "BM" and three other numbers.
 _BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
 _BMP_LENGTH_OFFSET = 14
-_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
-_ZIP_FOLDERS = {
-    b"word/": DOCX,
-    b"xl/": XLSX,
-    b"ppt/": PPTX,
-}
+_ZIP_FOLDERS = {b"word/": media.DOCX, b"xl/": media.XLSX, b"ppt/": media.PPTX}
+_OFFICE_TYPES = tuple(_ZIP_FOLDERS.values())
 _MIMETYPE_ENTRY = b"mimetype"
 _FIRST_ENTRY_TYPE = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]+|epub\+zip)")
 _WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
@@ -89,13 +66,13 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = list_claims(extension, declared)
     if not head:
-        claimed = next((media_type for media_type in claims if media_type in MEDIA_TYPES), None)
+        claimed = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
         if claims and claimed is None:
             raise UnsupportedMediaType(claims[0], None)
-        return claimed or PLAIN
+        return claimed or media.PLAIN
     binary_type = _detect_binary(head, claims)
     detected = binary_type or _detect_text(head)
-    if detected is None or detected not in MEDIA_TYPES:
+    if detected is None or detected not in media.MEDIA_TYPES:
         raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
     if binary_type is None:
         return choose_text_type(detected, claims, is_markup=_MARKUP.match(head) is not None)
@@ -106,16 +83,17 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     """Return the media type that a known signature indicates, or None."""
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
-        return PDF
+        return media.PDF
     if image_type := _detect_image(head):
         return image_type
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
-    if head.startswith(_COMPOUND_FILE):
+    if head.startswith(media.COMPOUND_FILE):
         # XLS, MSG, and password-protected DOCX, XLSX and PPTX have this format. The parser later
         # distinguishes them from other files of this format.
-        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX, MSG)), None)
-    return RTF if head.lstrip().startswith(b"{\\rtf") else None
+        types = (*_OFFICE_TYPES, media.XLS, media.MSG)
+        return next((claim for claim in claims if claim in types), None)
+    return media.RTF if head.lstrip().startswith(b"{\\rtf") else None
 
 
 def _detect_image(head: bytes) -> str | None:
@@ -123,11 +101,11 @@ def _detect_image(head: bytes) -> str | None:
         if head.startswith(signature):
             return media_type
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return WEBP
+        return media.WEBP
     if _HEIC.match(head):
-        return HEIC
+        return media.HEIC
     length = int.from_bytes(head[_BMP_LENGTH_OFFSET : _BMP_LENGTH_OFFSET + 4], "little")
-    return BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
+    return media.BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
@@ -149,9 +127,9 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
         if name == b"[Content_Types].xml":
             packed = head[match.end() + name_length + extra_length :]
             if _WORD_MAIN_PART in _inflate(packed):
-                return DOCX
+                return media.DOCX
     if b"[Content_Types].xml" in head:
-        return next((claim for claim in claims if claim in (DOCX, XLSX, PPTX)), "application/zip")
+        return next((claim for claim in claims if claim in _OFFICE_TYPES), "application/zip")
     return "application/zip"
 
 
@@ -170,8 +148,8 @@ def _detect_text(head: bytes) -> str | None:
     if text.startswith("%!PS"):
         return "application/postscript"
     if _HTML.match(text[:4096].lower()):
-        return HTML
-    return MAIL if _is_mail(text[:8192]) else PLAIN
+        return media.HTML
+    return media.MAIL if _is_mail(text[:8192]) else media.PLAIN
 
 
 def _decode_head(head: bytes) -> str | None:

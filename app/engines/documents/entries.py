@@ -21,7 +21,7 @@ from app.engines.documents import frames, language, readers
 from app.engines.documents.layout import paginate
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import attachments, drawing, warming
-from app.engines.documents.readers.pages import PageData
+from app.engines.documents.readers.pages import ImageSize, PageData
 from app.engines.documents.text import replace_unstorable_chars
 from app.engines.sandbox import Send
 
@@ -143,9 +143,8 @@ def render_text(document: BinaryIO, arguments: dict[str, Any], limits: Limits, s
     `arguments` has the keys `width_px` and `format`.
     """
     text = document.read().decode()
-    image = drawing.render_virtual_page(
-        text, next(paginate(text)), arguments["width_px"], None, limits
-    )
+    size = ImageSize(arguments["width_px"])
+    image = drawing.render_virtual_page(text, next(paginate(text)), size, limits)
     _send_image(image, arguments["format"], send)
 
 

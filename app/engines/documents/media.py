@@ -23,6 +23,9 @@ GIF = "image/gif"
 BMP = "image/bmp"
 HEIC = "image/heic"
 
+COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
+"""The first bytes of older Office files, and of newer Office files with a password."""
+
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
     DOCX: (".docx",),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 FailureCode = Literal[
     "password_protected",
@@ -19,6 +19,16 @@ OUT_OF_MEMORY = "Reading the document needs more memory than allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]
+
+
+class Attachment(NamedTuple):
+    """A file attached to an email, or an email in a mailbox.
+
+    `name` is the file name that the sender chose, or a generated name such as `attachment-3.pdf`.
+    """
+
+    name: str
+    data: bytes
 
 
 class ParseFailed(Exception):  # noqa: N818 - named after the outcome

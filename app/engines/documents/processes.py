@@ -12,7 +12,6 @@ from app.engines.documents import frames, media
 from app.engines.documents.model import (
     FAILURE_CODES,
     OUT_OF_MEMORY,
-    FailureCode,
     Limits,
     ParseFailed,
 )
@@ -21,40 +20,11 @@ from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits, Sandbo
 
 _ENTRIES = "app.engines.documents.entries"
 _MAX_MESSAGE_CHARS = 300
-_MAX_PROCESSES = 8
-_MAX_TOTAL_PROCESSES = 1_000
-_IDLE_SECONDS = 300.0
 
-SERVER = ForkServer(
-    (_ENTRIES,),
-    max_processes=_MAX_PROCESSES,
-    max_total_processes=_MAX_TOTAL_PROCESSES,
-    idle_seconds=_IDLE_SECONDS,
-)
-
-
-def start_server(
-    *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
-) -> None:
-    """Start one fork server for this process and for the processes that it forks later.
-
-    Without this call, each process starts its own server with its first document, and that server
-    exits after five idle minutes. The function returns immediately; the server starts in the
-    background. Calling the function again is cheap, and replaces a server that has exited.
-
-    Args:
-        max_processes: The maximum number of documents read or rendered at the same time;
-            additional calls wait.
-        idle_seconds: If given, the server starts with the first document, and exits after this
-            time without documents. This reduces idle memory use from 45 MB to 4 MB.
-        nice: The increment added to the niceness of the server and its processes.
-    """
-    SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
-
-
-def stop_server() -> None:
-    """Disconnect from the fork server. The server exits when no other process uses it."""
-    SERVER.stop()
+# Until `start_server` is called, each process starts its own server with its first document. A
+# server uses 45 MB while it is idle, and its launcher uses 4 MB.
+SERVER = ForkServer((_ENTRIES,), max_processes=8, max_total_processes=1_000, idle_seconds=300.0)
+start_server, stop_server = SERVER.start, SERVER.stop
 
 
 @contextmanager
@@ -126,14 +96,11 @@ def _build_process_limits(limits: Limits, *, allow_threads: bool) -> ProcessLimi
 def _decode_failure(payload: bytes) -> ParseFailed:
     try:
         failure = orjson.loads(payload)
-        code, message = (
-            str(failure["code"]),
-            replace_unstorable_chars(str(failure["message"]))[:_MAX_MESSAGE_CHARS],
-        )
-    except (ValueError, KeyError, TypeError):
+        code = next(code for code in FAILURE_CODES if code == failure["code"])
+        message = replace_unstorable_chars(str(failure["message"]))[:_MAX_MESSAGE_CHARS]
+    except (ValueError, KeyError, TypeError, StopIteration):
         return build_invalid_result_error()
-    known_code: FailureCode | None = next((name for name in FAILURE_CODES if name == code), None)
-    return build_invalid_result_error() if known_code is None else ParseFailed(known_code, message)
+    return ParseFailed(code, message)
 
 
 def _explain_process_failure(error: ProcessFailed, limits: Limits) -> ParseFailed:

@@ -2,10 +2,10 @@
 
 import operator
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -14,6 +14,7 @@ from app.engines.documents.layout import check_text, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
+    Attachment,
     DocumentSummary,
     Limits,
     Page,
@@ -30,6 +31,15 @@ ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
 """The number of pixels per point if `render` is called without a width or scale."""
 _LANGUAGE_CODE_BYTES = 2
+_MAX_NAME_CHARS = 255
+_PAGE_PROPERTIES: dict[str, Callable[[Any], Any]] = {
+    "width": float,
+    "height": float,
+    "rotation": int,
+    "has_text_layer": bool,
+    "is_blank": bool,
+    "is_scan": bool,
+}
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
@@ -155,6 +165,24 @@ def render_text(
     raise build_invalid_result_error()
 
 
+def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
+    """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
+
+    `media_type` is one of `MAIL_TYPES`. Of a long name, only the end is kept. Empty files, and
+    small pictures inside the text, such as logos, are left out. Raises `ParseFailed`, and
+    `SandboxUnavailable` if no process could be started.
+    """
+    with call_entry(
+        "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS
+    ) as received_frames:
+        for frame_type, payload in received_frames:
+            content_type, content = next(received_frames, (b"", b""))
+            if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):
+                raise build_invalid_result_error()
+            name = replace_unstorable_chars(payload.decode("utf-8", "replace"))
+            yield Attachment(name[-_MAX_NAME_CHARS:], content)
+
+
 def check_media_type(media_type: str) -> None:
     """Raise `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`."""
     if media_type not in MEDIA_TYPES:
@@ -198,9 +226,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
         text = replace_unstorable_chars(page_data["text"])
         starts, ends = array("I", page_data["starts"]), array("I", page_data["ends"])
         boxes = array("I", page_data["boxes"])
-        size = float(page_data["width"]), float(page_data["height"])
-        rotation, has_text_layer = int(page_data["rotation"]), bool(page_data["has_text_layer"])
-        is_blank, is_scan = bool(page_data["is_blank"]), bool(page_data["is_scan"])
+        properties = {name: type_(page_data[name]) for name, type_ in _PAGE_PROPERTIES.items()}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
@@ -215,18 +241,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
             for a, b, x0, y0, x1, y1 in zip(starts, ends, sides, sides, sides, sides, strict=True)
         ]
 
-    return Page(
-        number=number,
-        width=size[0],
-        height=size[1],
-        rotation=rotation,
-        start=start,
-        text=text,
-        has_text_layer=has_text_layer,
-        build_words=build_words,
-        is_blank=is_blank,
-        is_scan=is_scan,
-    )
+    return Page(number=number, start=start, text=text, build_words=build_words, **properties)
 
 
 def _are_words_valid(

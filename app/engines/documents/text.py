@@ -105,6 +105,11 @@ def normalize_text(text: str) -> str:
     return normalize("NFC", text)
 
 
+def clean_text(text: str) -> str:
+    """Replace what cannot be stored (`replace_unstorable_chars`), and then normalize the text."""
+    return normalize_text(replace_unstorable_chars(text))
+
+
 def detect_bom(data: bytes) -> tuple[str, int] | None:
     """Return the encoding and the length of the byte order mark, or None if there is no mark."""
     for bom, encoding in _BOMS:

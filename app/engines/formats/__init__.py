@@ -82,7 +82,7 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     values = {} if options is None else options
     if not isinstance(values, Mapping):
         raise FormatError("options", "must be an object")
-    option_schemas: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
+    option_schemas = FORMATS[format_id].options
     for name in values:
         if name not in option_schemas:
             message = (

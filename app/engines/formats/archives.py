@@ -24,8 +24,8 @@ class ArchiveWriter:
     """A writer that streams a ZIP archive with fixed timestamps to a file or a pipe."""
 
     def __init__(self, out: BinaryIO) -> None:
-        # For an output that cannot seek, `zipfile` calls only the methods of `_OutputFile`.
-        self._zip = _Archive(cast("IO[bytes]", _OutputFile(out)), "w")
+        # For an output that cannot seek, `zipfile` calls only the methods of `OutputFile`.
+        self._zip = _Archive(cast("IO[bytes]", OutputFile(out)), "w")
         self._entries = _EntryList()
         # For a million entries, the list of `zipfile` would take half a gigabyte of memory.
         self._zip.filelist = cast("list[zipfile.ZipInfo]", self._entries)
@@ -101,18 +101,27 @@ class _Archive(zipfile.ZipFile):
         """Do nothing, so that the archive stays incomplete if `close` was not called."""
 
 
-class _OutputFile:
-    """A write-only wrapper that hides `seek`, so that `zipfile` treats each output as a stream."""
+class OutputFile:
+    """A write-only wrapper for libraries that write a file; closing it does not close the output.
+
+    It has no `seek`, so `zipfile` treats each output as a stream.
+    """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
+        self.closed = False
 
     def write(self, data: bytes) -> int:
+        """Write data, and return its length."""
         self._out.write(data)
         return len(data)
 
     def flush(self) -> None:
         """Do nothing; the owner of the output flushes it."""
+
+    def close(self) -> None:
+        """Mark this wrapper as closed."""
+        self.closed = True
 
 
 class _EntryList:

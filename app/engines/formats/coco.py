@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from app.engines.formats.archives import ArchiveWriter, Spool, build_safe_name
 from app.engines.formats.documents import DocumentWriter, get_artifact
 from app.engines.formats.image_size import read_image_size
-from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.labels import list_columns
+from app.engines.formats.model import Field, Fields, Format, Options, Page, Row, Source
 from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 
@@ -20,52 +21,39 @@ _DECIMAL_PLACES = 2
 """The number of decimal places in pixel coordinates."""
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "categories": {
-            "enum": ["regions", "all"],
-            "default": "regions",
-            "description": (
-                "The fields that become categories. regions: only fields of type region. all: all "
-                "fields, with the boxes from their evidence; evidence without a box gets the box "
-                "around the words that it marks."
-            ),
-        },
-        "pages": {
-            "enum": ["all", "labeled"],
-            "default": "all",
-            "description": (
-                "The pages to write as images: all pages, or only pages with annotations."
-            ),
-        },
-        "width": {
-            "type": "integer",
-            "minimum": 100,
-            "maximum": 4000,
-            "default": 1000,
-            "description": "The width of the page images in pixels.",
-        },
-        "image_format": {
-            "enum": ["jpeg", "png"],
-            "default": "jpeg",
-            "description": "The file format of the page images.",
-        },
+    "categories": {
+        "enum": ["regions", "all"],
+        "default": "regions",
+        "description": (
+            "The fields that become categories. regions: only fields of type region. all: all "
+            "fields, with the boxes from their evidence; evidence without a box gets the box "
+            "around the words that it marks."
+        ),
     },
-    "additionalProperties": False,
+    "pages": {
+        "enum": ["all", "labeled"],
+        "default": "all",
+        "description": "The pages to write as images: all pages, or only pages with annotations.",
+    },
+    "width": {
+        "type": "integer",
+        "minimum": 100,
+        "maximum": 4000,
+        "default": 1000,
+        "description": "The width of the page images in pixels.",
+    },
+    "image_format": {
+        "enum": ["jpeg", "png"],
+        "default": "jpeg",
+        "description": "The file format of the page images.",
+    },
 }
 
 
 class CocoWriter(DocumentWriter):
     """A writer of a ZIP with page images in `images` and the boxes in `annotations.json`."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options, source: Source) -> None:
         super().__init__(source)
         self._archive = ArchiveWriter(out)
         self._uses_all_fields = options.get("categories") == "all"
@@ -76,9 +64,8 @@ class CocoWriter(DocumentWriter):
         self._image_format = options.get("image_format", "jpeg")
         self._images, self._annotations = Spool(), Spool()
         self._image_count = self._annotation_count = self._document_count = 0
-        self._is_open = True
 
-    def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
+    def _needs_words(self, rows: Sequence[Row]) -> bool:
         return self._uses_all_fields and any(needs_words(row) for row in rows)
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
@@ -144,10 +131,7 @@ class CocoWriter(DocumentWriter):
         }
         self._annotations.add(dump_json(annotation).encode())
 
-    def _finish(self) -> None:
-        if not self._is_open:
-            return
-        self._is_open = False
+    def _end_file(self) -> None:
         self._archive.add_chunks("annotations.json", self._build_json(), is_compressed=False)
         self._archive.close()
         self._images.close()
@@ -175,18 +159,13 @@ def _compute_size(page: Page, width: int) -> tuple[int, int]:
 
 
 def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
-    """Return the keys of fields other than tables, and of table columns as `table.column`.
+    """Return the keys of fields other than tables, and then of table columns as `table.column`.
 
     With `only_regions`, returns only fields and columns of type region.
     """
-    columns = [(field["key"], field) for field in fields if field["type"] != "table"]
-    columns += [
-        (f"{field['key']}.{column['key']}", column)
-        for field in fields
-        if field["type"] == "table"
-        for column in field["columns"]
-    ]
-    return [name for name, field in columns if not only_regions or field["type"] == "region"]
+    columns = list_columns(fields)
+    names = sorted(columns, key=lambda name: "." in name)
+    return [name for name in names if not only_regions or columns[name]["type"] == "region"]
 
 
 def _render_sample() -> str:
@@ -219,7 +198,7 @@ FORMAT = Format(
         "region fields or from all evidence. Values without a box are left out; an image that "
         "cannot be rendered is listed as missing."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("evidence", "confidence"),
     default_parts=("evidence",),
     required_parts=("evidence",),

@@ -1,11 +1,11 @@
 """Write CoNLL files: one word per line with its IOB2 tag, and one block per tag set."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from app.engines.formats.documents import DocumentWriter
-from app.engines.formats.model import Field, Format, Page, Row, Source, Word
+from app.engines.formats.model import Fields, Format, Options, Page, Row, Source, Word
 from app.engines.formats.text_spans import list_text_spans, select_disjoint_spans, tag_words
 
 _CHUNK_CHARS = 1 << 18
@@ -18,33 +18,23 @@ _FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
 _NO_BOX = (0.0, 0.0, 0.0, 0.0)
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "columns": {
-            "enum": list(_FILLERS),
-            "default": "plain",
-            "description": (
-                "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
-                "(from 0 to 1, measured from the top left of the page) and tag. conll2003: token, "
-                "-X-, O and tag, the four columns of CoNLL-2003."
-            ),
-        },
+    "columns": {
+        "enum": list(_FILLERS),
+        "default": "plain",
+        "description": (
+            "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
+            "(from 0 to 1, measured from the top left of the page) and tag. conll2003: token, "
+            "-X-, O and tag, the four columns of CoNLL-2003."
+        ),
     },
-    "additionalProperties": False,
 }
 
 
 class ConllWriter(DocumentWriter):
     """A writer of one block per tag set, in which the words of each page are one sequence."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options, source: Source) -> None:
+        # Each tag names its field, so the fields are not needed.
         super().__init__(source)
         self._out = out
         self._columns = options.get("columns", "plain")
@@ -65,7 +55,7 @@ class ConllWriter(DocumentWriter):
             if words:
                 self._add_sequence(tag_words(words, text_spans))
 
-    def _finish(self) -> None:
+    def _end_file(self) -> None:
         self._flush()
 
     def _add_sequence(self, tagged_words: Sequence[tuple[Word, str]]) -> None:
@@ -125,7 +115,7 @@ FORMAT = Format(
         "per tag set. Keeps only tags with offsets in the text, without their values; if tags "
         "overlap, the longest tag is kept."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("evidence", "text"),
     default_parts=("evidence", "text"),
     required_parts=("evidence",),

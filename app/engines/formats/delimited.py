@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, BinaryIO
 
 from app.engines.formats.cells import (
@@ -13,71 +14,61 @@ from app.engines.formats.cells import (
 )
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    SEPARATOR_OPTION,
     LabelSplitter,
     list_common_values,
     list_field_headers,
     list_plain_fields,
     list_table_rows,
 )
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.model import Field, Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import render_sample
 
 _CHUNK_CHARS = 1 << 18
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "delimiter": {
-            "enum": [",", ";", "\t", "|"],
-            "default": ",",
-            "description": "The character that separates the cells of a line.",
-        },
-        "separator": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 10,
-            "default": "|",
-            "description": "The separator between the values of a field with multiple values.",
-        },
-        "rows": {
-            "enum": ["join", "explode"],
-            "default": "join",
-            "description": (
-                "How to write tables. join: one line per tag set, with each table as JSON in one "
-                "cell. explode: one line per table row, with a column for each of the table's "
-                "columns; all other cells are repeated. A table that has another type in an older "
-                "schema version also has a column for the values of that version."
-            ),
-        },
-        "header": {
-            "type": "boolean",
-            "default": True,
-            "description": "Write the column names in the first line.",
-        },
-        "bom": {
-            "type": "boolean",
-            "default": False,
-            "description": "Start the file with a byte order mark, so that Excel detects UTF-8.",
-        },
-        "raw": {
-            "type": "boolean",
-            "default": False,
-            "description": (
-                "Leave cells unchanged, even if a spreadsheet would execute them as formulas. By "
-                "default, such cells are prefixed with an apostrophe, except numbers."
-            ),
-        },
+    "delimiter": {
+        "enum": [",", ";", "\t", "|"],
+        "default": ",",
+        "description": "The character that separates the cells of a line.",
     },
-    "additionalProperties": False,
+    "separator": SEPARATOR_OPTION,
+    "rows": {
+        "enum": ["join", "explode"],
+        "default": "join",
+        "description": (
+            "How to write tables. join: one line per tag set, with each table as JSON in one "
+            "cell. explode: one line per table row, with a column for each of the table's "
+            "columns; all other cells are repeated. A table that has another type in an older "
+            "schema version also has a column for the values of that version."
+        ),
+    },
+    "header": {
+        "type": "boolean",
+        "default": True,
+        "description": "Write the column names in the first line.",
+    },
+    "bom": {
+        "type": "boolean",
+        "default": False,
+        "description": "Start the file with a byte order mark, so that Excel detects UTF-8.",
+    },
+    "raw": {
+        "type": "boolean",
+        "default": False,
+        "description": (
+            "Leave cells unchanged, even if a spreadsheet would execute them as formulas. By "
+            "default, such cells are prefixed with an apostrophe, except numbers."
+        ),
+    },
 }
 
 
 class DelimitedWriter(ParsingWriter):
     """A CSV writer that names each column after the property's path in the JSON row."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._out = out
         self._buffer = io.StringIO()
@@ -101,8 +92,7 @@ class DelimitedWriter(ParsingWriter):
         if options.get("header", True):
             self._csv.writerow(self._build_header(plain_fields, tables))
 
-    def write(self, row: Row) -> None:
-        """Add one tag set."""
+    def _write_row(self, row: Row) -> None:
         plain_labels, table_labels = self._splitter.split(row.get("labels") or {})
         line = self._build_common_cells(row)
         for key, convert in self._converters:
@@ -111,12 +101,10 @@ class DelimitedWriter(ParsingWriter):
             self._csv.writerows(self._explode_tables(line, table_labels))
         else:
             self._csv.writerow(line)
-        self.rows += 1
         if self._buffer.tell() > _CHUNK_CHARS:
             self._flush()
 
-    def close(self) -> None:
-        """Write the remaining data."""
+    def _finish(self) -> None:
         self._flush()
 
     def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, CellConverter]]:
@@ -148,20 +136,10 @@ class DelimitedWriter(ParsingWriter):
                     cell for name, convert in converters for cell in convert(row.get(name))
                 ]
                 cells_by_table = {**empty_cells, key: row_cells}
-                yield [
-                    *line,
-                    key,
-                    str(number),
-                    *(cell for table_cells in cells_by_table.values() for cell in table_cells),
-                ]
+                yield [*line, key, str(number), *chain.from_iterable(cells_by_table.values())]
                 count += 1
         if not count:
-            yield [
-                *line,
-                "",
-                "",
-                *(cell for table_cells in empty_cells.values() for cell in table_cells),
-            ]
+            yield [*line, "", "", *chain.from_iterable(empty_cells.values())]
 
     def _flush(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
@@ -178,7 +156,7 @@ FORMAT = Format(
         "One flat line per tag set in UTF-8, with one column per field from all schema versions; "
         "money has two columns, amount and currency. Safe to open in a spreadsheet."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "tables"),
     sample=render_sample(DelimitedWriter, {}),
     writer=DelimitedWriter,

@@ -14,7 +14,7 @@ from app.engines.formats.archives import (
     build_safe_name,
 )
 from app.engines.formats.documents import DocumentWriter, get_artifact
-from app.engines.formats.model import Field, Format, Page, Row, Source
+from app.engines.formats.model import Fields, Format, Options, Page, Row, Source
 from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 from app.engines.formats.sample import SAMPLE_ROW
@@ -23,47 +23,36 @@ _PIXELS_PER_POINT = 200 / 72
 _PDF = "application/pdf"
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "split": {
-            "type": "string",
-            "pattern": "^[a-z0-9][a-z0-9_-]*$",
-            "maxLength": 32,
-            "default": "train",
-            "description": (
-                "The name (without .json) of the index file, which lists the ids of the documents."
-            ),
-        },
-        "files": {
-            "type": "boolean",
-            "default": True,
-            "description": "Include the document files.",
-        },
+    "split": {
+        "type": "string",
+        "pattern": "^[a-z0-9][a-z0-9_-]*$",
+        "maxLength": 32,
+        "default": "train",
+        "description": (
+            "The name (without .json) of the index file, which lists the ids of the documents."
+        ),
     },
-    "additionalProperties": False,
+    "files": {
+        "type": "boolean",
+        "default": True,
+        "description": "Include the document files.",
+    },
 }
 
 
 class DocileWriter(DocumentWriter):
     """A writer of a ZIP with the folders `annotations`, `pdfs` and `files`, and an index file."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-        source: Source,
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options, source: Source) -> None:
+        # Each tag names its field, so the fields are not needed.
         super().__init__(source)
         self._archive = ArchiveWriter(out)
         self._split = options.get("split", "train")
         self._includes_files = options.get("files", True)
         self._ids = Spool()
         self._document_count = 0
-        self._is_open = True
 
-    def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
+    def _needs_words(self, rows: Sequence[Row]) -> bool:
         return any(needs_words(row) for row in rows)
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
@@ -88,10 +77,7 @@ class DocileWriter(DocumentWriter):
         self._archive.add_chunks(path, chunks, is_compressed=True)
         return {"file": path, "file_missing": False}
 
-    def _finish(self) -> None:
-        if not self._is_open:
-            return
-        self._is_open = False
+    def _end_file(self) -> None:
         self._archive.add_chunks(f"{self._split}.json", self._build_index(), is_compressed=False)
         self._archive.close()
         self._ids.close()
@@ -189,7 +175,7 @@ FORMAT = Format(
         "items per tag set, and the file of its document. Values without a box on a page are only "
         "in metadata.labels; a deleted file is marked as missing."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence"),
     default_parts=("evidence",),
     required_parts=("evidence",),

@@ -6,6 +6,13 @@ from typing import Any
 from app.engines.formats.cells import get_headers
 from app.engines.formats.model import Field, Row
 
+SEPARATOR_OPTION = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 10,
+    "default": "|",
+    "description": "The separator between the values of a field with multiple values.",
+}
 _TAG_SET_PROPERTIES = ("tag_set_id", "status", "source", "revision")
 _ARTIFACT_PROPERTIES = (
     "id",

@@ -1,10 +1,9 @@
 """Write one JSON array, with each tag set on a separate line."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from app.engines.formats.json_lines import JsonLinesWriter
-from app.engines.formats.model import NO_OPTIONS, TAG_SET_PARTS, Field, Format
+from app.engines.formats.model import TAG_SET_PARTS, Format
 from app.engines.formats.sample import render_sample
 
 
@@ -23,11 +22,7 @@ class JsonArrayWriter(JsonLinesWriter):
         super().close()
 
 
-def _create_writer(
-    out: BinaryIO,
-    fields: Sequence[Field],  # noqa: ARG001 - each tag set names its own fields
-    options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
-) -> JsonArrayWriter:
+def _create_writer(out: BinaryIO, *_: object) -> JsonArrayWriter:
     return JsonArrayWriter(out)
 
 
@@ -40,7 +35,6 @@ FORMAT = Format(
         "One JSON array with an object per tag set, the same objects as in jsonl. For large "
         "exports prefer jsonl, because many programs read a whole array into memory."
     ),
-    options_schema=NO_OPTIONS,
     keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),

@@ -1,12 +1,8 @@
 """Write JSON Lines: each tag set is one line with all requested parts."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import orjson
-
-from app.engines.formats.model import NO_OPTIONS, TAG_SET_PARTS, Field, Format, Row
+from app.engines.formats.model import TAG_SET_PARTS, Format
 from app.engines.formats.sample import render_sample
 
 _CHUNK_BYTES = 1 << 18
@@ -29,15 +25,6 @@ class JsonLinesWriter:
         self._end = end
         self._is_incomplete = False
         """True if the last chunk of the current tag set has not been added yet."""
-
-    def write(self, row: Row) -> None:
-        """Add one tag set; NaN and infinite numbers become null."""
-        try:
-            self.write_json(orjson.dumps(row))
-        except TypeError:  # an integer beyond 64 bits, or a lone surrogate
-            text = json.dumps(row)
-            value = json.loads(text, parse_constant=lambda _: None)
-            self.write_json(json.dumps(value, separators=(",", ":")).encode())
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set's JSON, which is not parsed."""
@@ -69,11 +56,7 @@ class JsonLinesWriter:
             self._buffer.clear()
 
 
-def _create_writer(
-    out: BinaryIO,
-    fields: Sequence[Field],  # noqa: ARG001 - each line names its own fields
-    options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
-) -> JsonLinesWriter:
+def _create_writer(out: BinaryIO, *_: object) -> JsonLinesWriter:
     return JsonLinesWriter(out)
 
 
@@ -86,7 +69,6 @@ FORMAT = Format(
         "One JSON object per line, for one tag set: the document, schema version, people, dates "
         "and labels by field key. If requested, it includes tags with evidence, text and history."
     ),
-    options_schema=NO_OPTIONS,
     keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),

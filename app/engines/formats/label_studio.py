@@ -10,53 +10,48 @@ from typing import Any, BinaryIO
 
 from app.engines.formats import label_studio_config as config
 from app.engines.formats.json_array import JsonArrayWriter
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.labels import list_columns
+from app.engines.formats.model import Fields, Format, Options, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW, render_sample
 
 _NON_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "results": {
-            "enum": ["annotations", "predictions"],
-            "default": "annotations",
-            "description": (
-                "How to write the tags. annotations: as finished annotations. predictions: as "
-                "suggestions that annotators in Label Studio accept or change."
-            ),
-        },
-        "labeling_config": {
-            "type": "boolean",
-            "default": True,
-            "description": (
-                "Write a labeling configuration for the project into the first task, as "
-                "`meta.labeling_config`."
-            ),
-        },
+    "results": {
+        "enum": ["annotations", "predictions"],
+        "default": "annotations",
+        "description": (
+            "How to write the tags. annotations: as finished annotations. predictions: as "
+            "suggestions that annotators in Label Studio accept or change."
+        ),
     },
-    "additionalProperties": False,
+    "labeling_config": {
+        "type": "boolean",
+        "default": True,
+        "description": (
+            "Write a labeling configuration for the project into the first task, as "
+            "`meta.labeling_config`."
+        ),
+    },
 }
 
 
 class LabelStudioWriter(ParsingWriter):
     """A writer that converts each tag set to one Label Studio task."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._array = JsonArrayWriter(out)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
-        self._columns = config.list_columns(fields)
+        self._columns = list_columns(fields)
         self._choices = {
             name: frozenset(config.list_choices(field)) for name, field in self._columns.items()
         }
         self._results = options.get("results", "annotations")
         self._with_config = options.get("labeling_config", True)
 
-    def write(self, row: Row) -> None:
-        """Add one tag set."""
+    def _write_row(self, row: Row) -> None:
         task: dict[str, Any] = {"data": _build_data(row)}
         if self._with_config and not self.rows:
             task["meta"] = {"labeling_config": config.build_config(self._columns)}
@@ -67,10 +62,8 @@ class LabelStudioWriter(ParsingWriter):
             gold = bool((row.get("artifact") or {}).get("gold"))
             task["annotations"] = [{"ground_truth": gold, "result": results}]
         self._array.write_json(dump_json(task).encode())
-        self.rows += 1
 
-    def close(self) -> None:
-        """Write the remaining data."""
+    def _finish(self) -> None:
         self._array.close()
 
     def _build_results(self, row: Row) -> list[dict[str, Any]]:
@@ -223,7 +216,7 @@ FORMAT = Format(
         "Tasks with annotations or predictions for import into Label Studio: text spans as labels, "
         "and all other values in one control per field. Includes the text by default."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "evidence", "confidence", "text"),
     default_parts=("evidence", "text"),
     sample=_render_sample(),

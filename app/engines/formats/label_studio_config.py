@@ -5,7 +5,7 @@ other names contain an upper-case letter, so that they differ from every field k
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
 from app.engines.formats.model import Field
@@ -15,17 +15,6 @@ TEXT, LABEL, OTHER = "Text", "Label", "Other"
 
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields and table columns by tag key, for example `total` or `items.quantity`."""
-    columns: dict[str, Field] = {}
-    for field in fields:
-        if field["type"] == "table":
-            columns |= {f"{field['key']}.{column['key']}": column for column in field["columns"]}
-        else:
-            columns[field["key"]] = field
-    return columns
 
 
 def list_choices(field: Field) -> list[str]:
@@ -48,7 +37,7 @@ def is_shown_unchanged(value: str) -> bool:
 
 
 def build_config(columns: Mapping[str, Field]) -> str:
-    """Build the labeling configuration as XML. `columns` is the result of `list_columns`."""
+    """Build the labeling configuration as XML. `columns` is the result of `labels.list_columns`."""
     return "\n".join(["<View>", *_build_labels(columns), *_build_controls(columns), "</View>"])
 
 

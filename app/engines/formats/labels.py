@@ -12,7 +12,7 @@ class LabelBuilder:
     def __init__(self, fields: Sequence[Field]) -> None:
         self._keys = [field["key"] for field in fields]
         self._multiple_names = frozenset(
-            name for name, field in _list_names_and_fields(fields) if field.get("multiple")
+            name for name, column in list_columns(fields).items() if column.get("multiple")
         )
 
     def build(self, tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -44,6 +44,17 @@ class LabelBuilder:
         return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
 
 
+def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
+    """Return the fields and table columns by tag key, for example `total` or `items.quantity`."""
+    columns: dict[str, Field] = {}
+    for field in fields:
+        if field["type"] == "table":
+            columns |= {f"{field['key']}.{column['key']}": column for column in field["columns"]}
+        else:
+            columns[field["key"]] = field
+    return columns
+
+
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
     """Merge the fields of all schema versions, so that each field occurs once.
 
@@ -61,10 +72,3 @@ def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
             elif merged["type"] == "table":
                 merged["has_plain_values"] = True
     return list(merged_fields.values())
-
-
-def _list_names_and_fields(fields: Sequence[Field]) -> Iterable[tuple[str, Field]]:
-    for field in fields:
-        yield field["key"], field
-        for column in field.get("columns") or ():
-            yield f"{field['key']}.{column['key']}", column

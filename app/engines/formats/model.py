@@ -1,22 +1,16 @@
 """The interface of export formats: a description and a streaming writer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 
 Field: TypeAlias = Mapping[str, Any]
+Fields: TypeAlias = Sequence[Field]
+Options: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 
 TAG_SET_PARTS = ("values", "tables", "evidence", "confidence", "text", "history")
 """The parts of a tag set, of which each format keeps some or all."""
-
-NO_OPTIONS: Mapping[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {},
-    "additionalProperties": False,
-}
-"""The `options_schema` for formats without options."""
 
 
 class FormatError(ValueError):
@@ -41,11 +35,8 @@ class Writer(Protocol):
     rows: int
     """The number of tag sets added."""
 
-    def write(self, row: Row) -> None:
-        """Add one tag set, with the properties listed in the docstring of `app.engines.formats`."""
-
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as UTF-8 JSON.
+        """Add one tag set as UTF-8 JSON, as described in `app.engines.formats`.
 
         Raises ValueError if the format parses the JSON and it is invalid.
         """
@@ -112,18 +103,16 @@ class Source(Protocol):
         """
 
 
-WriterFactory: TypeAlias = Callable[[BinaryIO, Sequence[Field], Mapping[str, Any]], Writer]
-DocumentWriterFactory: TypeAlias = Callable[
-    [BinaryIO, Sequence[Field], Mapping[str, Any], Source], Writer
-]
+WriterFactory: TypeAlias = Callable[[BinaryIO, Fields, Options], Writer]
+DocumentWriterFactory: TypeAlias = Callable[[BinaryIO, Fields, Options, Source], Writer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """The description and the writer of an export format.
 
-    `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    parts from TAG_SET_PARTS that the format preserves. `default_parts` lists which of evidence,
+    `keeps` lists the parts from TAG_SET_PARTS that the format preserves. `options` maps the name of
+    each option to its JSON Schema, which has a default. `default_parts` lists which of evidence,
     text and history are included unless a client requests otherwise; `required_parts` lists which
     of them cannot be left out. A format has a `writer`, or a `document_writer` if it needs the
     pages or the file of each document. If `keeps_removed` is true, the file has rows for removed
@@ -137,16 +126,26 @@ class Format:
     media_type: str
     extension: str
     description: str
-    options_schema: Mapping[str, Any]
     keeps: tuple[str, ...]
     sample: str
+    options: Mapping[str, Any] = field(default_factory=dict)
     writer: WriterFactory | None = None
     document_writer: DocumentWriterFactory | None = None
     default_parts: tuple[str, ...] = ()
     required_parts: tuple[str, ...] = ()
     keeps_removed: bool = False
     needs_process: bool = False
-    check_fields: Callable[[Sequence[Field]], None] | None = None
+    check_fields: Callable[[Fields], None] | None = None
+
+    @property
+    def options_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema 2020-12 of an object with options."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": self.options,
+            "additionalProperties": False,
+        }
 
     @property
     def is_text(self) -> bool:
@@ -155,11 +154,7 @@ class Format:
         return main_type == "text" or subtype.endswith(("json", "x-ndjson"))
 
     def create_writer(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],
-        options: Mapping[str, Any],
-        source: Source | None = None,
+        self, out: BinaryIO, fields: Fields, options: Options, source: Source | None = None
     ) -> Writer:
         """Create a writer that runs in this process.
 

@@ -5,17 +5,18 @@ value. If a value in the batch does not fit the column, each value is converted 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, TypeAlias
 
-from app.engines.formats.arrow_types import Arrow, ArrowArray, ArrowField, DataType
+import pyarrow as pa  # type: ignore[import-untyped]
+
 from app.engines.formats.model import Field
 from app.engines.formats.parquet_values import AMOUNT_PATTERN, build_converter, is_text
 from app.engines.formats.parsing import dump_json
 
 _Labels: TypeAlias = Sequence[Mapping[str, Any]]
-_ColumnBuilder: TypeAlias = Callable[[Arrow, Sequence[Any], DataType], ArrowArray]
-_NONE_TYPE = type(None)
+_ColumnBuilder: TypeAlias = Callable[[Sequence[Any], pa.DataType], pa.Array]
 
 
 class UnfitColumnError(ValueError):
@@ -26,24 +27,22 @@ class LabelColumnBuilder:
     """A builder for the Arrow column `labels`, which has one child column for each field.
 
     Args:
-        arrow: the module `pyarrow`.
         fields: the union of the fields from all schema versions.
         type_: the Arrow type of the column.
     """
 
-    def __init__(self, arrow: Arrow, fields: Sequence[Field], type_: Iterable[ArrowField]) -> None:
-        self._arrow = arrow
+    def __init__(self, fields: Sequence[Field], type_: Iterable[pa.Field]) -> None:
         self._types = list(type_)
         self._converters = {field["key"]: build_converter(field) for field in fields}
         self._builders = {
-            field["key"]: _build_string_column
+            field["key"]: partial(_build_plain_column, str)
             if is_text(field)
             else _COLUMN_BUILDERS[field["type"]]
             for field in fields
             if is_text(field) or (field["type"] in _COLUMN_BUILDERS and not field.get("multiple"))
         }
 
-    def build(self, rows: _Labels) -> tuple[ArrowArray, list[str | None]]:
+    def build(self, rows: _Labels) -> tuple[pa.Array, list[str | None]]:
         """Convert the labels of all rows, and return the column and the labels that do not fit.
 
         The second return value contains, for each row, a JSON object with these labels, or None.
@@ -57,11 +56,11 @@ class LabelColumnBuilder:
         other_labels: list[str | None] = [None] * len(rows)
         for number, keys in unfit_keys.items():
             other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
-        return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
+        return pa.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
     def _build_column(
-        self, child: ArrowField, rows: _Labels, unfit_keys: dict[int, set[str]]
-    ) -> ArrowArray:
+        self, child: pa.Field, rows: _Labels, unfit_keys: dict[int, set[str]]
+    ) -> pa.Array:
         """Build the child column for one field.
 
         A value that does not fit the column becomes null, and the field's key is added to
@@ -71,7 +70,7 @@ class LabelColumnBuilder:
         values = [labels.get(key) for labels in rows]
         try:
             if key in self._builders:
-                return self._builders[key](self._arrow, values, child.type)
+                return self._builders[key](values, child.type)
         except (ValueError, OverflowError):  # Arrow raises them for values that do not fit
             pass
         convert = self._converters[key]
@@ -82,37 +81,22 @@ class LabelColumnBuilder:
                     converted[number] = convert(value)
                 except (ValueError, OverflowError):
                     unfit_keys.setdefault(number, set()).add(key)
-        return self._arrow.array(converted, type=child.type)
+        return pa.array(converted, type=child.type)
 
 
-def _require_types(values: Sequence[Any], *types: type) -> None:
-    if not {_NONE_TYPE, *types}.issuperset(map(type, values)):
+def _require_types(values: Sequence[Any], type_: type) -> None:
+    if not {type_, type(None)}.issuperset(map(type, values)):
         raise UnfitColumnError
 
 
-def _build_string_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
-    _require_types(values, str)
-    return arrow.array(values, type=type_)
-
-
-def _build_number_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
-    _require_types(values, float)
-    if not all(map(isfinite, filter(None, values))):
+def _build_plain_column(value_type: type, values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    _require_types(values, value_type)
+    if value_type is float and not all(map(isfinite, filter(None, values))):
         raise UnfitColumnError
-    return arrow.array(values, type=type_)
+    return pa.array(values, type=type_)
 
 
-def _build_integer_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
-    _require_types(values, int)
-    return arrow.array(values, type=type_)
-
-
-def _build_boolean_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
-    _require_types(values, bool)
-    return arrow.array(values, type=type_)
-
-
-def _build_money_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
+def _build_money_column(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     _require_types(values, dict)
     non_null_values = [value or {"amount": None, "currency": None} for value in values]
     if any(value.keys() != {"amount", "currency"} for value in non_null_values):
@@ -126,15 +110,15 @@ def _build_money_column(arrow: Arrow, values: Sequence[Any], type_: DataType) ->
     ]
     if fits != [value is not None for value in values]:
         raise UnfitColumnError
-    texts = arrow.array(amounts, type=arrow.string())
-    arrays = [texts.cast(type_[0].type), arrow.array(currencies, type=type_[1].type)]
-    null_mask = arrow.array([value is None for value in values])
-    return arrow.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)
+    texts = pa.array(amounts, type=pa.string())
+    arrays = [texts.cast(type_[0].type), pa.array(currencies, type=type_[1].type)]
+    null_mask = pa.array([value is None for value in values])
+    return pa.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)
 
 
 _COLUMN_BUILDERS: Mapping[str, _ColumnBuilder] = {
-    "number": _build_number_column,
-    "integer": _build_integer_column,
-    "boolean": _build_boolean_column,
+    "number": partial(_build_plain_column, float),
+    "integer": partial(_build_plain_column, int),
+    "boolean": partial(_build_plain_column, bool),
     "money": _build_money_column,
 }

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -111,15 +112,8 @@ def _convert_money(value: object) -> dict[str, Any]:
     }
 
 
-def _convert_date(value: object) -> date:
-    converted = date.fromisoformat(_convert_text(value))
-    if converted.isoformat() != value:
-        raise UnfitValueError
-    return converted
-
-
-def _convert_time(value: object) -> time:
-    converted = time.fromisoformat(_convert_text(value))
+def _convert_iso(type_: type[date] | type[time], value: object) -> date | time:
+    converted = type_.fromisoformat(_convert_text(value))
     if converted.isoformat() != value:
         raise UnfitValueError
     return converted
@@ -137,8 +131,8 @@ _CONVERTERS: Mapping[str, Convert] = {
     "integer": _convert_integer,
     "boolean": _convert_boolean,
     "money": _convert_money,
-    "date": _convert_date,
-    "time": _convert_time,
+    "date": partial(_convert_iso, date),
+    "time": partial(_convert_iso, time),
     "datetime": _convert_datetime,
     "address": _convert_address,
 }

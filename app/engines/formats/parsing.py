@@ -1,28 +1,29 @@
-"""Define the base class for writers that parse each tag set, and functions for JSON."""
+"""Define the base classes for writers that parse each tag set, and functions for JSON."""
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from app.engines.formats.model import Row
 
+_BATCH_BYTES = 4 << 20
+
 
 class ParsingWriter(ABC):
-    """A writer that parses the JSON of each tag set; subclasses implement `write`."""
+    """A writer that parses the JSON of each tag set."""
 
     def __init__(self) -> None:
         self.rows = 0
         self._chunks: list[bytes] = []
-
-    @abstractmethod
-    def write(self, row: Row) -> None:
-        """Add one tag set."""
+        self._is_closed = False
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
-        self.write(parse_row(line))
+        self._write_row(parse_row(line))
+        self.rows += 1
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
         """Add a chunk of a tag set's JSON; the last chunk causes the tag set to be parsed."""
@@ -30,6 +31,52 @@ class ParsingWriter(ABC):
         if is_last:
             line, self._chunks = b"".join(self._chunks), []
             self.write_json(line)
+
+    def close(self) -> None:
+        """Write the remaining data, which completes the file. A second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._finish()
+
+    @abstractmethod
+    def _write_row(self, row: Row) -> None:
+        """Write one tag set."""
+
+    @abstractmethod
+    def _finish(self) -> None:
+        """Write the remaining data."""
+
+
+class BatchWriter(ParsingWriter):
+    """A writer that collects tag sets in batches of bounded size.
+
+    A batch has at most `max_batch_rows` tag sets.
+    """
+
+    def __init__(self, max_batch_rows: int) -> None:
+        super().__init__()
+        self._max_batch_rows = max_batch_rows
+        self._batch: list[Row] = []
+        self._batch_bytes = 0
+
+    def write_json(self, line: bytes) -> None:
+        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        super().write_json(line)
+        self._batch_bytes += len(line)
+        if len(self._batch) >= self._max_batch_rows or self._batch_bytes >= _BATCH_BYTES:
+            self._end_batch()
+
+    def _write_row(self, row: Row) -> None:
+        self._batch.append(row)
+
+    def _end_batch(self) -> None:
+        rows, self._batch, self._batch_bytes = self._batch, [], 0
+        if rows:
+            self._write_batch(rows)
+
+    @abstractmethod
+    def _write_batch(self, rows: Sequence[Row]) -> None:
+        """Write the tag sets of a batch, which has at least one."""
 
 
 def parse_row(line: bytes) -> dict[str, Any]:

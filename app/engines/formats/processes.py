@@ -4,7 +4,6 @@ One pipe carries the rows to `formats.child`, and another carries the file back,
 prepares the next rows. The process exits when its caller exits, even if the caller is killed.
 """
 
-import json
 import os
 import secrets
 import selectors
@@ -20,7 +19,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from app.engines import interpreter
-from app.engines.formats.model import Field, Row
+from app.engines.formats.model import Field
 
 INVALID_ROW_STATUS = 65
 """The exit status of the process if a tag set is invalid; see EX_DATAERR in sysexits.h."""
@@ -80,10 +79,6 @@ class ProcessWriter:
         self._end = end.encode() + b"\n"
         request = {"format": format_id, "fields": fields, "options": options, "end": end}
         self._buffer = bytearray(orjson.dumps(request) + b"\n")
-
-    def write(self, row: Row) -> None:
-        """Add one tag set."""
-        self.write_json(json.dumps(row).encode())
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as JSON, which only the process parses."""

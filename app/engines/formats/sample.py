@@ -4,6 +4,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from app.engines.formats.model import Row, WriterFactory
 
 SAMPLE_FIELDS: tuple[dict[str, Any], ...] = (
@@ -67,6 +69,6 @@ def render_sample(
     """
     out = io.BytesIO()
     sample_writer = create_writer(out, SAMPLE_FIELDS, options)
-    sample_writer.write(row)
+    sample_writer.write_json(orjson.dumps(row))
     sample_writer.close()
     return out.getvalue().decode()

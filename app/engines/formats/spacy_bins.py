@@ -4,13 +4,12 @@ A DocBin can be written only as a whole, so the tag sets are divided among sever
 spaCy is imported when the first writer is created, because it needs much memory.
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter
-from app.engines.formats.model import Field, Format, Row
-from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
+from app.engines.formats.model import Fields, Format, Options, Row
+from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.formats.text_spans import TextSpan, list_text_spans
 
@@ -29,31 +28,22 @@ _LANGUAGES = (
 )
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "language": {
-            "enum": list(_LANGUAGES),
-            "default": "xx",
-            "description": (
-                "The language whose tokenizer splits the text; use the language of the pipeline "
-                "that you train. xx is spaCy's tokenizer for multiple languages."
-            ),
-        },
+    "language": {
+        "enum": list(_LANGUAGES),
+        "default": "xx",
+        "description": (
+            "The language whose tokenizer splits the text; use the language of the pipeline "
+            "that you train. xx is spaCy's tokenizer for multiple languages."
+        ),
     },
-    "additionalProperties": False,
 }
 
 
 class SpacyWriter(ParsingWriter):
     """A writer that adds tag sets to numbered DocBin files of limited size."""
 
-    def __init__(
-        self,
-        out: BinaryIO,
-        fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
-        options: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, out: BinaryIO, _fields: Fields, options: Options) -> None:
+        # Each tag names its field, so the fields are not needed.
         from spacy.util import filter_spans  # noqa: PLC0415 - spaCy needs much memory
 
         super().__init__()
@@ -61,16 +51,9 @@ class SpacyWriter(ParsingWriter):
         self._filter_spans = filter_spans
         self._language = options.get("language", "xx")
         self._part_count = 0
-        self._is_open = True
         self._start_part()
 
-    def write(self, row: Row) -> None:
-        """Add one tag set."""
-        self.write_json(json.dumps(row).encode())
-
-    def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
-        row = parse_row(line)
+    def _write_row(self, row: Row) -> None:
         text = row.get("text") or ""
         # The tokenizer has no length limit, but `Language.make_doc` has one.
         doc = self._tokenizer(text)
@@ -84,16 +67,12 @@ class SpacyWriter(ParsingWriter):
         doc.user_data.update(_build_user_data(row))
         self._bin.add(doc)
         self._part_tokens += len(doc)
-        self.rows += 1
         if len(self._bin) >= _PART_ROWS or self._part_tokens >= _PART_TOKENS:
             self._end_part()
             self._start_part()
 
-    def close(self) -> None:
+    def _finish(self) -> None:
         """Write the last DocBin file, and complete the ZIP. It has at least one DocBin file."""
-        if not self._is_open:
-            return
-        self._is_open = False
         if len(self._bin) or not self._part_count:
             self._end_part()
         self._archive.close()
@@ -166,7 +145,7 @@ FORMAT = Format(
         "text become spans of whole tokens; if spans overlap, the longest becomes an entity. The "
         "labels are stored as JSON in the user data."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "tables", "evidence", "text"),
     default_parts=("evidence", "text"),
     required_parts=("evidence", "text"),

@@ -4,16 +4,17 @@ Memory is constant, because XlsxWriter keeps the rows in temporary files until t
 closed.
 """
 
-import importlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.engines.formats import xlsx_values as values
+from app.engines.formats.archives import OutputFile
 from app.engines.formats.cells import escape_formula
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    SEPARATOR_OPTION,
     LabelSplitter,
     list_common_values,
     list_field_headers,
@@ -21,9 +22,12 @@ from app.engines.formats.flat import (
     list_row_headers,
     list_table_rows,
 )
-from app.engines.formats.model import Field, Format, Row, TooManyColumnsError
+from app.engines.formats.model import Field, Fields, Format, Options, Row, TooManyColumnsError
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+
+if TYPE_CHECKING:
+    from xlsxwriter import Workbook  # type: ignore[import-untyped]
 
 MAX_ROWS = 1_048_576
 """The maximum number of rows in a sheet; additional rows are written to another sheet."""
@@ -34,27 +38,16 @@ _RESERVED_NAMES = ("history",)
 _CREATED_AT = datetime(2000, 1, 1)  # noqa: DTZ001 - a fixed time, written unchanged
 
 _OPTIONS: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "separator": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 10,
-            "default": "|",
-            "description": "The separator between the values of a field with multiple values.",
-        },
-        "raw": {
-            "type": "boolean",
-            "default": False,
-            "description": (
-                "Leave cells unchanged, even if they begin like a formula. Such cells are text in "
-                "the workbook, but become formulas if the workbook is saved as CSV. By default, "
-                "they are prefixed with an apostrophe."
-            ),
-        },
+    "separator": SEPARATOR_OPTION,
+    "raw": {
+        "type": "boolean",
+        "default": False,
+        "description": (
+            "Leave cells unchanged, even if they begin like a formula. Such cells are text in "
+            "the workbook, but become formulas if the workbook is saved as CSV. By default, "
+            "they are prefixed with an apostrophe."
+        ),
     },
-    "additionalProperties": False,
 }
 
 
@@ -64,53 +57,22 @@ def _check_fields(fields: Sequence[Field]) -> None:
         raise TooManyColumnsError
 
 
-class _Format(Protocol):
-    """A cell format, which is only passed to methods of XlsxWriter."""
-
-
-class _Worksheet(Protocol):
-    """The methods of `xlsxwriter.worksheet.Worksheet` that are used here."""
-
-    def freeze_panes(self, row: int, col: int) -> None: ...
-
-    def write_boolean(self, row: int, col: int, boolean: bool) -> object: ...  # noqa: FBT001
-
-    def write_datetime(self, row: int, col: int, value: date, cell_format: _Format) -> object: ...
-
-    def write_number(self, row: int, col: int, number: float) -> object: ...
-
-    def write_string(self, row: int, col: int, string: str) -> object: ...
-
-
-class _Workbook(Protocol):
-    """The methods of `xlsxwriter.Workbook` that are used here."""
-
-    def add_format(self, properties: Mapping[str, str]) -> _Format: ...
-
-    def add_worksheet(self, name: str) -> _Worksheet: ...
-
-    def close(self) -> None: ...
-
-    def set_properties(self, properties: Mapping[str, datetime]) -> None: ...
-
-    def use_zip64(self) -> None: ...
-
-
 class XlsxWriter(ParsingWriter):
     """A writer that collects rows in a workbook, and writes it to the output in `close`."""
 
-    def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
+    def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
+        import xlsxwriter  # noqa: PLC0415 - only needed for exports of this format
+
         super().__init__()
         self._out = _OutputFile(out)
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        self._book: _Workbook = importlib.import_module("xlsxwriter").Workbook(
+        self._book = xlsxwriter.Workbook(
             self._out, {"constant_memory": True, "tmpdir": self._folder.name}
         )
         self._book.use_zip64()
         self._book.set_properties({"created": _CREATED_AT})
         self._separator = options.get("separator", "|")
         self._escape = str if options.get("raw") else escape_formula
-        self._is_open = True
         self._names: set[str] = set()
         tables = [field for field in fields if field["type"] == "table"]
         plain_fields = list_plain_fields(fields)
@@ -126,7 +88,7 @@ class XlsxWriter(ParsingWriter):
             for table in tables
         }
 
-    def write(self, row: Row) -> None:
+    def _write_row(self, row: Row) -> None:
         """Add one tag set to the main sheet, and its table rows to the sheets of the tables."""
         plain_labels, table_labels = self._splitter.split(row.get("labels") or {})
         cells = [
@@ -142,13 +104,8 @@ class XlsxWriter(ParsingWriter):
                 for name, convert in converters:
                     cells += convert(line.get(name))
                 sheet.write(cells)
-        self.rows += 1
 
-    def close(self) -> None:
-        """Write the workbook to the output."""
-        if not self._is_open:
-            return
-        self._is_open = False
+    def _finish(self) -> None:
         try:
             self._book.close()
         except Exception as error:  # noqa: BLE001 - raised again; XlsxWriter replaces errors
@@ -169,13 +126,15 @@ class XlsxWriter(ParsingWriter):
 class _Sheet:
     """A sheet of rows with the same columns. When it is full, rows are added to a new sheet."""
 
-    def __init__(self, book: _Workbook, name: str, headers: Sequence[str], names: set[str]) -> None:
+    def __init__(
+        self, book: "Workbook", name: str, headers: Sequence[str], names: set[str]
+    ) -> None:
         self._book = book
         self._name = name
         self._headers = headers
         self._names = names
-        self._date_format = _add_format(book, "yyyy-mm-dd")
-        self._datetime_format = _add_format(book, "yyyy-mm-dd hh:mm:ss")
+        self._date_format = book.add_format({"num_format": "yyyy-mm-dd"})
+        self._datetime_format = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         self._start()
 
     def write(self, cells: Iterable[values.Cell]) -> None:
@@ -209,31 +168,20 @@ class _Sheet:
             sheet.write_number(row, column, value)
 
 
-class _OutputFile:
-    """The file object for the workbook, which is not seekable even if the output is.
+class _OutputFile(OutputFile):
+    """The file object for the workbook.
 
     After an error it writes nothing, although XlsxWriter still tries to write the end of the file.
     """
 
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self.error: Exception | None = None
+    error: Exception | None = None
 
     def write(self, data: bytes) -> int:
-        if self.error is None:
-            try:
-                self._out.write(data)
-            except Exception as error:
-                self.error = error
-                raise
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing; the owner of the output flushes it."""
-
-
-def _add_format(book: _Workbook, pattern: str) -> _Format:
-    return book.add_format({"num_format": pattern})
+        try:
+            return len(data) if self.error else super().write(data)
+        except Exception as error:
+            self.error = error
+            raise
 
 
 def _choose_sheet_name(name: str, names: set[str]) -> str:
@@ -284,7 +232,7 @@ FORMAT = Format(
         "one sheet per table. Cells contain numbers, booleans, dates or text. Text is truncated to "
         "32,767 characters. Exports with more than 16,384 columns fail."
     ),
-    options_schema=_OPTIONS,
+    options=_OPTIONS,
     keeps=("values", "tables"),
     sample=_render_sample(),
     writer=XlsxWriter,

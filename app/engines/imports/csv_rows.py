@@ -17,9 +17,10 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     UNREADABLE,
+    Entry,
     ImportFileError,
-    Position,
-    Record,
+    Parsed,
+    Reader,
     RecordContent,
 )
 
@@ -39,6 +40,12 @@ class _CsvHeader(NamedTuple):
     columns: list[str]
     delimiter: str
     end: int
+
+
+class _CsvRow(NamedTuple):
+    columns: list[str]
+    cells: list[str]
+    error: tuple[str, str] | None
 
 
 class _RowTooLargeError(Exception):
@@ -88,28 +95,21 @@ class _CsvLines(Iterator[str]):
                 self._read_line()
 
 
-class CsvReader:
-    """Reads CSV files, in which each row after the header is a record."""
+class CsvReader(Reader):
+    """Reads CSV files, in which each row after the header is a record.
 
-    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`.
+    Raises ImportFileError if the header is invalid.
+    """
 
-        Raises ImportFileError if the header is invalid.
-        """
+    def _scan(self, file: BinaryIO, offset: int) -> Iterator[Entry]:
         header = _read_header(file)
-        offset, number = max(start.offset, header.end), start.number
-        for row, row_error, end in _read_rows(file, offset, header.delimiter):
-            content, error = (None, row_error) if row_error else _parse_row(header.columns, row)
-            yield Record(number, content, error, end - offset, Position(end, number + 1))
-            offset, number = end, number + 1
+        offset = max(offset, header.end)
+        for cells, error, end in _read_rows(file, offset, header.delimiter):
+            yield Entry(_CsvRow(header.columns, cells, error), end - offset, end)
+            offset = end
 
-    def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file.
-
-        Raises ImportFileError if the header is invalid.
-        """
-        header = _read_header(file)
-        return sum(1 for _ in _read_rows(file, header.end, header.delimiter))
+    def _parse(self, data: _CsvRow) -> Parsed:
+        return (None, data.error) if data.error else _parse_row(data.columns, data.cells)
 
 
 def _read_rows(
@@ -175,9 +175,7 @@ def _split_header(text: str, delimiter: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
 
 
-def _parse_row(
-    columns: list[str], row: list[str]
-) -> tuple[RecordContent | None, tuple[str, str] | None]:
+def _parse_row(columns: list[str], row: list[str]) -> Parsed:
     if len(row) != len(columns):
         message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
         return None, (UNREADABLE, message)

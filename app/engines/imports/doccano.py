@@ -7,9 +7,8 @@ https://doccano.github.io/doccano/.
 
 from typing import Any
 
-from app.engines.imports.document_properties import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
-from app.engines.imports.records import ContentError, RecordContent
+from app.engines.imports.records import ContentError, RecordContent, build_properties, read_id
 
 LABEL_PROPERTIES = ("label", "labels", "entities", "cats")
 """The properties that contain labels. They depend on the version and the type of the project."""

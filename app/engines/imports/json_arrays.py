@@ -4,17 +4,17 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from app.engines.imports.lines import MAX_LINE_BYTES
 from app.engines.imports.records import (
     START,
     TOO_LARGE,
     Converter,
+    Entry,
     ImportFileError,
-    Position,
-    Record,
-    RecordContent,
+    Parsed,
+    Reader,
     parse_object,
 )
 
@@ -23,39 +23,19 @@ _GAP = re.compile("[ \t\r\n,\ufeff]*")
 """The characters between two elements, and before the first element."""
 
 
-class _ArrayElement(NamedTuple):
-    """An element of the array, and the offset after it."""
+class JsonArrayReader(Reader):
+    """Reads formats whose files are JSON arrays of objects.
 
-    data: bytes
-    end: int
-
-
-class JsonArrayReader:
-    """Reads formats whose files are JSON arrays of objects."""
+    Raises ImportFileError if a file is not a well-formed JSON array.
+    """
 
     def __init__(self, convert: Converter) -> None:
         self._convert = convert
 
-    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`.
+    def _scan(self, file: BinaryIO, offset: int) -> Iterator[Entry]:
+        return _ArrayScanner(file, offset).read()
 
-        Raises ImportFileError if the file is not a well-formed JSON array.
-        """
-        offset, number = start
-        for element in _ArrayScanner(file, offset).read():
-            size, offset = element.end - offset, element.end
-            content, error = self._parse_element(element.data)
-            yield Record(number, content, error, size, Position(offset, number + 1))
-            number += 1
-
-    def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file.
-
-        Raises ImportFileError if the file is not a well-formed JSON array.
-        """
-        return sum(1 for _ in _ArrayScanner(file, START.offset).read())
-
-    def _parse_element(self, data: bytes) -> tuple[RecordContent | None, tuple[str, str] | None]:
+    def _parse(self, data: bytes) -> Parsed:
         if len(data) > MAX_LINE_BYTES:
             return None, (TOO_LARGE, f"The record is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)
@@ -75,7 +55,8 @@ class _ArrayScanner:
         self._index = 0
         self._offset = offset
 
-    def read(self) -> Iterator[_ArrayElement]:
+    def read(self) -> Iterator[Entry]:
+        start = self._offset
         if self._offset == START.offset:
             self._skip_gap()
             if self._peek() != "[":
@@ -88,7 +69,8 @@ class _ArrayScanner:
             if self._peek() == "]":
                 return
             data = self._advance(self._find_end())
-            yield _ArrayElement(data, self._offset)
+            yield Entry(data, self._offset - start, self._offset)
+            start = self._offset
 
     def _find_end(self) -> int:
         """Return the index after the element that begins at the current index."""

@@ -8,8 +8,9 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     Converter,
-    Position,
-    Record,
+    Entry,
+    Parsed,
+    Reader,
     RecordContent,
     parse_object,
 )
@@ -17,34 +18,21 @@ from app.engines.imports.records import (
 _BOM = b"\xef\xbb\xbf"
 
 
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     """Reads `jsonl` files, and files of other formats with one object in each line."""
 
     def __init__(self, convert: Converter = RecordContent) -> None:
         self._convert = convert
 
-    def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`."""
-        offset, number = start
+    def _scan(self, file: BinaryIO, offset: int) -> Iterator[Entry]:
         for line in read_lines(file, offset):
-            size, offset = line.end - offset, line.end
-            if line.data is not None and line.data.isspace():
-                continue
-            data = line.data
-            if data is not None and line.end == size:
+            start, offset, data = offset, line.end, line.data
+            if data is not None and start == START.offset:
                 data = data.removeprefix(_BOM)
-            content, error = self._parse_line(data)
-            yield Record(number, content, error, size, Position(line.end, number + 1))
-            number += 1
+            if line.data is None or not line.data.isspace():
+                yield Entry(data, line.end - start, line.end)
 
-    def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file."""
-        lines = read_lines(file, START.offset)
-        return sum(line.data is None or not line.data.isspace() for line in lines)
-
-    def _parse_line(
-        self, data: bytes | None
-    ) -> tuple[RecordContent | None, tuple[str, str] | None]:
+    def _parse(self, data: bytes | None) -> Parsed:
         if data is None:
             return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)

@@ -7,9 +7,8 @@ https://labelstud.io/guide/export#Label-Studio-JSON-format-of-annotated-tasks.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.engines.imports.document_properties import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
-from app.engines.imports.records import ContentError, RecordContent
+from app.engines.imports.records import ContentError, RecordContent, build_properties, read_id
 
 _SEPARATOR = " / "
 """The separator between the levels of a taxonomy path. Schema imports use it in option values."""

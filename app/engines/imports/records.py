@@ -1,8 +1,9 @@
-"""Define the records of import files, and the interface of readers."""
+"""Define the records of import files, and the base class of readers."""
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import orjson
 
@@ -64,13 +65,12 @@ class Record(NamedTuple):
     next: Position
 
 
-def parse_object(
-    data: bytes, convert: Converter
-) -> tuple[RecordContent | None, tuple[str, str] | None]:
-    """Parse a record that is a JSON object, and return its content and its error.
+Parsed: TypeAlias = tuple[RecordContent | None, tuple[str, str] | None]
+"""The content of a record, or the code and the message of its error. One of the two is None."""
 
-    The error is a pair of code and message. Either the content or the error is None.
-    """
+
+def parse_object(data: bytes, convert: Converter) -> Parsed:
+    """Parse a record that is a JSON object."""
     try:
         orjson.loads(data)
         _name_checker.decode(data.decode())
@@ -106,7 +106,15 @@ def _check_names(members: list[tuple[str, Any]]) -> None:
 _name_checker = json.JSONDecoder(object_pairs_hook=_check_names, parse_int=str, parse_float=str)
 
 
-class Reader(Protocol):
+class Entry(NamedTuple):
+    """A record that was found but not parsed: its data, its size in bytes, the offset after it."""
+
+    data: Any
+    size: int
+    end: int
+
+
+class Reader(ABC):
     """Reads the import files of one format."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
@@ -114,9 +122,46 @@ class Reader(Protocol):
 
         Raises ImportFileError if the file as a whole cannot be imported.
         """
+        for number, entry in enumerate(self._scan(file, start.offset), start.number):
+            content, error = self._parse(entry.data)
+            yield Record(number, content, error, entry.size, Position(entry.end, number + 1))
 
     def count(self, file: BinaryIO) -> int:
         """Return the number of records in a file.
 
         Raises ImportFileError if the file as a whole cannot be imported.
         """
+        return sum(1 for _ in self._scan(file, START.offset))
+
+    @abstractmethod
+    def _scan(self, file: BinaryIO, offset: int) -> Iterator[Entry]:
+        """Find the records from `offset`, which is the start of the file or the end of a record."""
+
+    @abstractmethod
+    def _parse(self, data: Any) -> Parsed:
+        """Parse the data of a record."""
+
+
+def build_properties(
+    text: str, external_id: str | None, metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Build the properties of a document.
+
+    Of `metadata`, only non-empty strings, numbers and Boolean values are kept.
+    """
+    plain_metadata = {
+        name: value
+        for name, value in metadata.items()
+        if isinstance(value, (str, bool, int, float)) and value != ""
+    }
+    return {"text": text, "external_id": external_id, "metadata": plain_metadata}
+
+
+def read_id(value: object) -> str | None:
+    """Read the id of a record as a string.
+
+    Returns None if `value` is neither an integer nor a non-empty string.
+    """
+    if isinstance(value, str) and value:
+        return value
+    return str(value) if type(value) is int else None

@@ -2,10 +2,9 @@
 
 The models of PP-OCR are part of the `rapidocr` wheel, so nothing is downloaded. Each page is
 rendered and recognized in a separate process, with one thread, no network access, and the limits in
-`LIMITS`.
+`service.LIMITS`.
 """
 
-from app.engines.ocr.model import LIMITS, RecognizedPage, RecognizedWord
-from app.engines.ocr.service import recognize_page, stop_server
+from app.engines.ocr.service import RecognizedPage, RecognizedWord, recognize_page, stop_server
 
-__all__ = ["LIMITS", "RecognizedPage", "RecognizedWord", "recognize_page", "stop_server"]
+__all__ = ["RecognizedPage", "RecognizedWord", "recognize_page", "stop_server"]

@@ -8,7 +8,6 @@ docs/contributors/documents.md and docs/decisions/0034.
 from app.engines.sandbox.client import ForkServer
 from app.engines.sandbox.model import (
     DONE,
-    FailureReason,
     ProcessFailed,
     ProcessLimits,
     SandboxUnavailable,
@@ -18,7 +17,6 @@ from app.engines.sandbox.process import SandboxedProcess
 
 __all__ = [
     "DONE",
-    "FailureReason",
     "ForkServer",
     "ProcessFailed",
     "ProcessLimits",

@@ -24,6 +24,7 @@ from app.engines.sandbox.model import (
     ProcessLimits,
     SandboxUnavailable,
     ServerOptions,
+    has_event,
 )
 from app.engines.sandbox.process import Channel, SandboxedProcess
 
@@ -71,12 +72,13 @@ class ForkServer:
         """Start the server unless it is running, and return before it is ready.
 
         Call this in a long-lived process before it forks the processes that use the server. A
-        second call replaces a server that has exited. If `idle_seconds` is set, only the launcher
-        starts now, and the server starts with the first request. See `ServerOptions` for the other
-        arguments.
+        second call is cheap, and replaces a server that has exited. If `idle_seconds` is set, only
+        the launcher starts now, and the server starts with the first request. `max_processes`
+        keeps its value if it is None. See `ServerOptions` for the arguments.
         """
         with self._lock:
-            if self._control is not None and _is_disconnected(self._control):
+            # Without events, poll still reports that the other end is closed.
+            if self._control is not None and has_event(self._control, 0):
                 self._disconnect()
             if self._control is None:
                 # Store the options, because a server that replaces this server needs them.
@@ -203,16 +205,8 @@ def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
     Returns False at once if the server exits or refuses the request. `deadline` is a
     `time.monotonic()` value.
     """
-    poll = select.poll()
-    poll.register(reports, select.POLLIN)
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+    if not has_event(reports, select.POLLIN, deadline - time.monotonic()):
         return False
     with suppress(ConnectionError):
         return reports.recv(1) == STARTED
     return False
-
-
-def _is_disconnected(control: socket.socket) -> bool:
-    poll = select.poll()
-    poll.register(control, 0)
-    return bool(poll.poll(0))

@@ -7,6 +7,8 @@ of the payload, and the payload. The server sends reports about the process: `ST
 
 import errno
 import os
+import select
+import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,6 +112,16 @@ class ExitReport(NamedTuple):
 def decode_exit_report(data: bytes) -> ExitReport:
     """Decode an exit report from bytes that `ExitReport.encode` returned."""
     return ExitReport(*_EXIT_REPORT.unpack(data))
+
+
+def has_event(descriptor: int | socket.socket, events: int, seconds: float = 0.0) -> bool:
+    """Wait for one of the poll events, or for the other end to close; return whether it occurred.
+
+    Waits at most `seconds`.
+    """
+    poll = select.poll()
+    poll.register(descriptor, events)
+    return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:

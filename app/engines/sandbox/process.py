@@ -19,6 +19,7 @@ from app.engines.sandbox.model import (
     ProcessLimits,
     SandboxUnavailable,
     decode_exit_report,
+    has_event,
 )
 
 _CHUNK_BYTES = 1 << 16  # the capacity of a pipe; a larger buffer costs time
@@ -150,10 +151,10 @@ class SandboxedProcess:
         """
         assert self._channel is not None
         reports = self._channel.reports
-        if not _is_readable(reports, seconds):
+        if not has_event(reports, select.POLLIN, seconds):
             with suppress(OSError):
                 reports.shutdown(socket.SHUT_WR)
-            if not _is_readable(reports, _REAP_WAIT_SECONDS):
+            if not has_event(reports, select.POLLIN, _REAP_WAIT_SECONDS):
                 raise ServerLost
         try:
             data = reports.recv(_REPORT_BYTES)
@@ -176,12 +177,6 @@ class SandboxedProcess:
         return ProcessFailed(
             "crashed", _get_signal_name(-code) if code < 0 else f"exit status {code}"
         )
-
-
-def _is_readable(reports: socket.socket, seconds: float) -> bool:
-    poll = select.poll()
-    poll.register(reports, select.POLLIN)
-    return bool(poll.poll(seconds * 1000))
 
 
 def _get_signal_name(signal_number: int) -> str:

@@ -35,6 +35,7 @@ from app.engines.sandbox.model import (
     ProcessLimits,
     Send,
     ServerOptions,
+    has_event,
     write_frame,
 )
 
@@ -156,7 +157,7 @@ class _Server:
     def _fork_process(
         self, request: dict[str, Any], results: int, reports: int, document: int | None = None
     ) -> None:
-        if _is_abandoned(reports):
+        if has_event(reports, select.POLLRDHUP):  # the caller closed its end in the meantime
             return
         report_socket = socket.socket(fileno=os.dup(reports))
         server_pid = os.getpid()
@@ -204,13 +205,6 @@ class _Server:
         if not self._is_successor_requested:
             self._is_successor_requested = True
             os.write(self._launcher_reports, SUCCESSOR_REQUESTED)
-
-
-def _is_abandoned(reports: int) -> bool:
-    """Return whether the caller closed its end of the socket while the request was waiting."""
-    poll = select.poll()
-    poll.register(reports, select.POLLRDHUP)
-    return bool(poll.poll(0))
 
 
 def _send_report(reports: socket.socket, data: bytes) -> None:

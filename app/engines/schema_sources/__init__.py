@@ -5,7 +5,26 @@ represent is dropped, and causes a warning with its location in the source. Refe
 resources are never fetched.
 """
 
+from collections.abc import Callable, Mapping
+
+from app.engines.schema_sources.json_schema.reader import read_json_schema
+from app.engines.schema_sources.label_studio.reader import read_label_studio
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, SourceWarning
-from app.engines.schema_sources.reading import FORMATS, read_schema
+from app.engines.schema_sources.portable import read_portable
+
+FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
+    "json_schema": read_json_schema,
+    "portable": read_portable,
+    "label_studio": read_label_studio,
+}
 
 __all__ = ["FORMATS", "SchemaSourceError", "SourceSchema", "SourceWarning", "read_schema"]
+
+
+def read_schema(format_: str, content: object) -> SourceSchema:
+    """Read a schema in one of the `FORMATS`.
+
+    `content` is a JSON value, JSON text or XML text, depending on the format. Raises
+    SchemaSourceError if the content cannot be imported.
+    """
+    return FORMATS[format_](content)

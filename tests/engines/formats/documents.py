@@ -118,7 +118,7 @@ def write(
     checked = check_options(format_id, options)
     writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
     for row in rows:
-        writer.write(row)
+        writer.write_json(json.dumps(row).encode())
     assert writer.rows == len(rows)
     writer.close()
     writer.close()

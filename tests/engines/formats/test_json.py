@@ -32,7 +32,7 @@ def test_no_rows_are_an_empty_array() -> None:
 def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
     out, writer = start()
     for row in rows:
-        writer.write(row)
+        writer.write_json(json.dumps(row).encode())
     writer.close()
     assert json.loads(out.getvalue()) == rows
     assert writer.rows == len(rows)
@@ -45,13 +45,13 @@ def test_each_tag_set_has_its_line_however_it_arrives() -> None:
     for piece in (b'{"a":[', b"1", b",2", b"]"):
         writer.write_chunk(piece, is_last=False)
     writer.write_chunk(b"}", is_last=True)
-    writer.write({"half": "\ud800", "nan": float("nan")})
+    writer.write_json(b'{"half":"\\ud800"}')
     writer.close()
     assert out.getvalue().split(b"\n") == [
         b"[",
         b'{"big":123456789012345678901234567890,  "n":1.0},',
         b'{"a":[1,2]},',
-        b'{"half":"\\ud800","nan":null}',
+        b'{"half":"\\ud800"}',
         b"]",
         b"",
     ]
@@ -60,8 +60,8 @@ def test_each_tag_set_has_its_line_however_it_arrives() -> None:
 @pytest.mark.parametrize("text", ["a\nb\r\n", '"', "\\", "\u2028", "x" * 1_000_000, "\x00\x01"])
 def test_any_text_is_read_back(text: str) -> None:
     out, writer = start()
-    writer.write({"text": text})
-    writer.write_json(json.dumps({"text": text}).encode())
+    for _ in range(2):
+        writer.write_json(json.dumps({"text": text}).encode())
     writer.close()
     assert orjson.loads(out.getvalue()) == [{"text": text}] * 2
 

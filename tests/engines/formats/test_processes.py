@@ -41,9 +41,8 @@ def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> Non
     apart = _start(files[1], format_id)
     process = _find_process(apart)
     for writer in (FORMATS[format_id].create_writer(files[0], SAMPLE_FIELDS, {}), apart):
-        for _ in range(3_000):
+        for _ in range(3_001):
             writer.write_json(LINE)
-        writer.write(SAMPLE_ROW)
         writer.write_chunk(LINE[:10], is_last=False)
         writer.write_chunk(LINE[10:], is_last=True)
         writer.close()

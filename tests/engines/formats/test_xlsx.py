@@ -194,10 +194,11 @@ def test_any_text_is_read_back(text: str) -> None:
     assert labels_of({"name": text}) == {"name": TEXTS[text]}
 
 
-def test_rows_given_as_objects() -> None:
+def test_lone_surrogates_and_a_table_that_is_none() -> None:
     out = io.BytesIO()
     writer = FORMATS["xlsx"].writer(out, FIELDS, {})
-    writer.write({"tag_set_id": "half \ud800", "labels": {"items": "no rows"}})
+    row = {"tag_set_id": "half \ud800", "labels": {"items": "no rows"}}
+    writer.write_json(json.dumps(row).encode())
     writer.close()
     sheets = read(out.getvalue())
     assert sheets["Tag sets"][0]["tag_set_id"] == "half ?"

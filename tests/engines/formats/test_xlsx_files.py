@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import orjson
 import pytest
 
 from app.engines.formats import FORMATS
@@ -18,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_the_same_rows_give_the_same_bytes() -> None:
     script = """
-import hashlib, io, os, time
+import hashlib, io, json, os, time
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 os.umask(int(os.environ["UMASK"], 8))
 out = io.BytesIO()
 writer = FORMATS["xlsx"].writer(out, SAMPLE_FIELDS, {})
-writer.write(SAMPLE_ROW)
+writer.write_json(json.dumps(SAMPLE_ROW).encode())
 writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """
@@ -56,7 +57,7 @@ def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.Mo
             raise FullError
 
     writer = FORMATS["xlsx"].writer(Full(), FIELDS, {})  # type: ignore[arg-type]
-    writer.write(SAMPLE_ROW)
+    writer.write_json(orjson.dumps(SAMPLE_ROW))
     assert list(tmp_path.iterdir())
     with pytest.raises(FullError):
         writer.close()

@@ -6,7 +6,7 @@ import pytest
 
 from app.engines.fields import check_fields
 from app.engines.imports.marks import Mark, MarkConverter, MarkError, SpanMark, ValueMark
-from app.engines.schema_sources.label_studio import read_label_studio
+from app.engines.schema_sources.label_studio.reader import read_label_studio
 
 _CONFIG = """
 <View>

@@ -48,13 +48,11 @@ class DocumentSource:
     ) -> bytes | None:
         """Render a page as an image, or return None if the file is missing or damaged."""
         self._on_step()
+        text = self._reader.read_flowing_page(artifact["id"], number)
         return self._images.find(
-            artifact["sha256"],
-            artifact["media_type"],
-            number,
-            text=self._reader.read_flowing_page(artifact["id"], number),
-            width=width,
-            format=image_format,
+            artifacts.PageImage(
+                artifact["sha256"], artifact["media_type"], number, width, image_format, text
+            )
         )
 
 

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import select, text
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
@@ -65,13 +65,6 @@ def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:
         "parent_id": parent_id,
     }
     db.session().execute(_SET_MISSING_PARENT, values)
-
-
-def set_attachment_count(artifact_id: UUID, count: int) -> None:
-    """Store the number of attachments in an email."""
-    statement = update(Artifact).where(Artifact.id == artifact_id)
-    statement = statement.values(attachment_count=count, updated_at=func.now())
-    db.session().execute(statement.execution_options(synchronize_session=False))
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:

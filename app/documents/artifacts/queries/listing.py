@@ -1,8 +1,7 @@
 """SQL queries for the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -29,7 +28,6 @@ from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
 from app.kit.pagination import (
-    CreatedFilters,
     KeyQuery,
     Page,
     PageRequest,
@@ -58,28 +56,8 @@ _NEWEST_LIST = PreparedList(
 )
 
 
-class DocumentFilters(CreatedFilters, total=False):
-    """Filters for the list of documents; without `archived`, archived documents are left out."""
-
-    status: list[str]
-    schema_id: UUID
-    media_type: str
-    language: str
-    ocr: str
-    external_id: str
-    parent_id: UUID
-    gold: bool
-    archived: str
-    assignee: UUID
-    assigned: bool
-    due_after: datetime
-    due_before: datetime
-    q: str
-
-
-def list_artifacts(page: PageRequest, **document_filters: Unpack[DocumentFilters]) -> Page:
-    """Return a page of documents that match the filters."""
-    filters: dict[str, Any] = {**document_filters}
+def list_artifacts(page: PageRequest, **filters: Any) -> Page:
+    """Return a page of documents that match the filters, which `ArtifactFilters` lists."""
     if "q" in filters:
         return search_pages.list_hits(page, filters)
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
@@ -162,15 +140,7 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
 
 def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     assignee = ArtifactAssignee
-    indexed_filters = (
-        "assignee",
-        "status",
-        "schema_id",
-        "archived",
-        "created_after",
-        "created_before",
-    )
-    if not set(filters) <= {*indexed_filters, "due_after", "due_before"}:
+    if not set(filters) <= {"assignee", *_STATE, *_PERIODS}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     facet_names = ("archived", "schema_id", "status") if by_state else ("archived",)

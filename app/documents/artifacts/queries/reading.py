@@ -186,10 +186,7 @@ def apply_filters(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
         )
     statement = statement.where(*_build_assignee_conditions(assignee, assigned=assigned))
-    if due_after is not None:
-        statement = statement.where(Artifact.due_at >= due_after)
-    if due_before is not None:
-        statement = statement.where(Artifact.due_at < due_before)
+    statement = statement.where(*within(Artifact.due_at, due_after, due_before))
     statement = apply_search_index_filters(
         statement,
         Artifact,

@@ -1,10 +1,11 @@
 """SQL queries that update, archive, reprocess, delete and lock documents, one or many."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, tuple_, update
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -36,6 +37,15 @@ _DETACH = """
     UPDATE artifacts SET schema_id = NULL, revision = revision + 1, updated_at = now()
     FROM locked WHERE organization_id = :organization_id AND artifacts.id = locked.id
 """
+
+# Neither the revision nor the time of the last update changes: the document itself is unchanged.
+_SET_PREDICTIONS = text(
+    """
+    UPDATE artifacts SET prediction = new.value
+    FROM jsonb_each(CAST(:predictions AS jsonb)) AS new (artifact_id, value)
+    WHERE organization_id = :organization_id AND id = CAST(new.artifact_id AS uuid)
+    """
+)
 
 
 def lock_schema(schema_id: UUID) -> bool:
@@ -166,6 +176,21 @@ def detach_schema(schema_id: UUID, *, wait: bool) -> None:
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}
     db.session().execute(statement, values)
+
+
+def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:
+    """Set the predictions of locked artifacts.
+
+    `predictions` maps artifact ids to predictions in the API's format.
+    """
+    if not predictions:
+        return
+    values = {str(artifact_id): prediction for artifact_id, prediction in predictions.items()}
+    parameters = {
+        "organization_id": tenancy.current_organization_id(),
+        "predictions": orjson.dumps(values).decode(),
+    }
+    db.session().execute(_SET_PREDICTIONS, parameters)
 
 
 class LockedArtifact(NamedTuple):

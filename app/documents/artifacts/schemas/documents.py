@@ -1,25 +1,22 @@
 """Request and response schemas for artifacts."""
 
-from collections.abc import Mapping
 from typing import ClassVar, Unpack
 
 from marshmallow import ValidationError
 
 from app.documents.artifacts.names import MAX_NAME_LENGTH, NAME_PATTERN, check_name
-from app.documents.artifacts.property_rules import (
-    MAX_TEXT_LENGTH,
-)
+from app.documents.artifacts.property_rules import MAX_TEXT_LENGTH
 from app.documents.artifacts.schemas.metadata import (
     METADATA_SCHEMA,
     METADATA_TEXT_SCHEMA,
     Metadata,
     MetadataText,
 )
-from app.documents.artifacts.schemas.predictions import ArtifactPrediction
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit.api.fields import (
     MAX_FORM_BYTES,
     Bool,
+    Data,
     FieldOptions,
     Int,
     JsonObject,
@@ -63,14 +60,8 @@ class DocumentName(Str):
         options["metadata"] = {"pattern": NAME_PATTERN, **options.get("metadata", {})}
         super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, **options)
 
-    def _deserialize(
-        self,
-        value: object,
-        attr: str | None,
-        data: Mapping[str, object] | None,
-        **kwargs: object,
-    ) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs)
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        text = super()._deserialize(value, attr, data, **options)
         try:
             return check_name(text)
         except ValueError as error:
@@ -117,13 +108,7 @@ class UploadArtifact(UploadSchema):
 class _ArchivedFilter(Str):
     """The filter `archived`: `true`, `false` or `any`. A JSON body may also contain a boolean."""
 
-    def _deserialize(
-        self,
-        value: object,
-        attr: str | None,
-        data: Mapping[str, object] | None,
-        **options: object,
-    ) -> str:
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
         text = str(value).lower() if isinstance(value, bool) else value
         return super()._deserialize(text, attr, data, **options)
 
@@ -191,6 +176,25 @@ class ArtifactClaim(Response):
 
     user_id = Uuid()
     expires_at = UtcDateTime()
+
+
+class ArtifactPredictionError(Response):
+    """The reason why the prediction failed."""
+
+    code = Str()
+    message = Str()
+
+
+class ArtifactPrediction(Response):
+    """The latest prediction of the artifact's tags, with its status."""
+
+    id = Uuid()
+    status = Str(validate=OneOf(("queued", "completed", "failed")))
+    model_version = Str(
+        allow_none=True,
+        description="The version of the model. Null until the prediction is completed.",
+    )
+    error = Nested(ArtifactPredictionError, allow_none=True)
 
 
 class ArtifactAssignee(Response):

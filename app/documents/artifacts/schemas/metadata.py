@@ -1,6 +1,5 @@
 """Fields for the metadata of an artifact."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields
@@ -15,7 +14,7 @@ from app.documents.artifacts.property_rules import (
 )
 from app.kit import errors
 from app.kit.api import strict_json
-from app.kit.api.fields import JsonObject, check_text
+from app.kit.api.fields import Data, JsonObject, check_text
 from app.kit.api.strict_json import MAX_SAFE_INT
 
 METADATA_SCHEMA = {
@@ -64,14 +63,8 @@ class Metadata(JsonObject):
 class MetadataText(fields.String):
     """Metadata in a form field, as JSON text."""
 
-    def _deserialize(
-        self,
-        value: object,
-        attr: str | None,
-        data: Mapping[str, object] | None,
-        **kwargs: object,
-    ) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> Any:
+        text = super()._deserialize(value, attr, data, **options)
         try:
             parsed = strict_json.parse(text, self.name)
         except (strict_json.MalformedError, strict_json.NestedTooDeeplyError):

@@ -1,7 +1,6 @@
 """Services to create, read, search, reprocess and delete artifacts, for use by other features."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
-from app.documents.artifacts.queries.predictions import set_predictions
 from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.queries.updating import (
     FailedSelection,
@@ -9,6 +8,7 @@ from app.documents.artifacts.queries.updating import (
     detach_schema,
     find_failed_ids,
     list_failed_documents,
+    set_predictions,
 )
 from app.documents.artifacts.service.attaching import attach
 from app.documents.artifacts.service.bulk import (
@@ -28,7 +28,7 @@ from app.documents.artifacts.service.creating_many import (
     create_from_texts,
     prepare_text,
 )
-from app.documents.artifacts.service.images import PageImages, get_page_image
+from app.documents.artifacts.service.images import PageImage, PageImages, get_page_image
 from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
 from app.documents.artifacts.service.ports import Intake, Workflow, bind_intake, bind_workflow
 from app.documents.artifacts.service.reading import (
@@ -67,6 +67,7 @@ __all__ = [
     "Intake",
     "NewText",
     "Outcome",
+    "PageImage",
     "PageImages",
     "PreparedText",
     "Workflow",

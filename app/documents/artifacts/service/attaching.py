@@ -7,6 +7,7 @@ from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import attaching as queries
 from app.documents.artifacts.queries.attaching import ParentEmail
 from app.documents.artifacts.queries.creating import find_by_content
+from app.documents.artifacts.queries.parsing import update_artifact
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.creating import create_from_file
 from app.engines import documents
@@ -53,7 +54,7 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
             return
-    queries.set_attachment_count(artifact_id, count)
+    update_artifact(artifact_id, attachment_count=count)
 
 
 def _create(

@@ -1,8 +1,8 @@
 """Archive and delete many documents, and delete documents after their retention time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, TypedDict, Unpack
+from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
@@ -12,6 +12,7 @@ from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service.ports import get_workflow
 from app.kit import bulk, db, errors, events
+from app.kit.chunks import split_by_size
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -23,21 +24,10 @@ Deleting a thousand scans with hundreds of pages would exceed the statement time
 log = get_logger(__name__)
 
 
-class DocumentSelection(TypedDict, total=False):
-    """The documents to change: by id, or all documents that match a filter.
-
-    `expected_count` is the number of documents that the filter must match.
-    """
-
-    artifact_ids: Sequence[UUID]
-    filter: dict[str, Any]
-    expected_count: int
-
-
-def archive_many(
-    *, archived: bool, by: UUID | None, **selection: Unpack[DocumentSelection]
-) -> dict[str, Any]:
+def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
     """Archive or unarchive documents by id or by filter; return the result for each document.
+
+    `selection` has the arguments of `_apply_to_selection`.
 
     As with a single document, archiving ends claims and keeps tag sets. Emits `artifacts.archived`
     for each batch of 1,000. With a filter, each batch is a separate transaction
@@ -69,7 +59,7 @@ def archive_many(
     return _apply_to_selection(apply, **selection)
 
 
-def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
+def delete_many(**selection: Any) -> dict[str, Any]:
     """Delete documents and their tag sets, by id or by filter; return the result for each document.
 
     Emits `artifact.deleted` for each document; a job then deletes the files. Transactions and
@@ -79,29 +69,12 @@ def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
 
 
 def _delete(artifacts: Sequence[LockedArtifact]) -> None:
-    for batch in _split_by_pages(artifacts):
-        queries.delete_many(batch)
+    for batch in split_by_size(artifacts, lambda artifact: artifact.page_count or 0, MAX_PAGES):
+        queries.delete_many([artifact.id for artifact in batch])
     payloads: list[DeletedPayload] = [
         {"artifact_id": artifact.id, "sha256": artifact.sha256} for artifact in artifacts
     ]
     events.emit_many(emitted_events.DELETED, payloads)
-
-
-def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
-    """Split documents by pages: yield batches of ids with at most `MAX_PAGES` pages.
-
-    A document with more pages is a separate batch.
-    """
-    batch: list[UUID] = []
-    pages = 0
-    for artifact in artifacts:
-        pages += artifact.page_count or 0
-        if batch and pages > MAX_PAGES:
-            yield batch
-            batch, pages = [], artifact.page_count or 0
-        batch.append(artifact.id)
-    if batch:
-        yield batch
 
 
 def _apply_to_selection(
@@ -111,6 +84,11 @@ def _apply_to_selection(
     filter: dict[str, Any] | None = None,  # noqa: A002 - named as in the body
     expected_count: int | None = None,
 ) -> dict[str, Any]:
+    """Apply a function to documents: by id, or in batches to all documents that match a filter.
+
+    `expected_count` is the number of documents that the filter must match.
+    """
+
     def apply_to_ids(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
         artifacts = queries.lock_matching_documents(ids, filters)
         if artifacts:

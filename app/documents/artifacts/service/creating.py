@@ -86,19 +86,14 @@ def create_from_text(
     row = build_row(
         properties,
         name=name,
-        media_type="text/plain",
-        size_bytes=len(content),
         sha256=digest_of(content).hexdigest(),
-        page_count=len(parsed.pages),
-        language=parsed.language,
-        text_length=len(parsed.text),
         has_text_layer=True,
+        **describe_text(content, parsed),
         **build_initial_status(),
     )
     allowance = open_allowance()
     _lock_content_and_check_schema(row)
-    pages = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
-    _insert(row, text=parsed.text, pages=pages)
+    _insert(row, text=parsed.text, pages=list_page_columns(parsed))
     allowance.add_usage(measure_usage(row))
     if row["routing_since"] is None:
         events.emit(emitted_events.INGESTED, build_ingested_payload(row["id"], row))
@@ -172,7 +167,23 @@ def _delete_unused_file(row: dict[str, Any]) -> None:
     # This query runs in the transaction that locked the content. If the transaction was lost, the
     # query fails and the file is kept, because another document may use it by now.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
-        files.get_storage().delete(files.build_content_key(row["sha256"]))
+        files.delete_content(row["sha256"])
+
+
+def describe_text(content: bytes, parsed: documents.ParsedDocument) -> dict[str, Any]:
+    """Return the columns of a new document that describe its text. `content` is UTF-8."""
+    return {
+        "media_type": "text/plain",
+        "size_bytes": len(content),
+        "page_count": len(parsed.pages),
+        "language": parsed.language,
+        "text_length": len(parsed.text),
+    }
+
+
+def list_page_columns(parsed: documents.ParsedDocument) -> list[dict[str, Any]]:
+    """Return the columns of each page, without words, which are laid out from the text."""
+    return [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
 
 
 def open_allowance() -> Allowance:

@@ -11,11 +11,12 @@ from uuid import UUID
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import build_ingested_payload
 from app.documents.artifacts.queries import creating as queries
-from app.documents.artifacts.queries.reading import PAGE_COLUMNS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.creating import (
     build_initial_status,
     build_row,
+    describe_text,
+    list_page_columns,
     measure_usage,
     open_allowance,
 )
@@ -148,16 +149,11 @@ def _build_candidate(
             "due_at": text.due_at,
         },
         name=text.name,
-        media_type="text/plain",
-        size_bytes=len(prepared.content),
         sha256=prepared.sha256,
-        page_count=len(parsed.pages),
-        language=parsed.language,
-        text_length=len(parsed.text),
+        **describe_text(prepared.content, parsed),
         **(shared_columns | _LABELED_STATUS if text.is_labeled else shared_columns),
     )
-    row["text"] = parsed.text
-    row["pages"] = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
+    row |= {"text": parsed.text, "pages": list_page_columns(parsed)}
     return _Candidate(row, prepared.content)
 
 

@@ -49,11 +49,10 @@ def require_readable(row: _RowT | None) -> _RowT:
 
     Raises 404 if `row` is None, or 409 with the status if the document has not been read.
     """
-    if row is None:
-        raise errors.not_found()
-    if row.status in UNREADABLE:
-        raise _build_not_ready_error(row.status)
-    return row
+    readable_row = errors.require_found(row)
+    if readable_row.status in UNREADABLE:
+        raise _build_not_ready_error(readable_row.status)
+    return readable_row
 
 
 def _build_not_ready_error(state: str) -> ApiError:

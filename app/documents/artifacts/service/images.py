@@ -6,15 +6,14 @@ different text from the file, which would not match the boxes of the words.
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts.queries import reading as queries
 from app.documents.artifacts.queries import texts
-from app.documents.artifacts.queries.reading import ArtifactContent
 from app.documents.artifacts.service import files
 from app.engines import documents
 from app.kit import errors
@@ -40,6 +39,31 @@ _UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.Unsupp
 Format = Literal["png", "jpeg", "webp"]
 
 
+class PageImage(NamedTuple):
+    """An image of a page, which is `width` pixels wide.
+
+    `text` is the text of the page if its words are laid out from it, or None.
+    """
+
+    sha256: str
+    media_type: str
+    number: int
+    width: int
+    format: Format
+    text: str | None
+
+    def build_key(self) -> str:
+        """Build the storage key of the image.
+
+        For flowing text, the key depends on `text`, which an upgrade or reprocessing may change.
+        """
+        prefix = files.build_page_images_prefix(current_organization_id(), self.sha256)
+        version = ""
+        if self.text is not None:
+            version = f"-{hashlib.sha256(self.text.encode()).hexdigest()[:16]}"
+        return f"{prefix}/{self.number}-{self.width}{version}.{self.format}"
+
+
 def get_page_image(
     artifact_id: UUID,
     number: int,
@@ -57,12 +81,13 @@ def get_page_image(
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
     text = texts.read_flowing_page(artifact_id, number)
-    key = _build_key(content.sha256, number, width, format, text)
+    image = PageImage(content.sha256, content.media_type, number, width, format, text)
+    key = image.build_key()
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{key.rpartition('/')[2]}"
     with translate_storage_errors():
         cached_size = _find_size(key)
-        data = b"" if cached_size is not None else _render(content, number, width, format, text)
+        data = b"" if cached_size is not None else _render(image)
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
@@ -90,40 +115,34 @@ class PageImages:
         self._sha256: str | None = None
         self._path: Path | None = None
 
-    def find(
-        self,
-        sha256: str,
-        media_type: str,
-        number: int,
-        *,
-        text: str | None,
-        width: int,
-        format: Format,  # noqa: A002 - named like the query parameter
-    ) -> bytes | None:
-        """Return the image of a page: from the cache, or rendered.
-
-        `text` is the text of the page if its words are laid out from it, or None.
+    def find(self, image: PageImage) -> bytes | None:
+        """Return an image: from the cache, or rendered.
 
         Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
         because a job may render all pages of an organization. Raises `StorageUnavailable`, and
         `SandboxUnavailable` if no process can be started.
         """
-        key = _build_key(sha256, number, width, format, text)
         with suppress(NotStored):
-            return b"".join(files.get_storage().stream(key))
+            return b"".join(files.get_storage().stream(image.build_key()))
         try:
-            if text is not None:
-                return documents.render_text(text, width_px=width, format=format, limits=LIMITS)
-            return documents.render(
-                self._open(sha256),
-                media_type,
-                number,
-                width_px=width,
-                format=format,
-                limits=LIMITS,
-            )
+            return self.render(image)
         except (NotStored, *_UNRENDERABLE):
             return None
+
+    def render(self, image: PageImage) -> bytes:
+        """Render an image. Raises the errors of `documents.render`, and NotStored."""
+        if image.text is not None:
+            return documents.render_text(
+                image.text, width_px=image.width, format=image.format, limits=LIMITS
+            )
+        return documents.render(
+            self._open(image.sha256),
+            image.media_type,
+            image.number,
+            width_px=image.width,
+            format=image.format,
+            limits=LIMITS,
+        )
 
     def close(self) -> None:
         """Delete the local copy."""
@@ -140,22 +159,6 @@ class PageImages:
         return self._path
 
 
-def _build_key(
-    sha256: str,
-    number: int,
-    width: int,
-    format: Format,  # noqa: A002 - as in `get_page_image`
-    text: str | None,
-) -> str:
-    """Build the storage key of a page image.
-
-    For flowing text, the key depends on `text`, which an upgrade or reprocessing may change.
-    """
-    prefix = files.build_page_images_prefix(current_organization_id(), sha256)
-    version = "" if text is None else f"-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    return f"{prefix}/{number}-{width}{version}.{format}"
-
-
 def _find_size(key: str) -> int | None:
     try:
         return files.get_storage().size(key)
@@ -163,25 +166,15 @@ def _find_size(key: str) -> int | None:
         return None
 
 
-def _render(
-    content: ArtifactContent,
-    number: int,
-    width: int,
-    format: Format,  # noqa: A002 - as in `get_page_image`
-    text: str | None,
-) -> bytes:
+def _render(image: PageImage) -> bytes:
     if not _rendering.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
             retry_after=RETRY_SECONDS,
         )
     try:
-        if text is not None:
-            return documents.render_text(text, width_px=width, format=format, limits=LIMITS)
-        with files.get_storage().local(files.build_content_key(content.sha256)) as path:
-            return documents.render(
-                path, content.media_type, number, width_px=width, format=format, limits=LIMITS
-            )
+        with closing(PageImages()) as images:
+            return images.render(image)
     except documents.PageNotFound:
         raise errors.not_found() from None
     except documents.ParseFailed as failure:

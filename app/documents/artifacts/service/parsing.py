@@ -4,14 +4,16 @@ from uuid import UUID
 
 import orjson
 
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries import recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent, PageRow
-from app.documents.artifacts.service import files, publishing
+from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.ports import get_intake
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
-from app.kit import container, jobs, tenancy
+from app.kit import container, events, jobs, tenancy
 from app.kit.db import Checkpoint
 
 RECOGNIZE_JOB = "artifacts.recognize"
@@ -105,7 +107,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if pages.ocr == OcrStatus.PENDING:
         _start_recognition(artifact_id, content)
     else:
-        publishing.publish(artifact, content)
+        publish(artifact, content)
     if artifact.media_type in documents.MAIL_TYPES:
         _enqueue(ATTACH_JOB, artifact_id)
 
@@ -126,6 +128,21 @@ def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
 def _enqueue(job: str, artifact_id: UUID) -> None:
     organization_id = tenancy.current_organization_id()
     jobs.enqueue(job, {"artifact_id": str(artifact_id)}, organization_id=organization_id)
+
+
+def publish(artifact: Artifact, content: DocumentContent) -> None:
+    """Publish a locked document: store its content, and make it ready unless it waits for routing.
+
+    Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
+    it waits.
+    """
+    is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
+    payload = queries.store_content(artifact, content, routing=is_routing)
+    if is_routing:
+        routing.request_routing(artifact.id)
+    elif is_first:
+        events.emit(emitted_events.INGESTED, payload)
+    get_intake().request_settling(artifact.id)
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:

@@ -18,18 +18,12 @@ from app.kit.stored_files import build_reader
 
 def get(artifact_id: UUID) -> ArtifactRow:
     """Return a document by its id. Raises 404 if it does not exist."""
-    row = queries.find(artifact_id)
-    if row is None:
-        raise errors.not_found()
-    return row
+    return errors.require_found(queries.find(artifact_id))
 
 
 def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
     """Return a document as `get` does, but faster and with ids as text. Raises 404."""
-    row = queries.find_api_row(artifact_id)
-    if row is None:
-        raise errors.not_found()
-    return row
+    return errors.require_found(queries.find_api_row(artifact_id))
 
 
 def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
@@ -37,11 +31,8 @@ def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
 
     Raises 404, and 409 `stale_precondition` if `revision` is not its current revision.
     """
-    row = queries.find(artifact_id, lock=True)
-    if row is None:
-        raise errors.not_found()
-    if revision is not None and revision != row.revision:
-        raise errors.stale(row.revision)
+    row = errors.require_found(queries.find(artifact_id, lock=True))
+    errors.check_revision(revision, row.revision)
     return row
 
 
@@ -56,9 +47,7 @@ def is_newest_file_stored() -> bool:
 
 def download(artifact_id: UUID) -> Download:
     """Return a download of the original bytes of a document. Raises 404."""
-    content = queries.find_content(artifact_id)
-    if content is None:
-        raise errors.not_found()
+    content = errors.require_found(queries.find_content(artifact_id))
     return Download(
         read=build_reader(files.build_content_key(content.sha256)),
         size=content.size_bytes,

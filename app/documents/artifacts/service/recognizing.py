@@ -10,7 +10,8 @@ from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import parsing, recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent
 from app.documents.artifacts.queries.recognizing import PageText, PendingPage
-from app.documents.artifacts.service import files, publishing
+from app.documents.artifacts.service import files
+from app.documents.artifacts.service.parsing import publish
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents, ocr
 from app.engines.documents.language import detect_language
@@ -64,7 +65,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
         has_text_layer=artifact.has_text_layer,
         ocr=_summarize_status(pages, unfinished_status),
     )
-    publishing.publish(artifact, content)
+    publish(artifact, content)
 
 
 def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:

@@ -25,7 +25,7 @@ from app.engines.documents.readers import (
     rich_text,
     spreadsheets,
 )
-from app.engines.documents.readers.pages import SendPage
+from app.engines.documents.readers.pages import ImageSize, SendPage
 from app.engines.documents.text import decode_text, normalize_text
 
 _ARCHIVE_READERS: dict[str, Callable[[BinaryIO, Limits], str]] = {
@@ -69,21 +69,21 @@ def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Im
     """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
-    width, scale = arguments["width_px"], arguments["scale"]
+    size = ImageSize(arguments["width_px"], arguments["scale"])
     if media_type == media.PDF:
-        return pdf.render_page(file, number, width, scale, limits)
+        return pdf.render_page(file, number, size, limits)
     if media_type in media.IMAGE_TYPES:
-        return images.render_page(file, media_type, number, width, scale, limits)
+        return images.render_page(file, media_type, number, size, limits)
     if media_type in pictures.MEDIA_TYPES:
         text = _ARCHIVE_READERS[media_type](file, limits)
         if not _has_text(text):
-            return pictures.render_page(file, media_type, number, width, scale, limits)
+            return pictures.render_page(file, media_type, number, size, limits)
     else:
         text = _read_flowing_text(file, media_type, limits)
     count = 0
     for count, virtual_page in enumerate(paginate(text), start=1):
         if count == number:
-            return drawing.render_virtual_page(text, virtual_page, width, scale, limits)
+            return drawing.render_virtual_page(text, virtual_page, size, limits)
     raise PageNotFound(number, count)
 
 

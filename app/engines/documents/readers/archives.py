@@ -1,14 +1,15 @@
-"""Check ZIP-based office files before a library unpacks them."""
+"""Check ZIP-based office files before a library unpacks them, and open them."""
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
-from app.engines.documents.model import Limits, ParseFailed
+from lxml import etree  # type: ignore[import-untyped]
 
-COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-"""The first bytes of older office files, and of newer password-protected office files."""
+from app.engines.documents.media import COMPOUND_FILE
+from app.engines.documents.model import Limits, ParseFailed
 
 _MAX_ENTRIES = 10_000
 _CHUNK_BYTES = 1 << 16
@@ -38,14 +39,39 @@ def check_archive(
     file.seek(0)
     if file.read(len(COMPOUND_FILE)) == COMPOUND_FILE:
         if is_encrypted_package(file):
-            message = "The document is protected by a password."
-            raise ParseFailed("password_protected", message)
+            raise build_password_error()
         raise ParseFailed("unreadable", older_format_message)
     try:
         with zipfile.ZipFile(file) as archive:
             _check_entries(archive, limits, inspect)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise ParseFailed("unreadable", damaged_message) from error
+
+
+@contextmanager
+def open_archive(file: BinaryIO, limits: Limits, message: str) -> Iterator[zipfile.ZipFile]:
+    """Check an archive with `check_archive`, and open it. Raises `ParseFailed`.
+
+    `message` is the error message for a damaged file, also if the block reads an entry that does
+    not exist, or parses invalid XML.
+    """
+    check_archive(file, limits, damaged_message=message, older_format_message=message)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (KeyError, etree.XMLSyntaxError) as error:
+        raise ParseFailed("unreadable", message) from error
+
+
+def parse_xml(data: bytes) -> etree._Element:
+    """Parse XML and return the root element, without expanding entities or loading files."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    return etree.fromstring(data, parser)
+
+
+def build_password_error() -> ParseFailed:
+    """Build the error for an encrypted document."""
+    return ParseFailed("password_protected", "The document is protected by a password.")
 
 
 def is_encrypted_package(file: BinaryIO) -> bool:
@@ -61,7 +87,7 @@ def _check_entries(archive: zipfile.ZipFile, limits: Limits, inspect: InspectChu
     bytes_left = limits.max_unpacked_bytes
     for entry in entries:
         if entry.flag_bits & _ENCRYPTED_FLAG:
-            raise ParseFailed("password_protected", "The document is protected by a password.")
+            raise build_password_error()
         with archive.open(entry) as stream:
             while chunk := stream.read(_CHUNK_BYTES):
                 bytes_left -= len(chunk)

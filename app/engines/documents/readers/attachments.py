@@ -6,25 +6,15 @@ import mimetypes
 from collections.abc import Iterator
 from email.message import Message
 from itertools import islice
-from typing import NamedTuple
 
 from app.engines.documents import media
+from app.engines.documents.model import Attachment
 from app.engines.documents.readers import outlook
 from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mbox
 
 MAX_ATTACHMENTS = 1_000
 _TYPES = mimetypes.MimeTypes()
 _MIN_EMBEDDED_BYTES = 50_000
-
-
-class Attachment(NamedTuple):
-    """A file attached to an email, or an email in a mailbox.
-
-    `name` is the name that the sender chose, or a generated name such as `attachment-3.pdf`.
-    """
-
-    name: str
-    data: bytes
 
 
 def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:

@@ -10,9 +10,8 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import html
-from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.readers.open_document import parse_xml
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.readers.archives import open_archive, parse_xml
+from app.engines.documents.text import clean_text
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -28,16 +27,12 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
 
     Raises `ParseFailed`.
     """
-    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            pages = [
-                html.extract_text(archive.read(path)).strip()
-                for path in _iterate_content_paths(archive)
-            ]
-    except (KeyError, etree.XMLSyntaxError) as error:
-        raise ParseFailed("unreadable", _UNREADABLE) from error
-    return normalize_text(replace_unstorable_chars("\f".join(page for page in pages if page)))
+    with open_archive(file, limits, _UNREADABLE) as archive:
+        pages = [
+            html.extract_text(archive.read(path)).strip()
+            for path in _iterate_content_paths(archive)
+        ]
+    return clean_text("\f".join(page for page in pages if page))
 
 
 def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:

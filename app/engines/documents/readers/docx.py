@@ -30,7 +30,7 @@ from app.engines.documents.readers.docx_numbering import Numbering
 from app.engines.documents.readers.docx_styles import WORD as _WORD
 from app.engines.documents.readers.docx_styles import Styles, get_on_off_value, is_on
 from app.engines.documents.readers.equations import EQUATION, format_equation
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.text import clean_text
 
 _MAX_CODE = 0xFFFF
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
@@ -70,9 +70,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         _PartText(part.element, hidden_styles, numbering, chunks).build_text(),
         *_extract_related_text(part, _PARTS_AFTER_BODY, hidden_styles, numbering),
     ]
-    return normalize_text(
-        replace_unstorable_chars("\n".join(section for section in sections if section))
-    )
+    return clean_text("\n".join(section for section in sections if section))
 
 
 def _find_root(part: Part, relation_type: str) -> etree._Element | None:

@@ -18,7 +18,7 @@ from app.engines.documents.readers.docx_styles import (
     get_style_id,
     get_value,
 )
-from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
+from app.engines.documents.readers.numerals import format_number, read_number
 
 _MAX_LEVEL = 8
 _MAX_TEXT_LENGTH = 255
@@ -33,12 +33,12 @@ def _to_ordinal(number: int) -> str:
 
 _FORMATS: dict[str, Callable[[int], str]] = {
     "decimalZero": "{:02}".format,
-    "lowerLetter": partial(to_letters, repeat=True),
-    "lowerRoman": to_roman,
+    "lowerLetter": partial(format_number, style="a", repeat=True),
+    "lowerRoman": partial(format_number, style="i"),
     "none": lambda _number: "",
     "ordinal": _to_ordinal,
-    "upperLetter": lambda number: to_letters(number, repeat=True).upper(),
-    "upperRoman": lambda number: to_roman(number).upper(),
+    "upperLetter": partial(format_number, style="A", repeat=True),
+    "upperRoman": partial(format_number, style="I"),
 }
 """The functions that format numbers, by format. In all other formats, numbers are in digits."""
 

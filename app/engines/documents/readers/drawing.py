@@ -20,7 +20,7 @@ from app.engines.documents.layout import (
     count_columns,
 )
 from app.engines.documents.model import Limits, Word
-from app.engines.documents.readers.pages import compute_pixel_size
+from app.engines.documents.readers.pages import ImageSize
 
 _FONT_SIZE = 10.0  # characters of Fira Mono are 0.6 times this size wide: one cell
 _BASELINE = 10.2  # points below the top of the row
@@ -30,15 +30,14 @@ _BLACK = 0
 
 
 def render_virtual_page(
-    text: str, virtual_page: VirtualPage, width_px: int | None, scale: float | None, limits: Limits
+    text: str, virtual_page: VirtualPage, size: ImageSize, limits: Limits
 ) -> Image.Image:
     """Render one virtual page of `text` to a grayscale image.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
-    (`too_many_pixels`).
+    Raises `ParseFailed` (`too_many_pixels`).
     """
-    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
-    return _PageCanvas(size).draw_words(build_virtual_page_words(text, virtual_page))
+    pixels = size.compute_pixels(PAGE_WIDTH, PAGE_HEIGHT, limits)
+    return _PageCanvas(pixels).draw_words(build_virtual_page_words(text, virtual_page))
 
 
 class _PageCanvas:

@@ -1,22 +1,15 @@
 """Number the items of ordered lists in HTML (WHATWG HTML, 4.4.5 and 4.4.8)."""
 
 import re
-from collections.abc import Callable
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.documents.readers.numerals import to_letters, to_roman
+from app.engines.documents.readers.numerals import format_number
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,9})(?![0-9])")
 _WITHOUT_NUMBERS = re.compile(
     r"(?<![\w-])list-style(?:-type)?\s*:[^;]*?\b(?:none|disc|circle|square)\b", re.IGNORECASE
 )
-_FORMATS = {
-    "a": to_letters,
-    "A": lambda number: to_letters(number).upper(),
-    "i": to_roman,
-    "I": lambda number: to_roman(number).upper(),
-}
 
 
 class ItemNumbers:
@@ -42,8 +35,7 @@ class ItemNumbers:
         if any(_WITHOUT_NUMBERS.search(part.get("style", "")) for part in (numbered_list, item)):
             return ""
         style = item.get("type") or numbered_list.get("type", "")
-        number_format: Callable[[int], str] = _FORMATS.get(style, str)
-        return f"{number_format(number)}. "
+        return f"{format_number(number, style)}. "
 
 
 def _read_integer(value: str | None) -> int | None:

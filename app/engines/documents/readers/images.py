@@ -1,6 +1,7 @@
 """Read images with Pillow: sizes, rotations and frames; `app.engines.ocr` recognizes the text."""
 
 import math
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +12,12 @@ from PIL import Image, ImageOps
 
 from app.engines.documents import media
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import heic
 from app.engines.documents.readers.pages import (
+    ImageSize,
     PageData,
     SendPage,
     build_page,
     build_pixel_limit_error,
-    compute_pixel_size,
 )
 
 _FORMATS = {
@@ -30,12 +30,16 @@ _FORMATS = {
     media.HEIC: "HEIF",
 }
 pi_heif.register_heif_opener()
+PILLOW_ERRORS = (OSError, SyntaxError, ValueError, EOFError)
+"""The errors that Pillow raises for a damaged file or an unknown format."""
 _ORIENTATION = 0x0112
 # For each EXIF orientation, the clockwise rotation in degrees that makes the image upright. Some
 # orientations also mirror the image.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
 _FIRST_SIDEWAYS_ORIENTATION = 5
 _POINTS_PER_INCH = 72.0
+_HEADER_BYTES, _LONG_HEADER_BYTES = 8, 16  # of the boxes of a HEIC file
+_MAX_HEIC_BOXES = 10_000
 _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
@@ -47,17 +51,11 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
 
 
 def render_page(
-    file: BinaryIO,
-    media_type: str,
-    number: int,
-    width_px: int | None,
-    scale: float | None,
-    limits: Limits,
+    file: BinaryIO, media_type: str, number: int, size: ImageSize, limits: Limits
 ) -> Image.Image:
     """Render frame `number`, counted from 1, upright on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
     with _open_image(file, media_type, limits) as image:
         count = _count_frames(image, media_type, limits)
@@ -65,25 +63,50 @@ def render_page(
             raise PageNotFound(number, count)
         _select_frame(image, number - 1, media_type, limits)
         width, height, _ = _measure_displayed_page(image, media_type)
-        size = compute_pixel_size(width, height, width_px, scale, limits)
+        pixels = size.compute_pixels(width, height, limits)
         image.load()
         picture = convert_to_opaque_rgb(ImageOps.exif_transpose(image))
-        return picture if picture.size == size else picture.resize(size, reducing_gap=2.0)
+        return picture if picture.size == pixels else picture.resize(pixels, reducing_gap=2.0)
 
 
 @contextmanager
 def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
     Image.MAX_IMAGE_PIXELS = limits.max_pixels
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # every frame is checked below
-    if media_type == media.HEIC and not heic.is_complete(file):
+    if media_type == media.HEIC and not _is_complete_heic(file):
         raise _build_damage_error()
     try:
         with Image.open(file, formats=[_FORMATS[media_type]]) as image:
             yield image
     except Image.DecompressionBombError as error:
         raise build_pixel_limit_error(limits) from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except PILLOW_ERRORS as error:
         raise _build_damage_error() from error
+
+
+def _is_complete_heic(file: BinaryIO) -> bool:
+    """Return whether a HEIC file is complete, and rewind the file.
+
+    This check is necessary, because libheif accepts truncated files. In a complete file, the last
+    box (ISO/IEC 14496-12, 4.2) ends at the end of the file.
+    """
+    end = file.seek(0, os.SEEK_END)
+    start = box_count = 0
+    while start < end and box_count < _MAX_HEIC_BOXES:
+        file.seek(start)
+        header = file.read(_LONG_HEADER_BYTES)
+        size = int.from_bytes(header[:4], "big")
+        min_size = _HEADER_BYTES
+        if size == 1:  # the size follows the type
+            size, min_size = int.from_bytes(header[8:], "big"), _LONG_HEADER_BYTES
+        elif size == 0:  # up to the end of the file
+            size = end - start
+        if size < min_size:
+            break
+        start += size
+        box_count += 1
+    file.seek(0)
+    return start == end
 
 
 def _build_damage_error() -> ParseFailed:

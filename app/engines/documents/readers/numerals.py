@@ -19,8 +19,22 @@ def read_number(value: str | None, default: int) -> int:
     return min(int(value), _MAX_NUMBER)
 
 
-def to_roman(number: int) -> str:
-    """Return a number as a Roman numeral in lower case, or in digits if there is no numeral."""
+def format_number(number: int, style: str, *, repeat: bool = False) -> str:
+    """Format a number as letters (style `a` or `A`), as a Roman numeral (`i`, `I`) or in digits.
+
+    All other styles give digits, and so do numbers that have no letters or numeral. After `z` comes
+    `aa`. Then comes `ab`, or `bb` if `repeat` is true.
+    """
+    if style in ("a", "A"):
+        text = _to_letters(number, repeat=repeat)
+    elif style in ("i", "I"):
+        text = _to_roman(number)
+    else:
+        return str(number)
+    return text.upper() if style.isupper() else text
+
+
+def _to_roman(number: int) -> str:
     if not 1 <= number <= _MAX_ROMAN:
         return str(number)
     numeral = ""
@@ -30,15 +44,11 @@ def to_roman(number: int) -> str:
     return numeral
 
 
-def to_letters(number: int, *, repeat: bool = False) -> str:
-    """Return a number as letters in lower case, or in digits if it is out of range.
-
-    After `z` comes `aa`. Then comes `ab`, or `bb` if `repeat` is true.
-    """
+def _to_letters(number: int, *, repeat: bool) -> str:
     if not 1 <= number <= _MAX_LETTERS:
         return str(number)
     quotient, remainder = divmod(number - 1, 26)
     letter = chr(ord("a") + remainder)
     if repeat:
         return letter * (quotient + 1)
-    return (to_letters(quotient) if quotient else "") + letter
+    return (_to_letters(quotient, repeat=False) if quotient else "") + letter

@@ -6,35 +6,31 @@ boxes appear where they are anchored.
 """
 
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
-from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers import open_document_xml as odf
+from app.engines.documents.readers.archives import open_archive, parse_xml
 from app.engines.documents.readers.numerals import read_number
 from app.engines.documents.readers.open_document_lists import LIST, ListNumbers
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.text import clean_text
 
-_OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
-_TEXT, _TABLE, _OFFICE, _STYLE = (
-    f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
-)
-_IMAGE = f"{{{_OPEN_DOCUMENT}drawing:1.0}}image"
+_IMAGE = f"{{{odf.OPEN_DOCUMENT}drawing:1.0}}image"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-_PARAGRAPH_TAGS = {_TEXT + "p", _TEXT + "h"}
-_SVG = f"{{{_OPEN_DOCUMENT}svg-compatible:1.0}}"
-_CELL, _COVERED_CELL = _TABLE + "table-cell", _TABLE + "covered-table-cell"
+_PARAGRAPH_TAGS = {odf.TEXT + "p", odf.TEXT + "h"}
+_SVG = f"{{{odf.OPEN_DOCUMENT}svg-compatible:1.0}}"
+_CELL, _COVERED_CELL = odf.TABLE + "table-cell", odf.TABLE + "covered-table-cell"
 _SKIPPED_TAGS = {
     *(_SVG + name for name in ("title", "desc")),  # the description of a picture
-    *(_OFFICE + name for name in ("annotation", "annotation-end", "forms")),
-    *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
-    *(_TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
+    *(odf.OFFICE + name for name in ("annotation", "annotation-end", "forms")),
+    *(odf.TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
+    *(odf.TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
 }
-_HEADERS = (_STYLE + "header", _STYLE + "header-first", _STYLE + "header-left")
-_FOOTERS = (_STYLE + "footer", _STYLE + "footer-first", _STYLE + "footer-left")
+_HEADERS = (odf.STYLE + "header", odf.STYLE + "header-first", odf.STYLE + "header-left")
+_FOOTERS = (odf.STYLE + "footer", odf.STYLE + "footer-first", odf.STYLE + "footer-left")
 _WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES = 100
 """The maximum number of spaces per element. A file contains only a count, which may be huge."""
@@ -43,17 +39,12 @@ _UNREADABLE = "The file is damaged or not an OpenDocument text document."
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the visible text of an ODT file. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            check_not_encrypted(archive)
-            content = parse_xml(archive.read("content.xml"))
-            styles = (
-                parse_xml(archive.read("styles.xml")) if _has_entry(archive, "styles.xml") else None
-            )
-    except (KeyError, etree.XMLSyntaxError) as error:
-        raise ParseFailed("unreadable", _UNREADABLE) from error
-    body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+    with open_archive(file, limits, _UNREADABLE) as archive:
+        content = odf.read_content(archive)
+        styles = (
+            parse_xml(archive.read("styles.xml")) if "styles.xml" in archive.NameToInfo else None
+        )
+    body = content.find(f"{odf.OFFICE}body/{odf.OFFICE}text")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
     hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
@@ -63,47 +54,21 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         _ElementText(hidden_styles, numbers).build_text(body),
         *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
-    return normalize_text(
-        replace_unstorable_chars("\n".join(section for section in sections if section))
-    )
+    return clean_text("\n".join(section for section in sections if section))
 
 
 def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     """Yield the pictures of an ODT file in document order. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
-    with zipfile.ZipFile(file) as archive:
-        for picture in parse_xml(archive.read("content.xml")).iter(_IMAGE):
+    with open_archive(file, limits, _UNREADABLE) as archive:
+        for picture in odf.read_content(archive).iter(_IMAGE):
             path = (picture.get(_LINK) or "").removeprefix("./")
-            if _has_entry(archive, path):
+            if path in archive.NameToInfo:
                 yield archive.read(path)
-
-
-def check_not_encrypted(archive: zipfile.ZipFile) -> None:
-    """Raise `ParseFailed` if the entries of an OpenDocument file are encrypted."""
-    name = "META-INF/manifest.xml"
-    if _has_entry(archive, name) and b"encryption-data" in archive.read(name):
-        raise ParseFailed("password_protected", "The document is protected by a password.")
-
-
-def _has_entry(archive: zipfile.ZipFile, name: str) -> bool:
-    return name in archive.NameToInfo
-
-
-def parse_xml(data: bytes) -> etree._Element:
-    """Parse XML and return the root element, without expanding entities or loading files."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    return etree.fromstring(data, parser)
 
 
 def _find_hidden_styles(root: etree._Element | None) -> set[str]:
     """Return the names of the styles whose text is not displayed."""
-    if root is None:
-        return set()
-    return {
-        properties.getparent().get(_STYLE + "name")
-        for properties in root.iter(_STYLE + "text-properties")
-        if properties.get(_TEXT + "display") == "none"
-    }
+    return odf.find_styles(root, odf.STYLE + "text-properties", odf.TEXT + "display", "none")
 
 
 def _extract_parts(
@@ -117,7 +82,7 @@ def _extract_parts(
     texts = (
         _ElementText(hidden_styles, ListNumbers((styles,))).build_text(part)
         for part in parts
-        if part.get(_STYLE + "display") != "false"
+        if part.get(odf.STYLE + "display") != "false"
     )
     return list(dict.fromkeys(texts))
 
@@ -141,7 +106,7 @@ class _ElementText:
                 continue
             if child.tag in _PARAGRAPH_TAGS:
                 self._add_paragraph(child)
-            elif child.tag == _TABLE + "table":
+            elif child.tag == odf.TABLE + "table":
                 self._add_rows(child)
             elif child.tag == LIST:
                 self._add_list(child)
@@ -183,11 +148,11 @@ class _ElementText:
         self._parts.append(_WHITE_SPACE.sub(" ", text or ""))
 
     def _add_inline_element(self, child: etree._Element) -> None:
-        if child.tag == _TEXT + "s":
-            self._parts.append(" " * _read_space_count(child))
-        elif child.tag == _TEXT + "tab":
+        if child.tag == odf.TEXT + "s":
+            self._parts.append(" " * odf.read_count(child.get(odf.TEXT + "c", "1"), _MAX_SPACES))
+        elif child.tag == odf.TEXT + "tab":
             self._parts.append("\t")
-        elif child.tag == _TEXT + "line-break":
+        elif child.tag == odf.TEXT + "line-break":
             self._parts.append("\n")
         elif any(block.tag in _PARAGRAPH_TAGS for block in child.iter()):
             # A note or a text box: its paragraphs are separate lines.
@@ -200,26 +165,26 @@ class _ElementText:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
         # The element is a hidden section or field, or a paragraph that a field hides.
-        if element.get(_TEXT + "display") == "none" or _is_hidden_by_condition(element):
+        if element.get(odf.TEXT + "display") == "none" or _is_hidden_by_condition(element):
             return True
-        return element.get(_TEXT + "style-name") in self._hidden_styles
+        return element.get(odf.TEXT + "style-name") in self._hidden_styles
 
 
 def _is_hidden_by_condition(element: etree._Element) -> bool:
     """Return whether a condition hides a section or paragraph, according to its stored result."""
     if element.tag in _PARAGRAPH_TAGS:
-        fields = element.iter(_TEXT + "hidden-paragraph")
-        return any(field.get(_TEXT + "is-hidden") == "true" for field in fields)
-    return bool(element.get(_TEXT + "is-hidden") == "true")
+        fields = element.iter(odf.TEXT + "hidden-paragraph")
+        return any(field.get(odf.TEXT + "is-hidden") == "true" for field in fields)
+    return bool(element.get(odf.TEXT + "is-hidden") == "true")
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
     """Yield the rows of a table in order, including rows in groups, but not of nested tables."""
     for child in table:
-        if child.tag == _TABLE + "table-row":
+        if child.tag == odf.TABLE + "table-row":
             yield child
-        elif child.tag in (_TABLE + "table-header-rows", _TABLE + "table-row-group",
-                           _TABLE + "table-rows"):  # fmt: skip
+        elif child.tag in (odf.TABLE + "table-header-rows", odf.TABLE + "table-row-group",
+                           odf.TABLE + "table-rows"):  # fmt: skip
             yield from _iterate_rows(child)
 
 
@@ -231,14 +196,8 @@ def _iterate_cells(row: etree._Element) -> Iterator[etree._Element]:
     spanned_count = 0  # the number of columns to the right that the last cell also covers
     for cell in row.iterchildren(_CELL, _COVERED_CELL):
         if cell.tag == _CELL:
-            spanned_count = read_number(cell.get(_TABLE + "number-columns-spanned"), 1) - 1
+            spanned_count = read_number(cell.get(odf.TABLE + "number-columns-spanned"), 1) - 1
         elif spanned_count > 0:
             spanned_count -= 1
             continue
         yield cell
-
-
-def _read_space_count(element: etree._Element) -> int:
-    count = element.get(_TEXT + "c", "1")
-    is_small = count.isdecimal() and len(count) <= len(str(_MAX_SPACES))
-    return min(int(count), _MAX_SPACES) if is_small else _MAX_SPACES

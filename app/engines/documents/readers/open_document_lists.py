@@ -3,21 +3,19 @@
 See ODF 1.3, part 3, 5.3 and 16.30. Bullets are omitted.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import NamedTuple
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
+from app.engines.documents.readers.numerals import format_number, read_number
+from app.engines.documents.readers.open_document_xml import STYLE, TEXT
 
-_OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
-_TEXT, _STYLE = (f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "style"))
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
-LIST, HEADING = _TEXT + "list", _TEXT + "h"
-_ITEM = _TEXT + "list-item"
-_STYLES = (_TEXT + "list-style", _TEXT + "outline-style")
+LIST, HEADING = TEXT + "list", TEXT + "h"
+_ITEM = TEXT + "list-item"
+_STYLES = (TEXT + "list-style", TEXT + "outline-style")
 _MAX_AFFIX_LENGTH = 32
 _OUTLINE = "#outline"
 """The name under which headings outside lists are counted. Style names cannot contain `#`."""
@@ -47,7 +45,7 @@ class ListNumbers:
         for root in roots:
             for style in () if root is None else root.iter(*_STYLES):
                 is_outline = style.tag.endswith("outline-style")
-                name = _OUTLINE if is_outline else style.get(_STYLE + "name", "")
+                name = _OUTLINE if is_outline else style.get(STYLE + "name", "")
                 self._levels[name] = _read_levels(style)
         self._open_lists: list[_OpenList] = []
         self._last_numbers: dict[str, dict[int, int]] = {_OUTLINE: {}}  # by style
@@ -58,13 +56,13 @@ class ListNumbers:
     def enter_list(self, element: etree._Element) -> Iterator[None]:
         """Return a context manager; items that are entered in its block belong to this list."""
         outer = self._open_lists[-1] if self._open_lists else None
-        style = element.get(_TEXT + "style-name") or (outer.style if outer else "")
+        style = element.get(TEXT + "style-name") or (outer.style if outer else "")
         if outer is not None:
             numbers = outer.numbers
-        elif element.get(_TEXT + "continue-numbering") == "true":
+        elif element.get(TEXT + "continue-numbering") == "true":
             numbers = self._last_numbers.get(style, {})
         else:
-            numbers = self._numbers_by_id.get(element.get(_TEXT + "continue-list", ""), {})
+            numbers = self._numbers_by_id.get(element.get(TEXT + "continue-list", ""), {})
         self._last_numbers[style] = numbers
         if element.get(_XML_ID):
             self._numbers_by_id[element.get(_XML_ID)] = numbers
@@ -82,13 +80,13 @@ class ListNumbers:
         item, self._item = self._item, None
         if item is not None and self._open_lists:
             style, numbers = self._open_lists[-1]
-            level, start = len(self._open_lists), item.get(_TEXT + "start-value")
+            level, start = len(self._open_lists), item.get(TEXT + "start-value")
         elif paragraph.tag == HEADING and not self._open_lists:
-            if paragraph.get(_TEXT + "is-list-header") == "true":
+            if paragraph.get(TEXT + "is-list-header") == "true":
                 return ""
             style, numbers = _OUTLINE, self._last_numbers[_OUTLINE]
-            level = read_number(paragraph.get(_TEXT + "outline-level"), 1)
-            start = paragraph.get(_TEXT + "start-value")
+            level = read_number(paragraph.get(TEXT + "outline-level"), 1)
+            start = paragraph.get(TEXT + "start-value")
         else:
             return ""
         levels = self._levels.get(style, {})
@@ -101,13 +99,13 @@ class ListNumbers:
 
 def _read_levels(style: etree._Element) -> dict[int, _Level]:
     return {
-        read_number(level.get(_TEXT + "level"), 1): _Level(
-            number_format=level.get(_STYLE + "num-format", ""),
-            prefix=level.get(_STYLE + "num-prefix", "")[:_MAX_AFFIX_LENGTH],
-            suffix=level.get(_STYLE + "num-suffix", "")[:_MAX_AFFIX_LENGTH],
-            start=read_number(level.get(_TEXT + "start-value"), 1),
-            displayed_levels=read_number(level.get(_TEXT + "display-levels"), 1),
-            repeats_letters=level.get(_STYLE + "num-letter-sync") == "true",
+        read_number(level.get(TEXT + "level"), 1): _Level(
+            number_format=level.get(STYLE + "num-format", ""),
+            prefix=level.get(STYLE + "num-prefix", "")[:_MAX_AFFIX_LENGTH],
+            suffix=level.get(STYLE + "num-suffix", "")[:_MAX_AFFIX_LENGTH],
+            start=read_number(level.get(TEXT + "start-value"), 1),
+            displayed_levels=read_number(level.get(TEXT + "display-levels"), 1),
+            repeats_letters=level.get(STYLE + "num-letter-sync") == "true",
         )
         for level in style
         if isinstance(level.tag, str)
@@ -120,15 +118,12 @@ def _format_number(levels: dict[int, _Level], index: int, numbers: dict[int, int
         return ""
     first = max(1, index - level.displayed_levels + 1)
     parts = [
-        _format_level(levels[key], numbers.get(key, levels[key].start))
+        format_number(
+            numbers.get(key, levels[key].start),
+            levels[key].number_format,
+            repeat=levels[key].repeats_letters,
+        )
         for key in range(first, index + 1)
         if key in levels and levels[key].number_format
     ]
     return f"{level.prefix}{'.'.join(parts)}{level.suffix}".strip() + " "
-
-
-def _format_level(level: _Level, number: int) -> str:
-    letters = partial(to_letters, repeat=level.repeats_letters)
-    formats: dict[str, Callable[[int], str]] = {"a": letters, "i": to_roman}
-    text = formats.get(level.number_format.lower(), str)(number)
-    return text.upper() if level.number_format.isupper() else text

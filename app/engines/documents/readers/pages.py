@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from app.engines.documents.model import Limits, ParseFailed
 
@@ -78,24 +78,26 @@ def build_page(
     }
 
 
-def compute_pixel_size(
-    width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
-) -> tuple[int, int]:
-    """Return the width and height of a page image in pixels.
+class ImageSize(NamedTuple):
+    """The size of a page image: `width_px` pixels wide, or `scale` pixels per point."""
 
-    `width` and `height` are the size of the page in points. The image is `width_px` pixels wide, or
-    has `scale` pixels per point (1 if both are None). Raises `ParseFailed` (`too_many_pixels`)
-    before memory of that size is allocated.
-    """
-    factor = width_px / width if width_px is not None else (scale or 1.0)
-    columns, rows = width * factor, height * factor
-    if not columns * rows <= limits.max_pixels:  # `not <=`, unlike `>`, also rejects NaN
-        raise build_pixel_limit_error(limits)
-    pixel_width = width_px if width_px is not None else max(1, math.ceil(columns - 1e-6))
-    pixel_height = max(1, math.ceil(rows - 1e-6))
-    if pixel_width * pixel_height > limits.max_pixels:
-        raise build_pixel_limit_error(limits)
-    return pixel_width, pixel_height
+    width_px: int | None
+    scale: float | None = None
+
+    def compute_pixels(self, width: float, height: float, limits: Limits) -> tuple[int, int]:
+        """Return the width and height in pixels for a page of `width` x `height` points.
+
+        Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
+        """
+        factor = self.width_px / width if self.width_px is not None else (self.scale or 1.0)
+        columns, rows = width * factor, height * factor
+        if not columns * rows <= limits.max_pixels:  # `not <=`, unlike `>`, also rejects NaN
+            raise build_pixel_limit_error(limits)
+        pixel_width = self.width_px or max(1, math.ceil(columns - 1e-6))
+        pixel_height = max(1, math.ceil(rows - 1e-6))
+        if pixel_width * pixel_height > limits.max_pixels:
+            raise build_pixel_limit_error(limits)
+        return pixel_width, pixel_height
 
 
 def build_pixel_limit_error(limits: Limits) -> ParseFailed:

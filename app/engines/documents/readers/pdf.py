@@ -4,14 +4,16 @@ Form fields and text annotations belong to the displayed page, so they are merge
 before it is read or rendered.
 """
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from pypdfium2 import raw
 
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import pdf_pictures, pdf_text, pdf_words
-from app.engines.documents.readers.pages import PageData, SendPage, build_page, compute_pixel_size
+from app.engines.documents.readers import pdf_text, pdf_words
+from app.engines.documents.readers.pages import ImageSize, PageData, SendPage, build_page
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -20,6 +22,10 @@ _MERGEABLE_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANN
 _MAX_ANNOTATIONS = 10_000
 _MAX_DATA_BYTES = 16 << 20
 """The maximum size of a file that is read as a whole; pdfium reads larger files in small parts."""
+_MAX_PICTURES = 1_000
+_MAX_PICTURE_DEPTH = 3
+_MIN_COVERED_FRACTION = 0.7
+"""The minimum fraction of a scan that pictures cover. Some scanners store a page in strips."""
 _MAX_SCAN_WORDS = 20
 """The maximum number of words on a page that counts as a scan. Scanning programs may add words."""
 
@@ -39,22 +45,19 @@ def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
         page.close()
 
 
-def render_page(
-    file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
-) -> "Image.Image":
+def render_page(file: BinaryIO, number: int, size: ImageSize, limits: Limits) -> "Image.Image":
     """Render page `number`, counted from 1, rotated as it is displayed.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
     document = _open_document(file)
     if not 1 <= number <= len(document):
         raise PageNotFound(number, len(document))
     page = _load_page(document, number - 1)
-    size = compute_pixel_size(page.get_width(), page.get_height(), width_px, scale, limits)
-    bitmap = pdfium.PdfBitmap.new_native(*size, raw.FPDFBitmap_BGRx)
-    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *size)
-    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *size, 0, raw.FPDF_ANNOT)
+    pixels = size.compute_pixels(page.get_width(), page.get_height(), limits)
+    bitmap = pdfium.PdfBitmap.new_native(*pixels, raw.FPDFBitmap_BGRx)
+    bitmap.fill_rect((255, 255, 255, 255), 0, 0, *pixels)
+    raw.FPDF_RenderPageBitmap(bitmap, page, 0, 0, *pixels, 0, raw.FPDF_ANNOT)
     picture: Image.Image = bitmap.to_pil().convert("RGB")
     return picture
 
@@ -115,5 +118,25 @@ def _read_page(page: pdfium.PdfPage, limits: Limits) -> PageData:
         text,
         words,
         is_blank=not words and raw.FPDFPage_CountObjects(page) <= 0,
-        is_scan=0 < len(words) <= _MAX_SCAN_WORDS and pdf_pictures.is_covered_by_pictures(page),
+        is_scan=0 < len(words) <= _MAX_SCAN_WORDS and _is_covered_by_pictures(page),
     )
+
+
+def _is_covered_by_pictures(page: pdfium.PdfPage) -> bool:
+    """Return whether pictures cover most of a page, assuming that they do not overlap."""
+    left, bottom, right, top = page.get_bbox()
+    page_area = (right - left) * (top - bottom)
+    covered_area = 0.0
+    for x0, y0, x1, y1 in _iterate_picture_bounds(page):
+        width = max(0.0, min(x1, right) - max(x0, left))
+        covered_area += width * max(0.0, min(y1, top) - max(y0, bottom))
+    return bool(covered_area >= _MIN_COVERED_FRACTION * page_area > 0)
+
+
+def _iterate_picture_bounds(page: pdfium.PdfPage) -> Iterator[tuple[float, float, float, float]]:
+    pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=_MAX_PICTURE_DEPTH)
+    for picture in islice(pictures, _MAX_PICTURES):
+        try:
+            yield picture.get_bounds()
+        except pdfium.PdfiumError:  # The picture has no position on the page.
+            continue

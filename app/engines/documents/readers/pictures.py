@@ -18,12 +18,12 @@ from app.engines.documents import media
 from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import docx, open_document, presentations
-from app.engines.documents.readers.images import convert_to_opaque_rgb
+from app.engines.documents.readers.images import PILLOW_ERRORS, convert_to_opaque_rgb
 from app.engines.documents.readers.pages import (
+    ImageSize,
     SendPage,
     build_page,
     build_pixel_limit_error,
-    compute_pixel_size,
 )
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
@@ -49,23 +49,17 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
 
 
 def render_page(
-    file: BinaryIO,
-    media_type: str,
-    number: int,
-    width_px: int | None,
-    scale: float | None,
-    limits: Limits,
+    file: BinaryIO, media_type: str, number: int, size: ImageSize, limits: Limits
 ) -> Image.Image:
     """Render page `number`, counted from 1, with its picture on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
-    `ParseFailed`.
+    Raises `PageNotFound` or `ParseFailed`.
     """
-    size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
+    pixels = size.compute_pixels(PAGE_WIDTH, PAGE_HEIGHT, limits)
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count == number:
-            return _render_picture(picture, size)
+            return _render_picture(picture, pixels)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
@@ -77,7 +71,7 @@ def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
     try:
         upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except PILLOW_ERRORS as error:
         raise ParseFailed("unreadable", "A picture in the document is damaged.") from error
     fitted = ImageOps.contain(upright, max_size)
     page.paste(fitted, (margin, margin))
@@ -90,7 +84,7 @@ def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[
             picture = Image.open(io.BytesIO(data), formats=_FORMATS)
         except Image.DecompressionBombError as error:
             raise build_pixel_limit_error(limits) from error
-        except (OSError, SyntaxError, ValueError, EOFError):
+        except PILLOW_ERRORS:
             continue  # the format is not supported
         if picture.width * picture.height > limits.max_pixels:
             raise build_pixel_limit_error(limits)

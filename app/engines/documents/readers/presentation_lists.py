@@ -5,7 +5,7 @@ separately in each shape or cell. Bullets are omitted.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -13,7 +13,7 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.autoshape import Shape
 from pptx.slide import Slide
 
-from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
+from app.engines.documents.readers.numerals import format_number, read_number
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -22,13 +22,8 @@ _LIST_STYLE = _DRAWING + "lstStyle"
 _NUMBER = _DRAWING + "buAutoNum"
 _MARKS = (_NUMBER, *(_DRAWING + name for name in ("buNone", "buChar", "buBlip")))
 _SCHEME = re.compile(r"(alphaLc|alphaUc|romanLc|romanUc|.*?)(ParenBoth|ParenR|Period|Minus|)")
-_FORMATS: dict[str, Callable[[int], str]] = {
-    "alphaLc": to_letters,
-    "alphaUc": lambda number: to_letters(number).upper(),
-    "romanLc": to_roman,
-    "romanUc": lambda number: to_roman(number).upper(),
-}
-"""The functions that format numbers, by scheme. In all other schemes, numbers are in digits."""
+_STYLES = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+"""The styles of numbers, by scheme. In all other schemes, numbers are in digits."""
 _AFFIXES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "{}-"}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE}
 _FOOTERS = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER}
@@ -110,4 +105,4 @@ def _find_mark(sources: Sequence[etree._Element | None]) -> etree._Element | Non
 def _format_number(scheme: str, number: int) -> str:
     match = _SCHEME.fullmatch(scheme)
     style, affixes = match.groups() if match else ("", "")
-    return _AFFIXES.get(affixes, "{}").format(_FORMATS.get(style, str)(number))
+    return _AFFIXES.get(affixes, "{}").format(format_number(number, _STYLES.get(style, "")))

@@ -24,7 +24,7 @@ from app.engines.documents.readers.presentation_lists import (
     find_inherited_styles,
     number_paragraphs,
 )
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.text import clean_text
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -38,7 +38,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         pages = [_build_page_text(slide) for slide in list_slides(file, limits)]
     except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
-    return normalize_text(replace_unstorable_chars("\f".join(pages)))
+    return clean_text("\f".join(pages))
 
 
 def list_slides(file: BinaryIO, limits: Limits) -> list[Slide]:

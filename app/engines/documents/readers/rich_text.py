@@ -10,7 +10,7 @@ from collections.abc import Callable
 from striprtf.striprtf import font_table_group, rtf_to_text
 
 from app.engines.documents.model import ParseFailed
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.text import clean_text
 
 _SIGNATURE = b"{\\rtf"
 # Images are written as digits, which the library would read one by one.
@@ -152,4 +152,4 @@ def _read_source(source: str) -> str:
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     # Characters outside the basic multilingual plane are written as two surrogates.
     full_text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _TRAILING_TABS.sub("", normalize_text(replace_unstorable_chars(full_text))).strip("\n")
+    return _TRAILING_TABS.sub("", clean_text(full_text)).strip("\n")

@@ -21,8 +21,26 @@ class Glyph(NamedTuple):
     box: Box
 
 
+class _Text:
+    """Text on one line. `top` and `bottom` are the edges of its font, without superscripts."""
+
+    __slots__ = ()
+    top: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Return the height of the font in points."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Return the vertical center of the font in points."""
+        return (self.top + self.bottom) / 2
+
+
 @dataclass(eq=False, slots=True)
-class Token:
+class Token(_Text):
     """A word or a part of a word, with its position in points from the top left of the page.
 
     `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the edges of the
@@ -47,19 +65,9 @@ class Token:
         """Return the box of the ink."""
         return self.x0, self.y0, self.x1, self.y1
 
-    @property
-    def height(self) -> float:
-        """Return the height of the font in points."""
-        return self.bottom - self.top
-
-    @property
-    def middle(self) -> float:
-        """Return the vertical center of the font in points."""
-        return (self.top + self.bottom) / 2
-
 
 @dataclass(eq=False, slots=True)
-class Line:
+class Line(_Text):
     """Words side by side with the same font metrics, used instead of tokens to save time.
 
     `text` is the words joined by spaces. `gaps` are the widths of the spaces; no gap is negative
@@ -86,11 +94,6 @@ class Line:
         """Return the right edge of the last word."""
         return self.boxes[-1][2]
 
-    @property
-    def height(self) -> float:
-        """Return the height of the font in points."""
-        return self.bottom - self.top
-
     def build_tokens(self) -> list[Token]:
         """Return the words as tokens."""
         tokens = [
@@ -103,7 +106,7 @@ class Line:
         return tokens
 
 
-class Segment:
+class Segment(_Text):
     """Words side by side on one line, from left to right.
 
     `line` is set if the segment is a whole `Line`; its tokens are then built on first use.
@@ -132,16 +135,6 @@ class Segment:
         if self._gaps is None:
             self._gaps = [token.x0 - last.x1 for last, token in pairwise(self.tokens)]
         return self._gaps
-
-    @property
-    def height(self) -> float:
-        """Return the height of the line, without superscripts."""
-        return self.bottom - self.top
-
-    @property
-    def middle(self) -> float:
-        """Return the vertical center of the line."""
-        return (self.top + self.bottom) / 2
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[Token]) -> "Segment":

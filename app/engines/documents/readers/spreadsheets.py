@@ -23,7 +23,7 @@ from python_calamine import (
 from app.engines.documents import media
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive, is_encrypted_package
-from app.engines.documents.text import normalize_text, replace_unstorable_chars
+from app.engines.documents.text import clean_text
 
 CellValue = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
 
@@ -48,9 +48,7 @@ def extract_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     file.seek(0)
     try:
         with CalamineWorkbook.from_filelike(file) as workbook:
-            return normalize_text(
-                replace_unstorable_chars(join_pages(_iterate_sheets(workbook), limits))
-            )
+            return clean_text(join_pages(_iterate_sheets(workbook), limits))
     except PasswordError as error:
         message = "The workbook is protected by a password."
         raise ParseFailed("password_protected", message) from error
@@ -143,19 +141,23 @@ def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[
 
 
 def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
-    """Yield the lines of a sheet, from the first to the last row with content.
+    rows = ("\t".join(map(format_value, row)).rstrip("\t") for row in sheet.iter_rows())
+    return collapse_gaps(rows)
+
+
+def collapse_gaps(rows: Iterable[str]) -> Iterator[str]:
+    """Yield the rows of a sheet as lines, from the first to the last row with content.
 
     Consecutive empty rows become one empty line.
     """
     has_content = is_gap = False
-    for row in sheet.iter_rows():
-        line = "\t".join(map(format_value, row)).rstrip("\t")
-        if not line:
+    for row in rows:
+        if not row:
             is_gap = has_content
             continue
         if is_gap:
             yield ""
-        yield line
+        yield row
         has_content, is_gap = True, False
 
 

@@ -33,6 +33,7 @@ _IGNORED_KEYWORDS = frozenset(
         *("deprecated", "nullable", "$async"),
     }
 )
+_HANDLED_KEYWORDS = _STRUCTURE_KEYWORDS | _IGNORED_KEYWORDS
 _ADDITIONAL_KEYWORDS = frozenset(
     {"additionalProperties", "unevaluatedProperties", "additionalItems"}
 )
@@ -133,11 +134,7 @@ class Resolver:
         """
         weight = self._weights.get(id(schema))
         if weight is None:
-            content = {
-                name: value
-                for name, value in schema.items()
-                if name not in _STRUCTURE_KEYWORDS and name not in _IGNORED_KEYWORDS
-            }
+            content = {k: v for k, v in schema.items() if k not in _HANDLED_KEYWORDS}
             properties = schema.get("properties")
             content |= {"keywords": list(schema), "required": schema.get("required")}
             names = list(properties) if isinstance(properties, dict) else []
@@ -152,7 +149,7 @@ class Resolver:
         self._count_visits(self._get_weight(schema), part.path)
         for name, value in schema.items():
             is_ignored = name in _ADDITIONAL_KEYWORDS and isinstance(value, bool)
-            if not is_ignored and name not in _STRUCTURE_KEYWORDS and name not in _IGNORED_KEYWORDS:
+            if not is_ignored and name not in _HANDLED_KEYWORDS:
                 self._add_keyword(node, name, value, part.path)
         self._add_properties(node, schema, part)
         node.allows_null |= schema.get("nullable") is True

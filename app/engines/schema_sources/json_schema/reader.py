@@ -86,9 +86,7 @@ class _JsonSchemaReader:
             self.add_property(name, parts, target, required=required)
         for name in sorted(node.required - node.properties.keys())[:100]:
             self._collector.add(node.path, f"{to_line(name, 64)} is required but not described.")
-        for keyword in ("title", "description"):
-            node.pop_keyword(keyword)
-        self._warn_about_unused_keywords(node)
+        self._warn_about_constraints(node)
 
     def add_property(
         self, name: str, parts: list[SchemaPart], target: _FieldTarget, *, required: bool
@@ -143,7 +141,7 @@ class _JsonSchemaReader:
                 node.pop_keyword("prefixItems")
             definition = {**convert_scalar(item, self._collector), "multiple": True}
             self._add_field(name, node, target, definition, required=required)
-            self._warn_about_unused_item_keywords(item)
+            self._warn_about_constraints(item)
         elif target.is_table:
             self._collector.add(node.path, "A table cannot contain another table: it was left out.")
         else:
@@ -195,10 +193,11 @@ class _JsonSchemaReader:
             self._collector.add(node.path, "The value need not be a list: its items were left out.")
         self._warn_about_unused_keywords(node)
 
-    def _warn_about_unused_item_keywords(self, item: Node) -> None:
+    def _warn_about_constraints(self, node: Node) -> None:
+        """Warn about unused keywords except the title and the description."""
         for name in ("title", "description"):
-            item.pop_keyword(name)
-        self._warn_about_unused_keywords(item)
+            node.pop_keyword(name)
+        self._warn_about_unused_keywords(node)
 
     def _warn_about_unused_keywords(self, node: Node) -> None:
         if node.keywords:

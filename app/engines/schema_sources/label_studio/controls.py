@@ -43,15 +43,12 @@ def add_number(control: Control) -> None:
     for name in ("step", "defaultValue"):
         if control.get(name):
             control.add_warning(f"The attribute {name} was left out.")
-    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add_field("number", constraints=_select_constraints(control, constraints, "number"))
+    _add_limited_field(control, "number", control.get("min"), control.get("max"))
 
 
 def add_rating(control: Control) -> None:
     """Add an integer field for a star rating, from 1 to the maximum rating."""
-    max_rating = control.get("maxRating") or "5"
-    constraints: dict[str, object] = {"min": 1, "max": max_rating}
-    control.add_field("integer", constraints=_select_constraints(control, constraints, "integer"))
+    _add_limited_field(control, "integer", 1, control.get("maxRating") or "5")
 
 
 def add_date_time(control: Control) -> None:
@@ -71,8 +68,7 @@ def add_date_time(control: Control) -> None:
     else:
         field_type = "text"
         control.add_warning("There is no type for part of a date: the field takes text.")
-    constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add_field(field_type, constraints=_select_constraints(control, constraints, field_type))
+    _add_limited_field(control, field_type, control.get("min"), control.get("max"))
 
 
 VALUE_CONTROLS: Mapping[str, Callable[[Control], None]] = {
@@ -85,11 +81,11 @@ VALUE_CONTROLS: Mapping[str, Callable[[Control], None]] = {
 }
 
 
-def _select_constraints(
-    control: Control, constraints: dict[str, object], field_type: str
-) -> dict[str, object]:
-    non_empty = {name: value for name, value in constraints.items() if value != ""}
-    return select_constraints(non_empty, field_type, control.state.collector, control.path)
+def _add_limited_field(control: Control, field_type: str, low: object, high: object) -> None:
+    """Add a field with a minimum and a maximum, each of which may be an empty string."""
+    limits = {name: value for name, value in (("min", low), ("max", high)) if value != ""}
+    constraints = select_constraints(limits, field_type, control.state.collector, control.path)
+    control.add_field(field_type, constraints=constraints)
 
 
 def _add_choice_field(control: Control, *, multiple: bool) -> None:

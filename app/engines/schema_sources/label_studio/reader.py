@@ -135,26 +135,19 @@ class _LabelStudioReader:
             self._header = ""
 
     def _warn_about_tag(self, element: Element, tag: str, parent_tag: str) -> None:
-        if tag in _LAYOUT_TAGS or tag in _OBJECT_TAGS:
+        if tag in _LAYOUT_TAGS or tag in _OBJECT_TAGS or tag == "Channel":
             return
-        path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
         if tag in _UNSUPPORTED_TAGS:
-            self.state.collector.add(
-                path, f"{_UNSUPPORTED_TAGS[tag]} is not supported and was left out."
-            )
+            message = f"{_UNSUPPORTED_TAGS[tag]} is not supported and was left out."
         elif tag in RECORDING_TAGS:
-            self.state.collector.add(
-                path, "Recordings are not supported; documents have pages and text."
-            )
+            message = "Recordings are not supported; documents have pages and text."
         elif tag == "Repeater":
-            self.state.collector.add(
-                path, "Content that is repeated for each item was imported once."
-            )
-        elif tag in ("Label", "Choice"):
-            # If the parent is not a layout tag, it has already caused a warning.
-            if parent_tag in _LAYOUT_TAGS:
-                self.state.collector.add(
-                    path, "This tag belongs to no labeling tag and was left out."
-                )
-        elif tag != "Channel":
-            self.state.collector.add(path, "This tag is unknown and was left out.")
+            message = "Content that is repeated for each item was imported once."
+        elif tag not in ("Label", "Choice"):
+            message = "This tag is unknown and was left out."
+        elif parent_tag in _LAYOUT_TAGS:
+            message = "This tag belongs to no labeling tag and was left out."
+        else:
+            return  # the parent has already caused a warning
+        path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
+        self.state.collector.add(path, message)

@@ -1,0 +1,37 @@
+"""Define the XML names of OpenDocument files (ODF 1.3, part 3), and read what all types share."""
+
+import zipfile
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.readers.archives import build_password_error, parse_xml
+
+OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
+TEXT, TABLE, OFFICE, STYLE = (
+    f"{{{OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
+)
+_MANIFEST = "META-INF/manifest.xml"
+
+
+def read_content(archive: zipfile.ZipFile) -> etree._Element:
+    """Return the root of `content.xml`. Raises `ParseFailed` if the entries are encrypted."""
+    if _MANIFEST in archive.NameToInfo and b"encryption-data" in archive.read(_MANIFEST):
+        raise build_password_error()
+    return parse_xml(archive.read("content.xml"))
+
+
+def find_styles(
+    root: etree._Element | None, properties_tag: str, name: str, value: str
+) -> set[str]:
+    """Return the names of the styles whose properties have the attribute `name` with this value."""
+    return {
+        properties.getparent().get(STYLE + "name")
+        for properties in (() if root is None else root.iter(properties_tag))
+        if properties.get(name) == value
+    }
+
+
+def read_count(value: str, limit: int) -> int:
+    """Parse a count. Returns `limit` if it is larger, or if it is not a number."""
+    is_small = value.isdecimal() and len(value) <= len(str(limit))
+    return min(int(value), limit) if is_small else limit
