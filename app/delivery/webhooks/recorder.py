@@ -21,7 +21,7 @@ from app.delivery.notifications.service import sending as notifications
 from app.delivery.webhooks import abandoning
 from app.delivery.webhooks.outcome_queue import OutcomeQueue
 from app.delivery.webhooks.queries import outcomes
-from app.delivery.webhooks.queries.outcomes import AttemptResult, WebhookCounters
+from app.delivery.webhooks.queries.outcomes import AttemptResult, WebhookHealth
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.kit import audit, container, db, metrics, tenancy
 from app.kit.logging import get_logger
@@ -55,13 +55,13 @@ def compute_pause(failures: int) -> float:
 def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     """Write outcomes in order in the current transaction, and return the outcomes to write later.
 
-    Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
+    Updates the status of deliveries and the health of webhooks. Deactivates a webhook at its
     tenth consecutive failure; because its row is locked, this happens only once. Outcomes are
     written later if another transaction has locked their webhooks or deliveries.
     """
-    counters, busy_keys = outcomes.lock_webhooks(list({r.webhook_key for r in results}))
+    health, busy_keys = outcomes.lock_webhooks(list({r.webhook_key for r in results}))
     postponed = [r for r in results if r.webhook_key in busy_keys]
-    results = [r for r in results if r.webhook_key in counters]
+    results = [r for r in results if r.webhook_key in health]
     if not results:
         return postponed
     validity_by_token = outcomes.update_deliveries(
@@ -74,45 +74,45 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     outcomes.mark_delivered([r for r in results if r.ok and not validity_by_token[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
-        _add_result(counters[result.webhook_key], result)
-    outcomes.update_counters({r.webhook_key: counters[r.webhook_key] for r in results})
-    _handle_deactivations({key: c for key, c in counters.items() if c.deactivated})
+        _add_result(health[result.webhook_key], result)
+    outcomes.update_health({r.webhook_key: health[r.webhook_key] for r in results})
+    _handle_deactivations({key: c for key, c in health.items() if c.deactivated})
     return postponed
 
 
-def _add_result(counters: WebhookCounters, result: AttemptResult) -> None:
-    """Add the result of an attempt to its webhook's counters.
+def _add_result(health: WebhookHealth, result: AttemptResult) -> None:
+    """Add the result of an attempt to the health of its webhook.
 
     Failures of test deliveries, and attempts that end after the webhook was deactivated, do not
     change the failure count. Any success ends the pause, because the receiver works again.
     """
-    counters.status_code = result.status_code
+    health.status_code = result.status_code
     if result.ok:
-        counters.pause = 0.0
-    if result.fatal or not counters.active or (result.attempt.test and not result.ok):
+        health.pause = 0.0
+    if result.fatal or not health.active or (result.attempt.test and not result.ok):
         return
-    counters.failures = 0 if result.ok else counters.failures + 1
-    counters.pause = compute_pause(counters.failures)
-    if counters.failures >= DEACTIVATE_AT:
+    health.failures = 0 if result.ok else health.failures + 1
+    health.pause = compute_pause(health.failures)
+    if health.failures >= DEACTIVATE_AT:
         last_error = result.error or f"the endpoint responded with status {result.status_code}"
-        counters.active, counters.deactivated, counters.pause = False, True, 0.0
-        counters.disabled_reason = (
+        health.active, health.deactivated, health.pause = False, True, 0.0
+        health.disabled_reason = (
             f"Deactivated after {DEACTIVATE_AT} failed attempts in a row."
             f" Last failure: {last_error}"
         )
 
 
-def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookCounters]) -> None:
+def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookHealth]) -> None:
     """Handle deactivations: abandon the webhooks' pending deliveries, and notify owners."""
     limit = abandoning.FIRST_BATCH_SIZE
-    for (organization_id, webhook_id), counters in deactivated.items():
+    for (organization_id, webhook_id), health in deactivated.items():
         with tenancy.organization(organization_id):
             limit -= abandoning.abandon_or_enqueue(organization_id, webhook_id, limit=limit)
             notifications.notify(
                 "webhook_deactivated",
                 role=Role.owner,
                 kind="webhook_deactivated",
-                values={"reason": counters.disabled_reason},
+                values={"reason": health.disabled_reason},
                 link=f"/api/v1/webhooks/{webhook_id}",
             )
             log.warning("webhook.deactivated", webhook=str(webhook_id))

@@ -160,7 +160,7 @@ def _build_span_result(
 ) -> dict[str, Any]:
     """Build the result for a text span.
 
-    The offsets are converted from code points to UTF-16 units, which Label Studio counts.
+    The offsets are converted from code points to UTF-16 code units, which Label Studio counts.
     """
     start, end = offsets
     meta = {"text": [_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}

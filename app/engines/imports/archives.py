@@ -65,7 +65,9 @@ class _LimitedFile:
 
     def read(self, size: int = -1) -> bytes:
         if size > MAX_DIRECTORY_BYTES:
-            raise ImportFileError("The ZIP file has too many files. Split it into smaller files.")
+            raise ImportFileError(
+                "The ZIP file has too many files. Split it into several ZIP files."
+            )
         return self._file.read(size)
 
     def seek(self, offset: int, whence: int = SEEK_SET) -> int:

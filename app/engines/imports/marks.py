@@ -55,7 +55,8 @@ class MarkError(ValueError):
 class MarkConverter:
     """Converts marks from other labeling tools to tags of a schema version.
 
-    Finds the field of a mark by its name in the other tool.
+    Finds the field of a mark by the name that the field has in the other tool. A value without a
+    `control` belongs to the field that has this value as an option, or to the only text field.
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from app.engines.schema_sources.json_schema.reader import read_json_schema
 from app.engines.schema_sources.label_studio.reader import read_label_studio
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, SourceWarning
-from app.engines.schema_sources.portable import read_portable
+from app.engines.schema_sources.portable import read_portable_file
 
 FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
     "json_schema": read_json_schema,
-    "portable": read_portable,
+    "portable": read_portable_file,
     "label_studio": read_label_studio,
 }
 

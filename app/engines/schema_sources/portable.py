@@ -55,7 +55,7 @@ _LOCAL_PROPERTIES = frozenset(
 )
 
 
-def read_portable(content: object) -> SourceSchema:
+def read_portable_file(content: object) -> SourceSchema:
     """Read a portable file, or the API's representation of a schema.
 
     Raises SchemaSourceError if it is not JSON, does not match FILE_SCHEMA, or has invalid fields.

@@ -53,9 +53,10 @@ def send_request(
     body: Iterable[bytes] | None = None,
     size: int = 0,
 ) -> Iterator[Response]:
-    """Send a request through a guarded session, and yield the response before its body is read.
+    """Send a request, and yield the response before its body is read.
 
-    The path and the query of `url` are sent exactly as they are. `body` is sent in chunks after a
+    `session` comes from `Network`, and refuses addresses that are not allowed. The path and the
+    query of `url` are sent exactly as they are. `body` is sent in chunks after a `Content-Length`
     header with its `size` in bytes. Raises HostError if the URL is too long or the request fails.
     """
     if len(url) > limits.MAX_URL_CHARS:

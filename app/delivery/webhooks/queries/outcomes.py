@@ -47,8 +47,8 @@ class AttemptResult:
 
 
 @dataclass(slots=True)
-class WebhookCounters:
-    """A webhook's failure count and related columns; `recorder` changes and then writes them.
+class WebhookHealth:
+    """The failure count of a webhook, and what follows from it; `recorder` changes and writes it.
 
     No first attempt is made for `pause` seconds from now; 0 ends a pause, and None leaves the pause
     unchanged.
@@ -156,7 +156,7 @@ _RECORD = text(
         response_excerpt = excluded.response_excerpt
     """
 )
-_UPDATE_COUNTERS = text(
+_UPDATE_HEALTH = text(
     """
     UPDATE webhooks w SET consecutive_failures = counter.failures, active = counter.active,
         generation = w.generation + counter.deactivated::int,
@@ -178,11 +178,11 @@ _UPDATE_COUNTERS = text(
 
 def lock_webhooks(
     webhooks: Sequence[WebhookKey],
-) -> tuple[dict[WebhookKey, WebhookCounters], set[WebhookKey]]:
-    """Lock webhooks against other writers of their counters.
+) -> tuple[dict[WebhookKey, WebhookHealth], set[WebhookKey]]:
+    """Lock webhooks against other writers of their health.
 
     Returns:
-        The counters of the webhooks that are locked now, and the keys of webhooks that another
+        The health of each webhook that is locked now, and the keys of webhooks that another
         transaction has locked. Deleted webhooks are omitted from both.
     """
     rows = db.session().execute(
@@ -192,15 +192,15 @@ def lock_webhooks(
             "webhooks": [str(webhook_id) for _, webhook_id in webhooks],
         },
     )
-    counters: dict[WebhookKey, WebhookCounters] = {}
+    health: dict[WebhookKey, WebhookHealth] = {}
     busy_keys: set[WebhookKey] = set()
     for row in rows:
         if row.locked:
             key = row.organization_id, row.id
-            counters[key] = WebhookCounters(row.active, row.consecutive_failures)
+            health[key] = WebhookHealth(row.active, row.consecutive_failures)
         else:
             busy_keys.add((row.organization_id, row.id))
-    return counters, busy_keys
+    return health, busy_keys
 
 
 def update_deliveries(results: Sequence[AttemptResult], delays: Sequence[int]) -> dict[UUID, bool]:
@@ -237,15 +237,15 @@ def record_attempts(results: Sequence[AttemptResult]) -> None:
     db.session().execute(_RECORD, values)
 
 
-def update_counters(counters: dict[WebhookKey, WebhookCounters]) -> None:
-    """Update the counters of locked webhooks; a deactivation begins a new generation."""
-    names = [field.name for field in fields(WebhookCounters)]
+def update_health(health: dict[WebhookKey, WebhookHealth]) -> None:
+    """Update the health of locked webhooks; a deactivation begins a new generation."""
+    names = [field.name for field in fields(WebhookHealth)]
     values = {
-        "organizations": [str(organization_id) for organization_id, _ in counters],
-        "webhooks": [str(webhook_id) for _, webhook_id in counters],
-        **{name: [getattr(values, name) for values in counters.values()] for name in names},
+        "organizations": [str(organization_id) for organization_id, _ in health],
+        "webhooks": [str(webhook_id) for _, webhook_id in health],
+        **{name: [getattr(values, name) for values in health.values()] for name in names},
     }
-    db.session().execute(_UPDATE_COUNTERS, values)
+    db.session().execute(_UPDATE_HEALTH, values)
 
 
 def _build_columns(results: Sequence[AttemptResult], *names: str) -> dict[str, Any]:

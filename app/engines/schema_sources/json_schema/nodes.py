@@ -236,7 +236,7 @@ class Resolver:
         elif current != value and name not in ("title", "description", "default"):
             self._collector.add(
                 path,
-                f"Another value of {to_line(name, 64)} also applies: the first value was used.",
+                f"{to_line(name, 64)} has several different values: only the first was used.",
             )
 
     def _restrict_values(self, node: Node, values: object, path: str) -> None:

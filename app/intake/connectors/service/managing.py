@@ -129,11 +129,11 @@ def update(
     """Update the given properties of a connector, and return it.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
-    requires that the host and account stay the same. If the settings change, an unfinished crawl
-    lists the new source from its beginning; the crawl itself detects the change. A crawl that is
-    due stays due unless the schedule changes or the connector is disabled. Resumes a suspended
-    schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if `revision`
-    is outdated.
+    requires that settings such as host, port and account stay the same. If the settings change, an
+    unfinished crawl lists the new source from its beginning; the crawl itself detects the change. A
+    crawl that is due stays due unless the schedule changes or the connector is disabled. Resumes a
+    suspended schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if
+    `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     old_schedule = (connector.schedule, connector.enabled)

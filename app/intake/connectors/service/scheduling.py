@@ -16,7 +16,7 @@ from app.kit.errors import ApiError
 
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
-"""The number of scheduled crawls without a success after which a connector becomes stale."""
+"""The number of consecutive scheduled crawls without success that make a connector stale."""
 _BATCH_SIZE = 100
 
 
