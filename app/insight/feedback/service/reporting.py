@@ -22,7 +22,7 @@ from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import reading as tag_sets
 
 MAX_VALUE_BYTES = 10_000
 

@@ -19,7 +19,7 @@ from app.workflow.assignment.emitted_events import AssignedPayload
 from app.workflow.assignment.queries import assignees as queries
 from app.workflow.assignment.queries.assignees import ArtifactAssignment, Assignee, LockedArtifact
 from app.workflow.assignment.service import recipients
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import statuses
 
 _LABELED_MESSAGE = "None of these assignees can label this document again. Choose another labeler."
 
@@ -278,5 +278,5 @@ def update_assignments(
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
     if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
-        tag_sets.update_statuses(resumed_ids)
+        statuses.update_statuses(resumed_ids)
     return effects

@@ -14,7 +14,7 @@ from app.workflow.assignment.emitted_events import ReleasedPayload
 from app.workflow.assignment.queries import claims as queries
 from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.queries.next_artifact import ClaimCriteria
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import skips, statuses
 
 _MAX_ATTEMPTS = 3
 
@@ -28,7 +28,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
-        return artifacts.get(artifact_id) if tag_sets.delete_skip(artifact_id, user_id) else row
+        return artifacts.get(artifact_id) if skips.delete_skip(artifact_id, user_id) else row
     row = artifacts.get(artifact_id)
     if row.archived:
         raise errors.conflict("The artifact is archived; unarchive it first.", state="archived")
@@ -107,11 +107,11 @@ def release(
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.release(artifact_id, None if as_admin else user_id)
-    reserved_for = tag_sets.end_reservations(
+    reserved_for = statuses.end_reservations(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
     labeler_id = claimed_by or next(iter(reserved_for), None)
-    if labeler_id is None and reason and tag_sets.is_reserved_for(artifact_id, user_id):
+    if labeler_id is None and reason and statuses.is_reserved_for(artifact_id, user_id):
         # A returned draft reserves the artifact without a time limit, until it is skipped.
         labeler_id = user_id
     if labeler_id is None:
@@ -121,16 +121,16 @@ def release(
         raise errors.denied("Another user has claimed the artifact.")
     if reason:
         _record_reason(artifact_id, user_id, reason, is_skip=labeler_id == user_id)
-    tag_sets.update_statuses([artifact_id])
+    statuses.update_statuses([artifact_id])
     _emit_released(artifact_id, user_id, reason)
     return artifacts.get(artifact_id)
 
 
 def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bool) -> None:
     if is_skip:
-        tag_sets.create_skip(artifact_id, user_id, reason)
+        skips.create_skip(artifact_id, user_id, reason)
     action = "skip" if is_skip else "release"
-    tag_sets.record_action(artifact_id, action, by=user_id, note=reason)
+    skips.record_action(artifact_id, action, by=user_id, note=reason)
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:

@@ -8,7 +8,7 @@ from app.kit import bulk, errors
 from app.kit.bulk import Failures, FindFailures
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import reading
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import bulk as tag_sets
 
 
 class ItemSelection(TypedDict, total=False):

@@ -11,7 +11,7 @@ from app.kit.permissions import Role
 from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
 from app.workflow.review_queue.queries import items as queries
 from app.workflow.review_queue.queries.items import UnassignedItem
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import bulk as tag_sets
 
 
 def unassign_removed_member(

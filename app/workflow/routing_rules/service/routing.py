@@ -21,9 +21,9 @@ from app.kit import db, events
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
-from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
-from app.workflow.assignment.service import ArtifactAssignment
+from app.workflow.assignment.queries.assignees import ArtifactAssignment
+from app.workflow.assignment.service import assigning
 from app.workflow.routing_rules.queries import documents, matches, records
 from app.workflow.routing_rules.queries.documents import RoutingPosition
 from app.workflow.routing_rules.queries.matches import RuleMatch
@@ -223,7 +223,7 @@ def _write_assignments(
 ) -> None:
     now = db.utc_now()
     changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
-    assignment.update_assignments(
+    assigning.update_assignments(
         [change for change in changes if any(value is not None for value in change[1:])]
     )
     assigned = [change for change in changes if change.assignees]

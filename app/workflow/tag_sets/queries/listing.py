@@ -25,14 +25,15 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.reading import (
+    IS_OVERLAPPING,
+    OVERLAPPING_SCHEMAS,
     Reader,
-    build_listed_columns,
     build_visibility_condition,
-    join_people,
+    select_listed_tag_sets,
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -43,11 +44,9 @@ _KEYS = select(TagSet.created_at, TagSet.id)
 VersionIds = Sequence[UUID]
 _NEWEST = PreparedList(
     "list_tag_sets",
-    join_people(
-        select(*build_listed_columns(bindparam("page_limit", type_=Integer) - 1)).select_from(
-            TagSet
-        )
-    ).where(TagSet.organization_id == bindparam("organization_id")),
+    select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
+        TagSet.organization_id == bindparam("organization_id")
+    ),
     counters.build_prepared_total(TAG_SETS, {}),
     TagSet.created_at,
     TagSet.id,
@@ -74,12 +73,10 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
         total, keys = _build_visible_total_and_keys(filters, reader)
         if not sorts_by_creation:
             conditions, keys = [*conditions, build_visibility_condition(reader)], []
-    statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
+    statement = select_listed_tag_sets(request.page_size)
     if not keys:
         statement = statement.where(*conditions)
-    return paginate(
-        join_people(statement), request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys
-    )
+    return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
 
 
 def _build_visible_total_and_keys(
@@ -208,13 +205,8 @@ def _list_blind_version_ids() -> VersionIds:
     Of these versions, labelers see only their own tag sets until they have submitted a tag set for
     the artifact. See `build_labeler_visibility_condition`.
     """
-    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
-    overlapping_versions = select(SchemaVersion.id).where(required_labels > 1)
-    overlapping_schemas = select(ArtifactSchema.id).where(
-        ArtifactSchema.current_version_id.in_(overlapping_versions)
-    )
     statement = select(SchemaVersion.id).where(
-        or_(required_labels > 1, SchemaVersion.schema_id.in_(overlapping_schemas))
+        or_(IS_OVERLAPPING, SchemaVersion.schema_id.in_(OVERLAPPING_SCHEMAS))
     )
     return list(db.session().scalars(statement))
 

@@ -16,7 +16,7 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
-from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_labeler_is_eligible
@@ -58,9 +58,9 @@ class _Batch:
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)
 
-    def _find_team_ids(self) -> set[UUID]:
+    def _find_team_ids(self) -> list[UUID]:
         has_team = any(row.assignee_team_id is not None for row in self.tag_sets.values())
-        return deciding.list_team_ids(self.caller.user_id) if has_team else set()
+        return deciding.list_team_ids(self.caller.user_id) if has_team else []
 
     def check_tag_sets(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
         """Check the tag sets, record the failures, and return the tag sets that passed all checks.
@@ -209,7 +209,7 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
     # If an artifact has several tag sets, the labeler of the first tag set gets the claim.
     next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
-    deciding.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
+    drafts.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
 def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
@@ -229,7 +229,7 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Abstrac
 def _record_decision(
     decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
 ) -> None:
-    recording.update_tag_sets(
+    deciding.update_tag_sets(
         [row.id for row in decided],
         {**REVIEW_RESET, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
         kind=kind,
