@@ -31,9 +31,9 @@ def _unlocked(statement: str, **values: Any) -> None:
 def claims_are_taken_over(patch: Patch) -> None:
     real = claims.claim
 
-    def claim(artifact_id: Any, user_id: Any) -> Any:
+    def claim(artifact_id: Any, user_id: Any, **more: Any) -> Any:
         _unlocked("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
-        return real(artifact_id, user_id)
+        return real(artifact_id, user_id, **more)
 
     patch.setattr(claims, "claim", claim)
 

@@ -10,7 +10,7 @@ from app.kit import jobs
 from app.kit.jobs import Job
 from app.kit.permissions import Role
 from app.workflow.assignment.queries import claims as queries
-from app.workflow.assignment.service import claims, unassigning
+from app.workflow.assignment.service import assigning, claims
 from app.workflow.tag_sets.service import statuses
 
 
@@ -48,7 +48,7 @@ def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
     user_id = UUID(job.args["data"]["user_id"])
     claims.release_all_claims(user_id, reason=reason)
     for assignee_id in (user_id, *team_ids):
-        unassigning.unassign(assignee_id, job.checkpoint, reason=reason)
+        assigning.unassign(assignee_id, job.checkpoint, reason=reason)
     statuses.release_reservations(user_id, job.checkpoint)
 
 
@@ -66,7 +66,7 @@ def expire_claims(job: Job) -> None:
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its artifacts."""
     team_id = UUID(job.args["data"]["team_id"])
-    unassigning.unassign(team_id, job.checkpoint, reason="team_deleted")
+    assigning.unassign(team_id, job.checkpoint, reason="team_deleted")
 
 
 @jobs.handler(
@@ -74,7 +74,7 @@ def unassign_team(job: Job) -> None:
 )
 def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""
-    unassigning.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
+    assigning.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
 
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk")

@@ -42,7 +42,7 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
 
     The claim expires after the organization's `claim_minutes`.
     """
-    return claims.claim(artifact_id, caller.user_id)
+    return claims.claim(artifact_id, caller=caller)
 
 
 @blueprint.post(

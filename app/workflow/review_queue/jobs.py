@@ -7,6 +7,7 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
+from app.kit.permissions import Role
 from app.workflow.review_queue.queries import items
 from app.workflow.review_queue.service import unassigning
 
@@ -54,7 +55,9 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
 def release_items_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role does not allow reviewing."""
     data = job.args["data"]
-    unassigning.release_demoted_member(UUID(data["user_id"]), data["to"], job.checkpoint)
+    if Role[data["to"]] < Role.reviewer:
+        user_id = UUID(data["user_id"])
+        unassigning.release_and_unassign(user_id, job.checkpoint, reason="role_changed")
 
 
 @jobs.handler(
@@ -62,7 +65,8 @@ def release_items_of_demoted_member(job: Job) -> None:
 )
 def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
-    unassigning.release_disabled_user(UUID(job.args["data"]["user_id"]), job.checkpoint)
+    user_id = UUID(job.args["data"]["user_id"])
+    unassigning.release_and_unassign(user_id, job.checkpoint, reason="account_disabled")
 
 
 @jobs.handler(

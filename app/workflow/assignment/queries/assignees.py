@@ -132,6 +132,14 @@ Assignee: TypeAlias = dict[str, str | None]
 """A dict with `user_id` and `team_id` as strings; one of the two values is None."""
 
 
+def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> Assignee:
+    """Build an `Assignee` from the id of a user or a team."""
+    return {
+        "user_id": None if user_id is None else str(user_id),
+        "team_id": None if team_id is None else str(team_id),
+    }
+
+
 class LockedArtifact(NamedTuple):
     """A locked artifact with its assignees and its urgency.
 

@@ -19,14 +19,16 @@ from app.workflow.tag_sets.queries import skips, statuses
 _MAX_ATTEMPTS = 3
 
 
-def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
-    """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
+def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
+    """Claim an artifact for the organization's `claim_minutes`, or renew the caller's claim.
 
     Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has claimed
-    the artifact, `labeled` if the user has labeled it and has no draft, `reserved` if the artifact
-    is reserved for drafts of other users, or `state` if it cannot be labeled.
+    the artifact, `labeled` if the caller has labeled it and has no draft, `reserved` if it is
+    reserved for drafts of other users, or `state` if it cannot be labeled.
     """
-    row = queries.claim(artifact_id, user_id)
+    user_id = caller.user_id
+    minutes = organizations.get_claim_minutes(caller.org.settings)
+    row = queries.claim(artifact_id, user_id, minutes=minutes)
     if row is not None:
         return artifacts.get(artifact_id) if skips.delete_skip(artifact_id, user_id) else row
     row = artifacts.get(artifact_id)

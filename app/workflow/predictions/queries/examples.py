@@ -49,8 +49,9 @@ class PageRow(NamedTuple):
 
 def list_versions(schema_id: UUID) -> list[VersionRow]:
     """Return all versions of a schema."""
-    columns = (getattr(SchemaVersion, name) for name in VersionRow._fields)
-    statement = select(*columns).where(SchemaVersion.schema_id == schema_id)
+    statement = select(*db.build_columns(VersionRow._fields, SchemaVersion)).where(
+        SchemaVersion.schema_id == schema_id
+    )
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
@@ -117,9 +118,8 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
     Documents without words and tag sets without tags are omitted. Only the newest 2 * `limit` tag
     sets are read, so fewer documents may be returned if documents have several tag sets.
     """
-    columns = (getattr(TagSet, name) for name in AcceptedTagSet._fields)
     statement = (
-        _join_artifacts(select(*columns))
+        _join_artifacts(select(*db.build_columns(AcceptedTagSet._fields, TagSet)))
         .where(
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
@@ -151,9 +151,8 @@ def find_tags(tag_set: AcceptedTagSet) -> list[dict[str, Any]] | None:
 
 def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
     """Return the first `limit` pages of a document with their words."""
-    columns = (getattr(ArtifactPage, name) for name in PageRow._fields)
     statement = (
-        select(*columns)
+        select(*db.build_columns(PageRow._fields, ArtifactPage))
         .where(ArtifactPage.artifact_id == artifact_id)
         .order_by(ArtifactPage.number)
         .limit(limit)

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy import column as column_of
 
 from app.identity.teams.models import TeamMember
-from app.kit import counters, db, tenancy
+from app.kit import counters, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
 from app.kit.prepared_lists import PreparedList
@@ -32,6 +32,7 @@ from app.workflow.review_queue.queries.reading import (
 )
 from app.workflow.tag_sets.counters import REVIEWS, list_flag_combinations
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.deciding import list_team_ids
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
@@ -60,7 +61,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     """
     if not filters and request.sort == "review_rank":
         return _LIST_BY_URGENCY.page(request)
-    team_ids = _list_team_ids(user_id) if "mine" in filters else []
+    team_ids = list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):
         column = _SORTS[request.sort.lstrip("-")]
@@ -70,11 +71,6 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     )
     total = _build_total(filters, user_id, team_ids)
     return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
-
-
-def _list_team_ids(user_id: UUID) -> list[UUID]:
-    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return list(db.session().scalars(statement))
 
 
 def _build_total(

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    case,
     cast,
     func,
     or_,
@@ -24,48 +23,17 @@ from app.kit import bulk, db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.deciding import CLAIMED_BY
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
 _IS_ARTIFACT_OF_ITEM = and_(
     Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
 )
-SELECT_ITEMS = (
-    select(
-        TagSet.id,
-        TagSet.artifact_id,
-        Artifact.name.label("artifact_name"),
-        TagSet.schema_id,
-        ArtifactSchema.name.label("schema_name"),
-        TagSet.submitted_at,
-        TagSet.review_rank,
-        Artifact.priority,
-        func.coalesce(TagSet.review_due_at, Artifact.due_at).label("due_at"),
-        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
-        TagSet.claim_expires_at,
-        TagSet.assignee_id,
-        TagSet.assignee_team_id,
-        TagSet.escalated,
-        TagSet.escalated_by,
-        TagSet.escalated_at,
-        TagSet.escalation_reason,
-        TagSet.flags,
-        TagSet.created_at,
-        TagSet.updated_at,
-    )
-    .join(Artifact, _IS_ARTIFACT_OF_ITEM)
-    .join(
-        ArtifactSchema,
-        and_(
-            ArtifactSchema.organization_id == TagSet.organization_id,
-            ArtifactSchema.id == TagSet.schema_id,
-        ),
-    )
-)
 
 
 class ItemRow(NamedTuple):
-    """The columns of `SELECT_ITEMS`; `claimed_by` is the id of the user with an unexpired claim."""
+    """An item with its artifact; `claimed_by` is the id of the user with an unexpired claim."""
 
     id: UUID
     artifact_id: UUID
@@ -87,6 +55,29 @@ class ItemRow(NamedTuple):
     flags: list[str]
     created_at: datetime
     updated_at: datetime
+
+
+SELECT_ITEMS = (
+    select(
+        *db.build_columns(
+            ItemRow._fields,
+            TagSet,
+            artifact_name=Artifact.name,
+            schema_name=ArtifactSchema.name,
+            priority=Artifact.priority,
+            due_at=func.coalesce(TagSet.review_due_at, Artifact.due_at),
+            claimed_by=CLAIMED_BY,
+        )
+    )
+    .join(Artifact, _IS_ARTIFACT_OF_ITEM)
+    .join(
+        ArtifactSchema,
+        and_(
+            ArtifactSchema.organization_id == TagSet.organization_id,
+            ArtifactSchema.id == TagSet.schema_id,
+        ),
+    )
+)
 
 
 # Prepared because every request for the next item runs this query.

@@ -22,7 +22,7 @@ from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
-from app.workflow.assignment.queries.assignees import ArtifactAssignment
+from app.workflow.assignment.queries.assignees import ArtifactAssignment, build_assignee
 from app.workflow.assignment.service import assigning
 from app.workflow.routing_rules.queries import documents, matches, records
 from app.workflow.routing_rules.queries.documents import RoutingPosition
@@ -88,11 +88,6 @@ def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
             )
     artifacts.finish_routing([id_ for id_ in ids if id_ not in set(routed.remaining_ids)])
     return routed
-
-
-def has_rules() -> bool:
-    """Return whether there are enabled rules. If so, new artifacts must wait for routing."""
-    return records.has_enabled_rules()
 
 
 def route_unassigned(
@@ -248,15 +243,11 @@ def _write_assignments(
 def _build_assignment(
     document: MatchedDocument, choice: AssigneeChoice, now: datetime
 ) -> ArtifactAssignment:
-    new_assignees = None
-    if choice.user_id or choice.team_id:
-        new_assignees = [
-            {"user_id": _to_string(choice.user_id), "team_id": _to_string(choice.team_id)}
-        ]
+    has_assignee = choice.user_id is not None or choice.team_id is not None
     hours = document.action.due_in_hours
     return ArtifactAssignment(
         document.artifact_id,
-        new_assignees,
+        [build_assignee(choice.user_id, choice.team_id)] if has_assignee else None,
         document.action.priority,
         None if hours is None else now + timedelta(hours=hours),
         document.schema_id if document.action.schema_id is not None else None,
@@ -289,7 +280,3 @@ def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str
         "due_in_hours": document.action.due_in_hours,
         "schema_id": document.schema_id if document.action.schema_id is not None else None,
     }
-
-
-def _to_string(identifier: UUID | None) -> str | None:
-    return None if identifier is None else str(identifier)

@@ -102,10 +102,10 @@ class _Batch:
 
 def accept_many(
     tag_set_ids: Sequence[UUID],
+    find_failures: bulk.FindFailures | None = None,
     *,
     caller: Caller,
     note: str | None = None,
-    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
     """Accept submitted tag sets and return an error for each tag set that was not accepted.
 
@@ -143,11 +143,11 @@ def accept_many(
 
 def reject_many(
     tag_set_ids: Sequence[UUID],
+    find_failures: bulk.FindFailures | None = None,
     *,
     caller: Caller,
     reason: str,
     send_to: str,
-    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
     """Reject submitted tag sets and return an error for each tag set that was not rejected.
 
