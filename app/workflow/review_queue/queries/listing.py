@@ -24,6 +24,7 @@ from app.identity.teams.models import TeamMember
 from app.kit import counters, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
+from app.kit.periods import PERIOD_FILTERS
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
@@ -36,8 +37,7 @@ from app.workflow.tag_sets.queries.deciding import list_team_ids
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
-_PERIOD = ("created_after", "created_before")
-_UNCOUNTED_FILTERS = (*_PERIOD, "claimed", "mine")
+_UNCOUNTED_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
 """The filters that are not facets of the counters."""
 
 _LIST_BY_URGENCY = PreparedList(
@@ -97,8 +97,8 @@ def _build_total(
 
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
-    after, before = (filters.get(name) for name in _PERIOD)
-    other_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
+    after, before = (filters.get(name) for name in PERIOD_FILTERS)
+    other_filters = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
     rows = _select_rows(other_filters, user_id)
     between = build_between("created", TagSet.created_at, after, before, rows)
     # No cube has both the creation time and one of these facets.
@@ -122,7 +122,7 @@ def _build_mine_count(
     filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
 ) -> ColumnElement[int]:
     """Build an expression for the number of items that match `filters` and the filter `mine`."""
-    if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
+    if any(name in filters for name in (*PERIOD_FILTERS, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_select_rows({**filters, "mine": True}, user_id))
     facet_filters = _build_facet_filters(filters)
     total = counters.build_total(REVIEWS, {**facet_filters, "assignee_id": user_id})

@@ -20,6 +20,7 @@ from sqlalchemy import (
 from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import bulk, db, tenancy
+from app.kit.periods import build_filter_conditions
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
@@ -146,22 +147,17 @@ def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElem
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
     ]
+    column_filters = {}
     for name, value in filters.items():
-        if name == "created_after":
-            conditions.append(TagSet.created_at >= value)
-        elif name == "created_before":
-            conditions.append(TagSet.created_at < value)
-        elif name == "flag":
+        if name == "flag":
             conditions.append(TagSet.flags.contains([value]))
-        elif name == "team_id":
-            conditions.append(TagSet.assignee_team_id == value)
         elif name == "claimed":
             conditions.append(_negate_unless(IS_CLAIMED, value=value))
         elif name == "mine":
             conditions.append(_negate_unless(build_mine_condition(user_id), value=value))
         else:
-            conditions.append(getattr(TagSet, name) == value)
-    return and_(*conditions)
+            column_filters["assignee_team_id" if name == "team_id" else name] = value
+    return and_(*conditions, *build_filter_conditions(TagSet, column_filters))
 
 
 def _negate_unless(condition: ColumnElement[bool], *, value: bool) -> ColumnElement[bool]:

@@ -24,6 +24,7 @@ from sqlalchemy.orm import aliased
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.periods import PERIOD_FILTERS, build_filter_conditions
 from app.kit.prepared_lists import PreparedList
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
@@ -38,7 +39,6 @@ from app.workflow.tag_sets.queries.reading import (
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
-_PERIOD = ("created_after", "created_before")
 _STATUSES = tuple(TagSetStatus)
 _KEYS = select(TagSet.created_at, TagSet.id)
 VersionIds = Sequence[UUID]
@@ -121,14 +121,13 @@ def _build_submitted_total_and_keys(
 
 
 def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    conditions = within(TagSet.created_at, *(filters.get(name) for name in _PERIOD))
-    for name, value in filters.items():
-        if name == "status":
-            conditions.append(
-                TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value)
-            )
-        elif name not in _PERIOD:
-            conditions.append(getattr(TagSet, name) == value)
+    column_filters = {name: value for name, value in filters.items() if name != "status"}
+    conditions = build_filter_conditions(TagSet, column_filters)
+    if "status" in filters:
+        statuses = filters["status"]
+        conditions.append(
+            TagSet.status == statuses[0] if len(statuses) == 1 else TagSet.status.in_(statuses)
+        )
     return conditions
 
 
@@ -147,7 +146,7 @@ def _build_count(
     if labeler_id is not None:
         facet_filters["labeler_id"] = labeler_id
         rows = rows.where(TagSet.labeler_id == labeler_id)
-    after, before = (filters.get(name) for name in _PERIOD)
+    after, before = (filters.get(name) for name in PERIOD_FILTERS)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
     between = build_between("created", TagSet.created_at, after, before, rows)
@@ -177,7 +176,7 @@ def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
 
 
 def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in filters.items() if name not in _PERIOD}
+    return {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
 
 
 def _select_branches(
