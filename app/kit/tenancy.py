@@ -14,9 +14,27 @@ from typing import Any
 from uuid import UUID
 
 from psycopg2 import extensions
-from sqlalchemy import ClauseElement, Connection, Engine, Executable, ForeignKey, Table, event
+from sqlalchemy import (
+    ClauseElement,
+    ColumnElement,
+    Connection,
+    Engine,
+    Executable,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Table,
+    and_,
+    event,
+)
 from sqlalchemy.engine.interfaces import DBAPICursor
-from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
+from sqlalchemy.orm import (
+    InstrumentedAttribute,
+    Mapped,
+    ORMExecuteState,
+    Session,
+    mapped_column,
+    with_loader_criteria,
+)
 from sqlalchemy.sql import visitors
 
 from app.kit import audit_context
@@ -94,6 +112,21 @@ def find_organization_id() -> UUID | None:
     """
     scope = _scope.get()
     return None if scope is None else scope.organization_id
+
+
+def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyConstraint:
+    """Build a foreign key from `column` to the id of another tenant table.
+
+    The foreign key includes the organization, so that both records belong to the same one.
+    """
+    remote_columns = [f"{table}.organization_id", f"{table}.id"]
+    return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
+
+
+def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[bool]:
+    """Build the condition that joins a tenant table with the record of `model` in `column`."""
+    table = column.parent.entity
+    return and_(model.organization_id == table.organization_id, model.id == column)
 
 
 TENANT_TABLES: set[str] = set()

@@ -53,7 +53,7 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids_by_status=_none))
+    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids=_none))
 
 
 def more_are_accepted_than_wanted(patch: Patch) -> None:

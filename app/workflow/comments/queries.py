@@ -4,13 +4,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, and_, func, null, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, null, select, update
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.periods import build_filter_conditions
+from app.kit.tenancy import build_join
 from app.workflow.comments.models import TagSetComment as Comment
 from app.workflow.tag_sets.models import TagSet
 
@@ -73,13 +74,8 @@ def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any])
 
 def _build_resolved_condition() -> ColumnElement[bool]:
     """Build the condition that the comment's thread is resolved."""
-    is_first = and_(
-        _first_comment.organization_id == Comment.organization_id,
-        _first_comment.id == Comment.thread_id,
-    )
-    return (
-        select(_first_comment.id).where(is_first, _first_comment.resolved_at.is_not(None)).exists()
-    )
+    is_first = build_join(Comment.thread_id, _first_comment)
+    return exists().where(is_first, _first_comment.resolved_at.is_not(None))
 
 
 def select_actions(entries: Select[Any]) -> Select[Any]:

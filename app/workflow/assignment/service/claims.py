@@ -113,7 +113,7 @@ def release(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
     labeler_id = claimed_by or next(iter(reserved_for), None)
-    if labeler_id is None and reason and statuses.is_reserved_for(artifact_id, user_id):
+    if labeler_id is None and reason and user_id in statuses.list_reserved_for(artifact_id):
         # A returned draft reserves the artifact without a time limit, until it is skipped.
         labeler_id = user_id
     if labeler_id is None:

@@ -11,6 +11,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.tag_sets.service.ports import PredictedTags
@@ -37,14 +38,10 @@ def find_latest(artifact_id: UUID) -> PredictedTags | None:
     """Return the latest completed prediction for an artifact and its current schema, or None."""
     statement = (
         select(*db.build_columns(PredictedTags._fields, Prediction))
-        .join(
-            Artifact,
-            (Artifact.organization_id == Prediction.organization_id)
-            & (Artifact.id == Prediction.artifact_id)
-            & (Artifact.schema_id == Prediction.schema_id),
-        )
+        .join(Artifact, build_join(Prediction.artifact_id, Artifact))
         .where(
             Prediction.artifact_id == artifact_id,
+            Prediction.schema_id == Artifact.schema_id,
             Prediction.status == PredictionStatus.COMPLETED,
         )
         .order_by(Prediction.created_at.desc(), Prediction.id.desc())

@@ -22,15 +22,13 @@ from app.identity.teams.models import TeamMember
 from app.kit import bulk, db, tenancy
 from app.kit.periods import build_filter_conditions
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import CLAIMED_BY
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
-_IS_ARTIFACT_OF_ITEM = and_(
-    Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
-)
 
 
 class ItemRow(NamedTuple):
@@ -70,14 +68,8 @@ SELECT_ITEMS = (
             claimed_by=CLAIMED_BY,
         )
     )
-    .join(Artifact, _IS_ARTIFACT_OF_ITEM)
-    .join(
-        ArtifactSchema,
-        and_(
-            ArtifactSchema.organization_id == TagSet.organization_id,
-            ArtifactSchema.id == TagSet.schema_id,
-        ),
-    )
+    .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+    .join(ArtifactSchema, build_join(TagSet.schema_id, ArtifactSchema))
 )
 
 

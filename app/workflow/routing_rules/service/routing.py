@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select
@@ -30,7 +30,7 @@ from app.workflow.routing_rules.queries.matches import RuleMatch
 from app.workflow.routing_rules.service import assignees, compiled_rules, limits
 from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
 from app.workflow.routing_rules.service.compiled_rules import Rule
-from app.workflow.routing_rules.service.matching import MatchedDocument, find_matches
+from app.workflow.routing_rules.service.matching import MatchedDocument, MatchResult, find_matches
 from app.workflow.routing_rules.service.progress import ApplyProgress
 
 log = get_logger(__name__)
@@ -39,17 +39,6 @@ BATCH = 1000
 
 Report = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
-
-
-class RoutedBatch(NamedTuple):
-    """The number of documents that matched a rule, and the documents without a result.
-
-    `MatchResult` describes `timed_out_ids` and `remaining_ids`.
-    """
-
-    matched_count: int = 0
-    timed_out_ids: Sequence[UUID] = ()
-    remaining_ids: Sequence[UUID] = ()
 
 
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
@@ -66,7 +55,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     while remaining_ids:
         batch = remaining_ids[:BATCH]
         routed = _route_and_release(batch)
-        matched_count += routed.matched_count
+        matched_count += len(routed.matched)
         remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
         if remaining_ids and monotonic() >= ends_at:
             artifacts.request_routing_many(remaining_ids)
@@ -76,9 +65,9 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     return matched_count
 
 
-def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
+def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
     """Route a batch of ingested documents, and make the processed documents available."""
-    routed = RoutedBatch()
+    routed = MatchResult()
     if records.has_enabled_rules():
         records.lock()
         routed = _route_batch(documents.lock(ids, unrouted_only=True))
@@ -114,7 +103,7 @@ def route_unassigned(
             continue
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
-        matched_count += routed.matched_count
+        matched_count += len(routed.matched)
         positions = _list_processed(batch, routed.remaining_ids)
         progress.advance(positions[-1])
         checkpoint()
@@ -140,10 +129,10 @@ def _list_processed(
     return batch[: next(numbers, len(batch))]
 
 
-def _route_batch(ids: Sequence[UUID]) -> RoutedBatch:
+def _route_batch(ids: Sequence[UUID]) -> MatchResult:
     rules = _lock_applicable_rules()
     if not ids or not rules:
-        return RoutedBatch()
+        return MatchResult()
     result = find_matches(ids, rules)
     matched = result.matched
     if matched:
@@ -162,7 +151,7 @@ def _route_batch(ids: Sequence[UUID]) -> RoutedBatch:
             ],
             {rule_id: user_id for rule_id, user_id in last_user_ids.items() if rule_id is not None},
         )
-    return RoutedBatch(len(matched), result.timed_out_ids, result.remaining_ids)
+    return result
 
 
 def _lock_applicable_rules() -> list[Rule]:

@@ -35,6 +35,7 @@ from sqlalchemy.orm import aliased
 from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -116,17 +117,8 @@ _LOCKED = (
             artifact_schema_id=Artifact.schema_id,
         )
     )
-    .join(
-        Artifact,
-        and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
-    )
-    .join(
-        SchemaVersion,
-        and_(
-            SchemaVersion.organization_id == TagSet.organization_id,
-            SchemaVersion.id == TagSet.schema_version_id,
-        ),
-    )
+    .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+    .join(SchemaVersion, build_join(TagSet.schema_version_id, SchemaVersion))
     # The artifact is locked first, as in every change of an artifact and its tag sets.
     .with_for_update(of=(Artifact, TagSet), key_share=True)
 )
@@ -179,7 +171,7 @@ def find_id_by_labeler(
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def list_ids_by_status(
+def list_ids(
     artifact_id: UUID, statuses: tuple[str, ...], *, source: str | None = None
 ) -> list[UUID]:
     """Return the ids of an artifact's tag sets in one of the statuses, oldest first.

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import and_, bindparam, delete, func, insert, null, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, null, select, text, update
 
 from app.documents.artifacts.models import Artifact
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import insert_revisions
 from app.workflow.tag_sets.queries.reading import select_tag_sets
@@ -108,10 +109,7 @@ _LOCK = Prepared.from_select(
         page_count=Artifact.page_count,
         artifact_updated_at=Artifact.updated_at,
     )
-    .join(
-        Artifact,
-        and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
-    )
+    .join(Artifact, build_join(TagSet.artifact_id, Artifact))
     .where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("tag_set_id"),

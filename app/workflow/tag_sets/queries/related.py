@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
 from app.kit import db, tenancy
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import REQUIRED_LABEL_COUNT
@@ -45,11 +46,7 @@ def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
                 version=SchemaVersion.number,
             )
         )
-        .join(
-            SchemaVersion,
-            (SchemaVersion.organization_id == TagSet.organization_id)
-            & (SchemaVersion.id == TagSet.schema_version_id),
-        )
+        .join(SchemaVersion, build_join(TagSet.schema_version_id, SchemaVersion))
         .outerjoin(_labeler, _labeler.id == TagSet.labeler_id)
         .where(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT)
         .order_by(TagSet.id)

@@ -27,6 +27,7 @@ from app.documents.artifacts.models import Artifact
 from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import IS_OVERLAPPING, Reader, build_visibility_condition
@@ -61,13 +62,7 @@ def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
                 else_=literal_column("CAST('{}' AS jsonb)", JSONB()),
             ).label("changes"),
         )
-        .join(
-            TagSet,
-            and_(
-                TagSet.organization_id == TagSetRevision.organization_id,
-                TagSet.id == TagSetRevision.tag_set_id,
-            ),
-        )
+        .join(TagSet, build_join(TagSetRevision.tag_set_id, TagSet))
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
     )

@@ -1,8 +1,7 @@
 """Review decisions on many tag sets, by the same rules as single decisions."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -212,7 +211,7 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     drafts.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
-def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
+def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collection[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler. Set `send_to` to `pool`.", "send_to")

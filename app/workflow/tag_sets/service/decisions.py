@@ -1,7 +1,6 @@
 """Review decisions on single tag sets: accept and reject."""
 
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -99,12 +98,10 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
-    merge_ids = deciding.list_ids_by_status(
-        tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge"
-    )
+    merge_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge")
     if merge_ids or tag_set.source == "merge":
         return merge_ids
-    accepted_ids = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    accepted_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
@@ -154,12 +151,13 @@ def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
 
 def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
     source_ids = [UUID(source_id) for source_id in merge.merged_from or ()]
-    decision = {
+    values = {
+        **REVIEW_RESET,
         "status": TagSetStatus.REJECTED,
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
     }
-    deciding.supersede(source_ids, merge.id, {**REVIEW_RESET, **decision}, reviewer_id)
+    deciding.supersede(source_ids, merge.id, values, reviewer_id)
 
 
 def reject(
@@ -240,7 +238,7 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
     return next_labeler
 
 
-def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
+def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: Collection[UUID]) -> None:
     """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
     if labeler_id not in eligible_ids:
         message = "The labeler may no longer label. Set `send_to` to another value, such as `pool`."

@@ -93,13 +93,14 @@ def _check_can_create(
         and not version_rules.is_overlapping
     ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
-    completed_ids = deciding.list_ids_by_status(artifact.id, COMPLETED)
-    reserved_count = statuses.count_reserved_for_others(artifact.id, caller.user_id)
+    completed_ids = deciding.list_ids(artifact.id, COMPLETED)
+    reserved_for = statuses.list_reserved_for(artifact.id)
+    reserved_count = sum(user_id != caller.user_id for user_id in reserved_for)
     if reserved_count and len(completed_ids) + reserved_count >= version_rules.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(completed_ids) >= version_rules.labels_per_artifact or deciding.list_ids_by_status(
+    if len(completed_ids) >= version_rules.labels_per_artifact or deciding.list_ids(
         artifact.id, (TagSetStatus.ACCEPTED,), source="merge"
     ):
         raise errors.conflict(

@@ -221,7 +221,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
             raise errors.invalid("A merge cannot be merged again.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in deciding.list_ids_by_status(artifact_id, COMPLETED, source="merge"):
+    for merge_id in deciding.list_ids(artifact_id, COMPLETED, source="merge"):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.artifact_schema_id for source in sources):
         raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")

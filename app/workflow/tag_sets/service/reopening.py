@@ -86,7 +86,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
         )
     other_merge_ids = [
         merge_id
-        for merge_id in deciding.list_ids_by_status(
+        for merge_id in deciding.list_ids(
             tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge"
         )
         if merge_id != tag_set.id
@@ -96,7 +96,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
             "This artifact has an accepted merge. Reopen the merge first.", accepted=other_merge_ids
         )
     if tag_set.source == "merge":
-        for merge_id in deciding.list_ids_by_status(
+        for merge_id in deciding.list_ids(
             tag_set.artifact_id, (TagSetStatus.SUBMITTED,), source="merge"
         ):
             raise errors.conflict(
@@ -106,7 +106,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
     if tag_set.status == TagSetStatus.ACCEPTED or tag_set.source == "merge":
         return
     # Other tag sets may have replaced the rejected tag set.
-    completed_ids = deciding.list_ids_by_status(tag_set.artifact_id, COMPLETED)
+    completed_ids = deciding.list_ids(tag_set.artifact_id, COMPLETED)
     if len(completed_ids) >= tag_set.required_labels:
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",

@@ -64,11 +64,7 @@ def get_version_rules(version_id: UUID) -> VersionRules:
     return VersionRules(
         schemas.get_compiled_fields(version.id, version.fields),
         build_shapes(version.fields),
-        policy["labels_per_artifact"],
-        policy["sample_rate"],
-        policy["auto_accept_agreement"],
-        policy["auto_accept_confidence"],
-        policy["max_rejections"],
+        **{name: policy[name] for name in schemas.DEFAULT_POLICY},
     )
 
 
