@@ -26,6 +26,7 @@ from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -81,8 +82,7 @@ _END_CLAIMS = text(
 def _has_finished(user_id: UUID) -> ColumnElement[bool]:
     # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
-        TagSet.organization_id == Artifact.organization_id,
-        TagSet.artifact_id == Artifact.id,
+        build_join(TagSet.artifact_id, Artifact),
         TagSet.labeler_id == user_id,
         TagSet.status == TagSetStatus.DRAFT,
     )

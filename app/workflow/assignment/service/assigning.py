@@ -266,12 +266,9 @@ class _Assigner:
 def update_assignments(
     assignments: Sequence[ArtifactAssignment], *, clears_due: bool = False
 ) -> dict[UUID, queries.AssignmentEffects]:
-    """Update assignees, priorities, due times and schemas; return side effects by artifact id.
+    """Update assignees and other values of artifacts, as `queries.update_assignments` does.
 
-    Artifacts that do not exist are omitted from the result. The caller must have locked the
-    assignees and schemas, and must have checked that they exist. The skips of users who are
-    assigned directly are deleted. If `clears_due` is set, the due times of all artifacts in
-    `assignments` are removed.
+    The caller must have locked the assignees and schemas, and must have checked that they exist.
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.

@@ -53,7 +53,7 @@ def claim_next(
     language: str | None = None,
     exclude: Sequence[UUID] = (),
     skip_held: bool = False,
-) -> tuple[object, ...] | None:
+) -> ArtifactRow | None:
     """Claim the caller's next artifact and return it, or None if no artifact matches.
 
     An unknown schema, or a team of which the caller is not a member, matches no artifact. Artifacts
@@ -83,7 +83,7 @@ def claim_next(
     return None
 
 
-def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
+def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> ArtifactRow | None:
     # The second query also finds artifacts whose expired claim has not been cleared yet, and
     # artifacts after many locked artifacts. It is slower, so it runs only if the first query finds
     # no artifact.

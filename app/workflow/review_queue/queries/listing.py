@@ -28,13 +28,13 @@ from app.kit.periods import PERIOD_FILTERS
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
+    IS_LISTED,
     SELECT_ITEMS,
     build_listed_condition,
 )
 from app.workflow.tag_sets.counters import REVIEWS, list_flag_combinations
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.deciding import list_team_ids
-from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _UNCOUNTED_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
@@ -42,11 +42,7 @@ _UNCOUNTED_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
 
 _LIST_BY_URGENCY = PreparedList(
     "list_reviews",
-    SELECT_ITEMS.where(
-        TagSet.organization_id == bindparam("organization_id"),
-        TagSet.status == TagSetStatus.SUBMITTED,
-        ~TagSet.artifact_archived,
-    ),
+    SELECT_ITEMS.where(TagSet.organization_id == bindparam("organization_id"), IS_LISTED),
     counters.build_prepared_total(REVIEWS, {"archived": False}),
     TagSet.review_rank,
     TagSet.id,

@@ -127,6 +127,7 @@ def match_items(
     return {row.id: row.matches for row in db.session().execute(statement)}
 
 
+IS_LISTED = and_(TagSet.status == TagSetStatus.SUBMITTED, ~TagSet.artifact_archived)
 IS_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
@@ -135,10 +136,7 @@ def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElem
 
     The filter `mine` applies to the user `user_id`.
     """
-    conditions: list[ColumnElement[bool]] = [
-        TagSet.status == TagSetStatus.SUBMITTED,
-        ~TagSet.artifact_archived,
-    ]
+    conditions: list[ColumnElement[bool]] = [IS_LISTED]
     column_filters = {}
     for name, value in filters.items():
         if name == "flag":

@@ -113,10 +113,7 @@ def route_unassigned(
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT for the latest match of each rule that matched a document.
-
-    The columns are at, rule_id, rule_name, assigned (True if the rule set the assignee) and note.
-    """
+    """Return a SELECT for the matches of a document, as `queries.matches.select_matches` does."""
     return matches.select_matches(artifact_id)
 
 

@@ -132,7 +132,7 @@ def accept_many(
         return batch.failures
     values = {"status": TagSetStatus.ACCEPTED, "reason": note}
     _record_decision(decided, values, kind="accept", caller=caller)
-    _update_artifacts(decided)
+    statuses.update_statuses(list({row.artifact_id for row in decided}))
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
     ]
@@ -177,7 +177,7 @@ def reject_many(
         _claim_for_labelers(decided, caller)
     else:
         _record_skips_after_rejection(decided, reason)
-    _update_artifacts(decided)
+    statuses.update_statuses(list({row.artifact_id for row in decided}))
     _emit_rejected(decided, caller, reason, send_to)
     return batch.failures
 
@@ -235,7 +235,3 @@ def _record_decision(
         author_id=caller.user_id,
         note=values["reason"],
     )
-
-
-def _update_artifacts(decided: list[LockedReview]) -> None:
-    statuses.update_statuses(list({row.artifact_id for row in decided}))

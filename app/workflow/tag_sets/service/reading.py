@@ -81,19 +81,12 @@ def list_field_names(schema_version_id: UUID) -> list[str]:
 
 
 def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[Any]:
-    """Return a SELECT for the recorded actions on an artifact, or only for those of the user `by`.
-
-    The columns are id, at, kind, user_id, user (an email address), tag_set_id and note.
-    """
+    """Return a SELECT for the actions on an artifact, as `queries.skips.select_actions` does."""
     return skips.select_actions(artifact_id, by=by)
 
 
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return a SELECT for the revisions of an artifact's tag sets, except saves.
-
-    Only tag sets that the caller may see are included. The columns are id, at, tag_set_id, kind,
-    author_id, author, note and changes.
-    """
+    """Return `queries.revisions.select_revisions` for the tag sets that the caller may see."""
     return revisions.select_revisions(artifact_id, _build_reader(caller))
 
 
