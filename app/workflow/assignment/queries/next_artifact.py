@@ -223,9 +223,9 @@ def claim_next(
 ) -> ArtifactRow | None:
     """Claim the next artifact for a user and return it, or None if no artifact matches.
 
-    The claim expires after `minutes`. With
-    `include_leftovers`, the query also finds artifacts whose expired claim has not been cleared
-    yet, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
+    The claim expires after `minutes`. With `include_leftovers`, the query also finds artifacts
+    whose expired claim has not been cleared yet, and tries to lock up to MAX_LOCKED_LEFTOVERS
+    artifacts instead of MAX_LOCKED.
     """
     statement = _LEFTOVER_STATEMENT if include_leftovers else _NEXT_STATEMENT
     row: ArtifactRow | None = statement.first(*_build_parameters(user_id, criteria, minutes))
