@@ -32,9 +32,11 @@ from app.kit import (
 )
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
-from app.workflow.predictions import service as predictions
-from app.workflow.routing_rules import service as routing_rules
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.predictions.queries import records as predictions
+from app.workflow.routing_rules.queries import records as routing_rules
+from app.workflow.tag_sets.queries import related as tag_sets
+from app.workflow.tag_sets.queries import statuses
+from app.workflow.tag_sets.service.ports import Predictions, bind_predictions
 
 
 def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = True) -> Flask:
@@ -84,15 +86,13 @@ def _bind_ports() -> None:
     )
     artifacts.bind_workflow(
         artifacts.Workflow(
-            has_routing_rules=routing_rules.has_rules,
+            has_routing_rules=routing_rules.has_enabled_rules,
             list_blocking_tag_sets=tag_sets.list_blocking_ids,
-            update_statuses=tag_sets.update_statuses,
-            unarchive=tag_sets.unarchive,
+            update_statuses=statuses.update_statuses,
+            unarchive=statuses.unarchive,
         )
     )
-    tag_sets.bind_predictions(
-        tag_sets.Predictions(predictions.find_latest, predictions.find_schema_version_id)
-    )
+    bind_predictions(Predictions(predictions.find_latest, predictions.find_schema_version_id))
     ingestion_jobs.bind_lock_connector(connectors.lock)
     exports.bind_cancel_delivery(delivering.cancel)
     schemas.bind_workflow(

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
-from app.workflow.assignment.service import ArtifactAssignment
-from app.workflow.routing_rules import service as routing_rules
+from app.workflow.assignment.queries.assignees import ArtifactAssignment
+from app.workflow.assignment.service import assigning
+from app.workflow.routing_rules.service import routing
 from bench import filling
 from bench.report import Report, Row
 from bench.service import Service
@@ -118,7 +118,7 @@ def _create_rules(org: Org, *, reads_text: bool) -> None:
 
 def _route(org: Org) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        return routing_rules.route_unassigned(db.checkpoint)
+        return routing.route_unassigned(db.checkpoint)
 
 
 def _measure_floor(service: Service, rows: int) -> float:
@@ -140,7 +140,7 @@ def _measure_floor(service: Service, rows: int) -> float:
                 ArtifactAssignment(artifact_id, assignees, 10)
                 for artifact_id in ids[start : start + _BATCH]
             ]
-            assignment.update_assignments(batch)
+            assigning.update_assignments(batch)
             db.checkpoint()
         return rows / (time.perf_counter() - began)
 

@@ -18,7 +18,7 @@ from app.commands.running import (
 from app.engines.learning import LearningFailed
 from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
-from app.workflow.predictions import service
+from app.workflow.predictions.service import store, training
 
 group = AppGroup("extraction", help="Manage the models for AI assistance.")
 _COLUMNS = ("id", "schema_version_id", "version", "state", "document_count", "f1", "created_at")
@@ -51,7 +51,7 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
         organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
             try:
-                result = service.evaluate(
+                result = training.evaluate(
                     schema_id, number=number, folds=folds, progress=report_progress
                 )
             except LearningFailed as failure:
@@ -81,7 +81,7 @@ def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     with run_operation("list_extraction_models"):
         organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
-            rows = [row._asdict() for row in service.list_models(schema_id)]
+            rows = [row._asdict() for row in store.list_models(schema_id)]
     show_list(rows, _COLUMNS, as_json=as_json)
 
 
@@ -98,7 +98,7 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
         organization = control_plane.get_organization(slug)
         not_found_message = override_not_found_message("The organization has no such model.")
         with not_found_message, tenancy.organization(organization["id"]), db.transaction():
-            service.activate(model_id)
+            store.activate(model_id)
     show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
 
 
@@ -114,6 +114,6 @@ def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
             "The organization has no such published schema."
         )
         with not_found_message, tenancy.organization(organization["id"]), db.transaction():
-            if not service.enqueue_latest_training(schema_id):
+            if not training.enqueue_latest_training(schema_id):
                 raise errors.not_found()
     show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

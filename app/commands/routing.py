@@ -6,7 +6,7 @@ from flask.cli import AppGroup
 from app.commands.running import as_json, run_operation, show_progress, show_record
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
-from app.workflow.routing_rules import service
+from app.workflow.routing_rules.service import routing
 
 group = AppGroup("routing", help="Apply routing rules.")
 
@@ -23,5 +23,5 @@ def apply(slug: str, *, as_json: bool) -> None:
     with run_operation("apply_routing_rules"), show_progress("Routing") as report_progress:
         organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
-            matched_count = service.route_unassigned(db.checkpoint, report_progress)
+            matched_count = routing.route_unassigned(db.checkpoint, report_progress)
     show_record({"matched": matched_count}, as_json=as_json)

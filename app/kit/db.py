@@ -1,6 +1,6 @@
 """Database access: base classes for models, sessions, transactions and engine options."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -12,7 +12,17 @@ import orjson
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, DateTime, Engine, MetaData, String, Uuid, event, make_url
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Engine,
+    MetaData,
+    SQLColumnExpression,
+    String,
+    Uuid,
+    event,
+    make_url,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
@@ -59,6 +69,20 @@ class Base(DeclarativeBase):
         list[Any]: JSONB(),
         str: String(),
     }
+
+
+def build_columns(
+    names: Sequence[str], model: type[Base], **expressions: SQLColumnExpression[Any]
+) -> list[Any]:
+    """Build the columns of a SELECT whose rows are named tuples with the fields `names`.
+
+    The columns are those of `model` with the same names, except those in `expressions`.
+    """
+    assert expressions.keys() <= set(names)
+    return [
+        expressions[name].label(name) if name in expressions else getattr(model, name)
+        for name in names
+    ]
 
 
 class Record:

@@ -1,5 +1,6 @@
 """SQL conditions that limit a column to a period."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -16,6 +17,9 @@ class CreatedFilters(TypedDict, total=False):
     created_before: datetime
 
 
+PERIOD_FILTERS = tuple(CreatedFilters.__annotations__)
+
+
 def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
@@ -26,3 +30,13 @@ def within(
     if before is not None:
         conditions.append(at < before)
     return conditions
+
+
+def build_filter_conditions(model: Any, filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    """Build the SQL conditions for `filters`, which maps columns of `model` to their values.
+
+    `filters` may also contain created_after and created_before.
+    """
+    period = within(model.created_at, *(filters.get(name) for name in PERIOD_FILTERS))
+    columns = filters.keys() - set(PERIOD_FILTERS)
+    return [*period, *(getattr(model, name) == filters[name] for name in sorted(columns))]

@@ -16,16 +16,25 @@ from uuid import UUID
 from psycopg2 import extensions
 from sqlalchemy import (
     ClauseElement,
+    ColumnElement,
     Connection,
     Engine,
     Executable,
     ForeignKey,
     ForeignKeyConstraint,
     Table,
+    and_,
     event,
 )
 from sqlalchemy.engine.interfaces import DBAPICursor
-from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
+from sqlalchemy.orm import (
+    InstrumentedAttribute,
+    Mapped,
+    ORMExecuteState,
+    Session,
+    mapped_column,
+    with_loader_criteria,
+)
 from sqlalchemy.sql import visitors
 
 from app.kit import audit_context
@@ -112,6 +121,12 @@ def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyCons
     """
     remote_columns = [f"{table}.organization_id", f"{table}.id"]
     return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
+
+
+def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[bool]:
+    """Build the condition that joins a tenant table with the record of `model` in `column`."""
+    table = column.parent.entity
+    return and_(model.organization_id == table.organization_id, model.id == column)
 
 
 TENANT_TABLES: set[str] = set()

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import db, tenancy
-from app.workflow.routing_rules import service
+from app.workflow.routing_rules.service import routing
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 
@@ -65,12 +65,12 @@ class Router:
     def route(self, *artifact_ids: UUID) -> int:
         """Route documents as after their ingestion; return how many matched a rule."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            return service.route_ingested(list(artifact_ids))
+            return routing.route_ingested(list(artifact_ids))
 
     def apply(self) -> int:
         """Route the unassigned documents; return how many matched a rule."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            return service.route_unassigned(db.checkpoint)
+            return routing.route_unassigned(db.checkpoint)
 
     def artifact(self, artifact_id: Any) -> dict[str, Any]:
         """Return a document as the API returns it."""

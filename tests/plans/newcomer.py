@@ -11,7 +11,7 @@ from app.kit import db, tenancy
 from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.review_queue.queries import items
-from app.workflow.tag_sets.queries import deciding, statuses
+from app.workflow.tag_sets.queries import drafts, statuses
 
 DOCUMENTS = 4_000
 _BATCH = 300
@@ -76,7 +76,7 @@ def act(app: Flask) -> None:
         ids = list(db.session().scalars(_IDS, {"batch": _BATCH}))
         statuses.update_statuses(ids)
         # A user has the id of the organization, and each tag set that of its document.
-        deciding.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
+        drafts.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
         assignees.update_assignments([ArtifactAssignment(one, []) for one in ids], clears_due=False)
         items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())
         list(documents.load_documents(ids))

@@ -9,8 +9,9 @@ from sqlalchemy import text
 
 from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
-from app.workflow.tag_sets import emitted_events, service
-from app.workflow.tag_sets.queries import deciding, saving, statuses
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.queries import deciding, skips, statuses
+from app.workflow.tag_sets.queries import drafts as draft_queries
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
@@ -30,9 +31,9 @@ def _unlocked(statement: str, **values: Any) -> None:
 def claims_are_taken_over(patch: Patch) -> None:
     real = claims.claim
 
-    def claim(artifact_id: Any, user_id: Any) -> Any:
+    def claim(artifact_id: Any, user_id: Any, **more: Any) -> Any:
         _unlocked("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
-        return real(artifact_id, user_id)
+        return real(artifact_id, user_id, **more)
 
     patch.setattr(claims, "claim", claim)
 
@@ -52,7 +53,7 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids_by_status=_none))
+    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids=_none))
 
 
 def more_are_accepted_than_wanted(patch: Patch) -> None:
@@ -96,7 +97,7 @@ def nobody_labels_blind(patch: Patch) -> None:
 
 
 def a_save_leaves_no_revision(patch: Patch) -> None:
-    real = saving.save
+    real = draft_queries.save
 
     def save(draft: Any, *given: Any, **more: Any) -> Any:
         saved = real(draft, *given, **more)
@@ -107,16 +108,16 @@ def a_save_leaves_no_revision(patch: Patch) -> None:
         )
         return saved
 
-    patch.setattr(saving, "save", save)
+    patch.setattr(draft_queries, "save", save)
 
 
 def a_save_goes_over_anothers(patch: Patch) -> None:
-    real = service.replace_tags
+    real = drafts.replace_tags
 
     def replace_tags(*given: Any, **more: Any) -> Any:
         return real(*given, **{**more, "revision": None})
 
-    patch.setattr(service, "replace_tags", replace_tags)
+    patch.setattr(drafts, "replace_tags", replace_tags)
 
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
@@ -150,11 +151,11 @@ def a_bulk_tells_nobody(patch: Patch) -> None:
 
 
 def no_claim_ends_with_the_work(patch: Patch) -> None:
-    patch.setattr(submitting, "deciding", copy_with(deciding, release_claim=_none))
+    patch.setattr(submitting, "drafts", copy_with(draft_queries, release_claim=_none))
 
 
 def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
-    patch.setattr(service, "create_skip", _none)
+    patch.setattr(skips, "create_skip", _none)
 
 
 def who_left_keeps_what_they_hold(patch: Patch) -> None:

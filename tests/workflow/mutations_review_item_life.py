@@ -11,8 +11,7 @@ from sqlalchemy import text
 from app.kit import db, events
 from app.workflow.review_queue.queries import items, next_item
 from app.workflow.review_queue.service import assigning
-from app.workflow.tag_sets import service as tag_sets
-from app.workflow.tag_sets.queries import recording
+from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, rules
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
@@ -32,8 +31,7 @@ def _hide_members(patch: Patch, **members: None) -> None:
     def check_review(caller: Any, review: Any, **more: Any) -> None:
         real(caller, SimpleNamespace(**{**review._asdict(), **members}), **more)
 
-    for module in (rules, tag_sets):
-        patch.setattr(module, "check_review", check_review)
+    patch.setattr(rules, "check_review", check_review)
 
 
 def people_review_their_own(patch: Patch) -> None:
@@ -76,14 +74,14 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def the_queue_has_no_order(patch: Patch) -> None:
-    real = recording.update_tag_sets
+    real = deciding.update_tag_sets
 
     def change(tag_set_ids: Any, *args: Any, **details: Any) -> None:
         real(tag_set_ids, *args, **details)
         statement = text("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)")
         db.session().execute(statement, {"ids": list(tag_set_ids)})
 
-    patch.setattr(recording, "update_tag_sets", change)
+    patch.setattr(deciding, "update_tag_sets", change)
 
 
 def a_verdict_ends_nothing(patch: Patch) -> None:

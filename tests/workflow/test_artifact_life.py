@@ -9,8 +9,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.assignment.queries import claims as claim_queries
+from app.workflow.assignment.service import claims
+from app.workflow.tag_sets.service import statuses
 from app.workflow.tag_sets.transitions import Action
 from tests.factories import make_org
 from tests.factories.labels import make_field
@@ -186,7 +187,7 @@ class ArtifactLife(RuleBasedStateMachine):
                 tenancy.across_organizations(reason="the job does"),
                 db.transaction(),
             ):
-                assignment.expire_claims()
+                claim_queries.expire_claims()
             held = self.document.holder is not None
             if held and self.document.status == "in_progress":
                 drafts = self.document.count("draft", *STANDING)
@@ -479,8 +480,8 @@ class ArtifactLife(RuleBasedStateMachine):
         self._expect(self._send("admin", "DELETE", path), None, 204)
         user_id = self.org.users[who]
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            assignment.release_all_claims(user_id, reason="member_removed")
-            tag_sets.release_reservations(user_id, db.checkpoint)
+            claims.release_all_claims(user_id, reason="member_removed")
+            statuses.release_reservations(user_id, db.checkpoint)
         document.gone.add(who)
         reserved = who in document.reserved_for
         if document.holder == who:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from app.kit import db, tenancy
-from app.workflow.review_queue import service as review_queue
+from app.workflow.review_queue.service import unassigning
 from tests.factories import make_org
 from tests.factories.state_machines import note_request, run_machine
 from tests.factories.teams import add_members, make_team
@@ -266,7 +266,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         note_request(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            review_queue.unassign_team(UUID(self.team), db.checkpoint, reason="team_deleted")
+            unassigning.unassign_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
         for one in self.known:
             one.assignee = None if one.assignee == "team" else one.assignee

@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import ColumnElement, case, func, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from app.identity.users import addresses
@@ -38,3 +39,11 @@ class User(db.Revised, db.Base):
     def _set_email_key(self, _key: str, email: str) -> str:
         self.email_key = addresses.get_mailbox_key(email)
         return email
+
+
+def build_person(user: type[User]) -> ColumnElement[Any]:
+    """Build an expression for a user's id, email and name as JSON; null if there is no user."""
+    person = func.jsonb_build_object(
+        "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
+    )
+    return case((user.id.is_not(None), person))

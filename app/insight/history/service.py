@@ -10,8 +10,8 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.comments import service as comments
-from app.workflow.routing_rules import service as routing_rules
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.routing_rules.service import routing
+from app.workflow.tag_sets.service import reading as tag_sets
 
 
 def list_history(
@@ -33,7 +33,7 @@ def list_history(
         comments=comments.select_actions(artifact_id, caller=caller),
         actions=tag_sets.select_actions(artifact_id, by=only_user_id),
         revisions=tag_sets.select_revisions(artifact_id, caller=caller),
-        rules=routing_rules.select_matches(artifact_id),
+        rules=routing.select_matches(artifact_id),
         claims_by=only_user_id,
         hidden_properties=() if caller.has(Role.reviewer) else ("gold",),
     )

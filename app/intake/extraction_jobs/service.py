@@ -11,8 +11,8 @@ from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
 from app.kit import errors
 from app.kit.db import Checkpoint
-from app.workflow.predictions import service as predictions
-from app.workflow.predictions.service import QueueOutcome
+from app.workflow.predictions.service import requesting
+from app.workflow.predictions.service.requesting import QueueOutcome
 
 BATCH_SIZE = 100
 
@@ -86,7 +86,7 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 def _request_predictions(
     job: IngestionJob, items: list[tuple[int, str, UUID]], next_number: int, cursor: str | None
 ) -> None:
-    outcomes = predictions.request_many(
+    outcomes = requesting.request_many(
         [artifact_id for _, _, artifact_id in items],
         requested_by=job.created_by,
         ingestion_job_id=job.id,

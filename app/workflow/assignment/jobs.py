@@ -9,8 +9,9 @@ from app.identity.teams import service as teams
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.kit.permissions import Role
-from app.workflow.assignment import service
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.assignment.queries import claims as queries
+from app.workflow.assignment.service import assigning, claims
+from app.workflow.tag_sets.service import statuses
 
 
 @jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
@@ -45,10 +46,10 @@ def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
     # The event may be outdated when the job runs, so these functions do nothing for a user who can
     # label again and for a team that still has a labeler.
     user_id = UUID(job.args["data"]["user_id"])
-    service.release_all_claims(user_id, reason=reason)
+    claims.release_all_claims(user_id, reason=reason)
     for assignee_id in (user_id, *team_ids):
-        service.unassign(assignee_id, job.checkpoint, reason=reason)
-    tag_sets.release_reservations(user_id, job.checkpoint)
+        assigning.unassign(assignee_id, job.checkpoint, reason=reason)
+    statuses.release_reservations(user_id, job.checkpoint)
 
 
 @jobs.handler("artifacts.expire_claims")
@@ -57,7 +58,7 @@ def expire_claims(job: Job) -> None:
 
     An artifact can be claimed again as soon as its claim expires, even before this job runs.
     """
-    while service.expire_claims():
+    while queries.expire_claims():
         job.checkpoint()
 
 
@@ -65,7 +66,7 @@ def expire_claims(job: Job) -> None:
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its artifacts."""
     team_id = UUID(job.args["data"]["team_id"])
-    service.unassign(team_id, job.checkpoint, reason="team_deleted")
+    assigning.unassign(team_id, job.checkpoint, reason="team_deleted")
 
 
 @jobs.handler(
@@ -73,13 +74,13 @@ def unassign_team(job: Job) -> None:
 )
 def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""
-    service.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
+    assigning.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
 
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk")
 def mark_nearly_due(job: Job) -> None:
     """Mark artifacts that are due within 24 hours, so that they are offered first."""
-    while service.mark_nearly_due():
+    while queries.mark_nearly_due():
         job.checkpoint()
 
 

@@ -8,13 +8,13 @@ from app.kit.api.blueprint import Blueprint
 from app.kit.api.bulk import BulkResult
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.assignment import service
 from app.workflow.assignment.schemas import (
     AssignArtifact,
     BulkAssignArtifacts,
     NextArtifact,
     ReleaseArtifact,
 )
+from app.workflow.assignment.service import assigning, claims
 
 blueprint = Blueprint("distribution", tag="artifacts")
 
@@ -33,7 +33,7 @@ def assign_artifact(
 
     Replaces the assignees with users or a team. An empty list of users unassigns the artifact.
     """
-    return service.assign(artifact_id, by=caller.user_id, revision=revision, **body)
+    return assigning.assign(artifact_id, by=caller.user_id, revision=revision, **body)
 
 
 @blueprint.post("/artifacts/{artifact_id}/claim", permission="artifacts:claim", returns=Artifact)
@@ -42,7 +42,7 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
 
     The claim expires after the organization's `claim_minutes`.
     """
-    return service.claim(artifact_id, caller.user_id)
+    return claims.claim(artifact_id, caller=caller)
 
 
 @blueprint.post(
@@ -58,7 +58,7 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     caller again until it is assigned directly or returned to the caller, or until the caller claims
     it. An admin may release an artifact that another user has claimed.
     """
-    return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
+    return claims.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 
 
 @blueprint.post(
@@ -75,7 +75,7 @@ def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
     Claims and returns the most urgent artifact that the caller may label, or returns null if no
     artifact matches.
     """
-    return service.claim_next(caller=caller, **body)
+    return claims.claim_next(caller=caller, **body)
 
 
 @blueprint.post(
@@ -91,4 +91,4 @@ def bulk_assign_artifacts(caller: Caller, body: dict[str, Any]) -> object:
     Artifacts are selected by id or by filter. Each artifact is assigned to all assignees, or the
     artifacts are distributed among the assignees.
     """
-    return service.bulk_assign(by=caller.user_id, **body)
+    return assigning.bulk_assign(by=caller.user_id, **body)

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class TagSetComment(TenantModel, db.Revised, db.Base):
@@ -22,11 +22,7 @@ class TagSetComment(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "tag_set_comments"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "tag_set_id"],
-            ["tag_sets.organization_id", "tag_sets.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("tag_set_id", "tag_sets", ondelete="CASCADE"),
         # A reply must belong to the same tag set as its parent.
         ForeignKeyConstraint(
             ["organization_id", "tag_set_id", "parent_id"],

@@ -4,13 +4,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, func, null, select, update
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, null, select, update
 from sqlalchemy.orm import aliased
 
-from app.identity.users.models import User
+from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.periods import build_filter_conditions
+from app.kit.tenancy import build_join
 from app.workflow.comments.models import TagSetComment as Comment
 from app.workflow.tag_sets.models import TagSet
 
@@ -23,25 +24,18 @@ _resolver = aliased(User)
 _first_comment = aliased(Comment)
 
 
-def _build_person_column(user: type[User], label: str) -> ColumnElement[Any]:
-    person = func.jsonb_build_object(
-        "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
-    )
-    return case((user.id.is_not(None), person)).label(label)
-
-
 _SELECT_COMMENTS = (
     select(
         Comment.id,
         Comment.tag_set_id,
         Comment.thread_id,
         Comment.parent_id,
-        _build_person_column(_author, "author"),
+        build_person(_author).label("author"),
         Comment.field,
         Comment.body,
         Comment.mentions,
         Comment.resolved_at,
-        _build_person_column(_resolver, "resolved_by"),
+        build_person(_resolver).label("resolved_by"),
         Comment.created_at,
         Comment.updated_at,
         Comment.revision,
@@ -64,7 +58,11 @@ def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any])
     `filters` maps columns to values. Three other keys are allowed: created_after, created_before
     and resolved. `resolved` selects comments in resolved or unresolved threads.
     """
-    conditions = [Comment.tag_set_id == tag_set_id, *map(_build_condition, filters.items())]
+    column_filters = {name: value for name, value in filters.items() if name != "resolved"}
+    conditions = build_filter_conditions(Comment, {**column_filters, "tag_set_id": tag_set_id})
+    if "resolved" in filters:
+        is_resolved = _build_resolved_condition()
+        conditions.append(is_resolved if filters["resolved"] else ~is_resolved)
     return paginate(
         _SELECT_COMMENTS.where(*conditions),
         request,
@@ -74,29 +72,10 @@ def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any])
     )
 
 
-def _build_condition(filter_: tuple[str, Any]) -> ColumnElement[bool]:
-    name, value = filter_
-    condition: ColumnElement[bool]
-    if name == "created_after":
-        condition = Comment.created_at >= value
-    elif name == "created_before":
-        condition = Comment.created_at < value
-    elif name == "resolved":
-        condition = _build_resolved_condition() if value else ~_build_resolved_condition()
-    else:
-        condition = getattr(Comment, name) == value
-    return condition
-
-
 def _build_resolved_condition() -> ColumnElement[bool]:
     """Build the condition that the comment's thread is resolved."""
-    is_first = and_(
-        _first_comment.organization_id == Comment.organization_id,
-        _first_comment.id == Comment.thread_id,
-    )
-    return (
-        select(_first_comment.id).where(is_first, _first_comment.resolved_at.is_not(None)).exists()
-    )
+    is_first = build_join(Comment.thread_id, _first_comment)
+    return exists().where(is_first, _first_comment.resolved_at.is_not(None))
 
 
 def select_actions(entries: Select[Any]) -> Select[Any]:

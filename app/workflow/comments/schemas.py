@@ -1,7 +1,5 @@
 """Request and response schemas of comments."""
 
-from marshmallow import ValidationError
-
 from app.kit.api.fields import (
     Int,
     List,
@@ -13,6 +11,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.workflow.tag_sets.schemas.bodies import check_not_blank
 from app.workflow.tag_sets.schemas.records import Person
 
 MAX_BODY_LENGTH = 10_000
@@ -24,18 +23,13 @@ _MAX_FIELD_LENGTH = 2 * 64 + 1
 """The maximum length of `table.column`: two keys of 64 characters and a dot."""
 
 
-def _check_not_blank(value: str) -> None:
-    if not value.strip():
-        raise ValidationError("Must not be blank.")
-
-
 class CreateComment(Schema):
     """A new comment that starts a thread, or a reply to another comment."""
 
     body = Str(
         required=True,
         max_length=MAX_BODY_LENGTH,
-        validate=_check_not_blank,
+        validate=check_not_blank,
         description="Markdown.",
     )
     field = Str(allow_none=True, max_length=_MAX_FIELD_LENGTH, metadata=_FIELD_METADATA)

@@ -13,8 +13,8 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.comments import queries
-from app.workflow.tag_sets import service as tag_sets
-from app.workflow.tag_sets.service import TagSetRow
+from app.workflow.tag_sets.queries.reading import TagSetRow
+from app.workflow.tag_sets.service import reading as tag_sets
 
 
 class CommentedPayload(TypedDict):

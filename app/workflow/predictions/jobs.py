@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
+from app.engines import learning
 from app.kit import db, jobs
 from app.kit.jobs import Job
-from app.workflow.predictions import service
+from app.workflow.predictions.queries import purging
+from app.workflow.predictions.service import predicting, requesting, training
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
@@ -18,11 +20,11 @@ _FINAL_ATTEMPT = 3
 
 def _fail_prediction(job: Job, _error: str) -> None:
     message = "Every attempt failed with an internal error."
-    service.fail(UUID(job.args["prediction_id"]), code="internal_error", message=message)
+    predicting.fail(UUID(job.args["prediction_id"]), code="internal_error", message=message)
 
 
 @jobs.handler(
-    service.BUILTIN_JOB,
+    requesting.BUILTIN_JOB,
     queue="predictions",
     max_attempts=3,
     on_failure=_fail_prediction,
@@ -30,11 +32,11 @@ def _fail_prediction(job: Job, _error: str) -> None:
 )
 def predict(job: Job) -> None:
     """Predict the tags of a document with the organization's trained model, or by rules."""
-    _run_prediction(job, service.BUILTIN_JOB)
+    _run_prediction(job, requesting.BUILTIN_JOB)
 
 
 @jobs.handler(
-    service.SERVER_JOB,
+    requesting.SERVER_JOB,
     queue="model_servers",
     max_attempts=5,
     on_failure=_fail_prediction,
@@ -42,22 +44,22 @@ def predict(job: Job) -> None:
 )
 def predict_with_model_server(job: Job) -> None:
     """Predict the tags of a document with the organization's own model server."""
-    _run_prediction(job, service.SERVER_JOB)
+    _run_prediction(job, requesting.SERVER_JOB)
 
 
 def _run_prediction(job: Job, job_name: str) -> None:
     prediction_id = UUID(job.args["prediction_id"])
     # If the settings have changed, the prediction is moved to the other queue, so that a slow
     # server never delays the predictions of other organizations.
-    if service.choose_job() != job_name:
-        service.enqueue_prediction(prediction_id)
+    if requesting.choose_job() != job_name:
+        requesting.enqueue_prediction(prediction_id)
         return
     is_last_attempt = job.attempt >= _FINAL_ATTEMPT
-    wait = service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt)
+    wait = predicting.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt)
     if wait is not None:
         # A new job is enqueued, because waiting for text recognition or for an unresponsive model
         # server must not count as an attempt.
-        service.enqueue_prediction(prediction_id, due_at=db.utc_now() + wait)
+        requesting.enqueue_prediction(prediction_id, due_at=db.utc_now() + wait)
 
 
 @jobs.handler(
@@ -66,22 +68,22 @@ def _run_prediction(job: Job, job_name: str) -> None:
 def schedule_training(batch: Sequence[Job]) -> None:
     """Schedule a training run for each schema that has enough new accepted tag sets."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in batch}
-    service.enqueue_due_training(sorted(schema_ids))
+    training.enqueue_due_training(sorted(schema_ids))
 
 
 def _record_interruption(job: Job, _error: str) -> None:
-    service.record_interruption(UUID(job.args["schema_version_id"]))
+    training.record_interruption(UUID(job.args["schema_version_id"]))
 
 
-@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_interruption)
+@jobs.handler(training.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_interruption)
 def train(job: Job) -> None:
     """Train a model for a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
-        model_id = service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
-    except service.DocumentsChanged:
+        model_id = training.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
+    except training.DocumentsChanged:
         raise jobs.Retry("a document was deleted during training") from None
-    except service.LearningInterrupted:
+    except learning.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
     if model_id is not None:
         # Until this run commits, its unique key prevents other runs from being enqueued. Another
@@ -93,19 +95,19 @@ def train(job: Job) -> None:
 @jobs.handler(_FOLLOW_JOB, queue="bulk")
 def schedule_following_training(job: Job) -> None:
     """Schedule another training run if enough tag sets were accepted during the last run."""
-    service.enqueue_following_training(UUID(job.args["schema_version_id"]))
+    training.enqueue_following_training(UUID(job.args["schema_version_id"]))
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
 def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
     """Delete the models that were trained on deleted documents, and schedule new training runs."""
-    service.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])
+    training.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Purge old predictions that a newer prediction has replaced and that no tag set uses."""
-    service.purge_outdated(RETENTION_DAYS, job.checkpoint_at, job.position)
+    purging.purge_outdated(RETENTION_DAYS, job.checkpoint_at, job.position)
 
 
 jobs.periodic("predictions.purge", every=PURGE_INTERVAL_SECONDS)

@@ -5,12 +5,12 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, Uuid, text
+from sqlalchemy import ForeignKey, Index, LargeBinary, Uuid, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class PredictionStatus(StrEnum):
@@ -48,21 +48,9 @@ class Prediction(TenantModel, db.Record, db.Base):
 
     __tablename__ = "predictions"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "artifact_id"],
-            ["artifacts.organization_id", "artifacts.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_version_id"],
-            ["schema_versions.organization_id", "schema_versions.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
+        build_foreign_key("schema_version_id", "schema_versions", ondelete="CASCADE"),
         Index("ix_predictions_artifact", "organization_id", "artifact_id", "created_at", "id"),
         Index("ix_predictions_created", "organization_id", "schema_id", "created_at", "id"),
         Index(
@@ -123,16 +111,8 @@ class ExtractionModel(TenantModel, db.Record, db.Base):
 
     __tablename__ = "extraction_models"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_version_id"],
-            ["schema_versions.organization_id", "schema_versions.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
+        build_foreign_key("schema_version_id", "schema_versions", ondelete="CASCADE"),
         Index(
             "ix_extraction_models_list",
             "organization_id",

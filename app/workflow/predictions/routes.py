@@ -4,7 +4,8 @@ from uuid import UUID
 
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
-from app.workflow.predictions import models, schemas, service
+from app.workflow.predictions import schemas
+from app.workflow.predictions.service import requesting
 
 blueprint = Blueprint("predictions", tag="artifacts", records="artifacts")
 
@@ -15,7 +16,7 @@ blueprint = Blueprint("predictions", tag="artifacts", records="artifacts")
     returns=schemas.Prediction,
     status=202,
 )
-def predict_artifact(caller: Caller, artifact_id: UUID) -> models.Prediction:
+def predict_artifact(caller: Caller, artifact_id: UUID) -> object:
     """Predict an artifact's tags.
 
     Queues a prediction. The tags are predicted by the organization's own model server, by a model
@@ -27,4 +28,4 @@ def predict_artifact(caller: Caller, artifact_id: UUID) -> models.Prediction:
     `conflict` and `details.missing` if the artifact has no schema, or if AI assistance is turned
     off for the schema.
     """
-    return service.request(artifact_id, requested_by=caller.user_id)
+    return requesting.request(artifact_id, requested_by=caller.user_id)

@@ -2,9 +2,7 @@
 
 from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str, UtcDateTime, Uuid
 from app.workflow.predictions.models import PredictionStatus
-
-TAG_SCHEMA = "app.workflow.tag_sets.schemas.tags.Tag"
-"""The registered name of the tag schema. A feature must not import other features' schemas."""
+from app.workflow.tag_sets.schemas.records import Tag
 
 
 class PredictionError(Response):
@@ -39,7 +37,7 @@ class PredictedTags(Response):
     source = Str(validate=OneOf(("model",)))
     model = Str(allow_none=True)
     model_version = Str(allow_none=True)
-    tags = List(Nested(TAG_SCHEMA))
+    tags = List(Nested(Tag))
     tag_count = Int()
     created_at = UtcDateTime()
     completed_at = UtcDateTime(allow_none=True)

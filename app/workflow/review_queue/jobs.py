@@ -7,7 +7,9 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.review_queue import service
+from app.kit.permissions import Role
+from app.workflow.review_queue.queries import items
+from app.workflow.review_queue.service import unassigning
 
 
 @jobs.handler("review_queue.expire_claims")
@@ -16,7 +18,7 @@ def expire_claims(_job: Job) -> None:
 
     An item can be claimed again as soon as its claim expires, even before this job runs.
     """
-    service.expire_claims()
+    items.expire_claims()
 
 
 @jobs.handler(
@@ -25,7 +27,7 @@ def expire_claims(_job: Job) -> None:
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its reviews, which return to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
-    service.unassign_team(team_id, job.checkpoint, reason="team_deleted")
+    unassigning.unassign_team(team_id, job.checkpoint, reason="team_deleted")
 
 
 @jobs.handler(
@@ -34,7 +36,7 @@ def unassign_team(job: Job) -> None:
 def unassign_team_without_reviewers(job: Job) -> None:
     """Unassign a team from the reviews that none of its remaining members can do."""
     team_id = UUID(job.args["data"]["team_id"])
-    service.unassign_team(team_id, job.checkpoint, reason="team_left")
+    unassigning.unassign_team(team_id, job.checkpoint, reason="team_left")
 
 
 @jobs.handler(
@@ -44,7 +46,7 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do."""
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
-    service.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)
+    unassigning.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)
 
 
 @jobs.handler(
@@ -53,7 +55,9 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
 def release_items_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role does not allow reviewing."""
     data = job.args["data"]
-    service.release_demoted_member(UUID(data["user_id"]), data["to"], job.checkpoint)
+    if Role[data["to"]] < Role.reviewer:
+        user_id = UUID(data["user_id"])
+        unassigning.release_and_unassign(user_id, job.checkpoint, reason="role_changed")
 
 
 @jobs.handler(
@@ -61,7 +65,8 @@ def release_items_of_demoted_member(job: Job) -> None:
 )
 def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
-    service.release_disabled_user(UUID(job.args["data"]["user_id"]), job.checkpoint)
+    user_id = UUID(job.args["data"]["user_id"])
+    unassigning.release_and_unassign(user_id, job.checkpoint, reason="account_disabled")
 
 
 @jobs.handler(
@@ -72,13 +77,13 @@ def release_items_of_disabled_user(job: Job) -> None:
 )
 def end_self_reviews(job: Job) -> None:
     """Release and unassign reviews of labelers' own tag sets when self-review is disallowed."""
-    service.end_self_reviews(job.checkpoint)
+    unassigning.end_self_reviews(job.checkpoint)
 
 
 @jobs.handler("review_queue.move_nearly_due", queue="bulk")
 def prioritize_nearly_due(job: Job) -> None:
     """Move reviews that are due within 24 hours to the front of the queue."""
-    while service.prioritize_nearly_due():
+    while items.prioritize_nearly_due():
         job.checkpoint()
 
 

@@ -6,7 +6,6 @@ from uuid import UUID
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.api.bulk import BulkResult, is_action_by_id
 from app.kit.principal import Caller
-from app.workflow.review_queue import service
 from app.workflow.review_queue.schemas import (
     AcceptReviews,
     AssignReviews,
@@ -19,6 +18,7 @@ from app.workflow.review_queue.schemas import (
     ReviewStats,
     StatsQuery,
 )
+from app.workflow.review_queue.service import assigning, bulk, items, statistics
 
 blueprint = Blueprint(
     "review-queue",
@@ -38,7 +38,7 @@ def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
 
     Returns the tag sets that are pending review, most urgent first by default.
     """
-    return service.list_items(caller=caller, **query)
+    return items.list_items(caller=caller, **query)
 
 
 @blueprint.get(
@@ -50,7 +50,7 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
     Returns the current number and age of pending items, and the number of review decisions in a
     period by day, schema and reviewer.
     """
-    return service.get_statistics(caller=caller, **query)
+    return statistics.get_statistics(caller=caller, **query)
 
 
 @blueprint.post(
@@ -68,7 +68,7 @@ def claim_next_review(caller: Caller, body: dict[str, Any]) -> object:
     first, then items assigned to the caller, items assigned to the caller's teams, and unassigned
     items. In each group, the most urgent item comes first. `data` is null if no item matches.
     """
-    return service.claim_next(caller=caller, **body)
+    return items.claim_next(caller=caller, **body)
 
 
 @blueprint.get("/review-queue/{item_id}", permission="review_queue:read", returns=ReviewItemDetail)
@@ -77,7 +77,7 @@ def get_review_item(caller: Caller, item_id: UUID) -> object:
 
     Returns the item with its tag set, its artifact, and the latest prediction for the artifact.
     """
-    return service.get(item_id, caller=caller)
+    return items.get(item_id, caller=caller)
 
 
 @blueprint.post("/review-queue/{item_id}/claim", permission="review_queue:work", returns=ReviewItem)
@@ -87,7 +87,7 @@ def claim_review_item(caller: Caller, item_id: UUID) -> object:
     Claims the item for the organization's `claim_minutes`, or renews the caller's claim. An admin
     may take over the claim of another reviewer.
     """
-    return service.claim(item_id, caller=caller)
+    return items.claim(item_id, caller=caller)
 
 
 @blueprint.post(
@@ -98,7 +98,7 @@ def release_review_item(caller: Caller, item_id: UUID) -> object:
 
     Ends the caller's claim. An admin may release an item that another reviewer has claimed.
     """
-    return service.release(item_id, caller=caller)
+    return items.release(item_id, caller=caller)
 
 
 @blueprint.post(
@@ -116,7 +116,7 @@ def escalate_review_item(
     Assigns the item to another reviewer or to a team, with a reason, and ends the claim on it. The
     revision is that of the tag set; escalating does not change it.
     """
-    return service.escalate(item_id, caller=caller, revision=revision, **body)
+    return assigning.escalate(item_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(
@@ -131,7 +131,7 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
 
     Accepts items that are selected by id or by filter. Returns the result for each item.
     """
-    return service.accept_many(caller=caller, **body)
+    return bulk.accept_many(caller=caller, **body)
 
 
 @blueprint.post(
@@ -147,7 +147,7 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     Rejects items that are selected by id or by filter. All items are rejected for the same reason.
     Returns the result for each item.
     """
-    return service.reject_many(caller=caller, **body)
+    return bulk.reject_many(caller=caller, **body)
 
 
 @blueprint.post(
@@ -163,4 +163,4 @@ def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> object:
     Assigns items that are selected by id or by filter. The items are distributed evenly among
     reviewers, or assigned to a team.
     """
-    return service.assign_many(caller=caller, **body)
+    return assigning.assign_many(caller=caller, **body)

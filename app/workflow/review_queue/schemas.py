@@ -1,11 +1,10 @@
 """Request and response schemas of the review queue."""
 
-from marshmallow import ValidationError, validate
+from marshmallow import validate
 
 from app.kit.api import bulk
 from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import (
-    NOT_BLANK,
     Bool,
     Date,
     Float,
@@ -20,14 +19,13 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.workflow.predictions.schemas import PredictedTags
 from app.workflow.tag_sets.models import FLAGS
+from app.workflow.tag_sets.schemas.bodies import Reason
+from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetSummary
 
-# These are registered names, because a feature must not import other features' schemas.
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
-TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
-PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
-PERSON = "app.workflow.tag_sets.schemas.records.Person"
-LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
+"""The registered name of a schema in another room, which this room must not import."""
 
 MAX_EXCLUDED = 50
 """The maximum number of items that a client may exclude."""
@@ -66,7 +64,7 @@ class ReviewItem(Response):
     """A tag set that is pending review. The item's id is the id of the tag set."""
 
     id = Uuid()
-    tag_set = Nested(LISTED_TAG_SET)
+    tag_set = Nested(TagSetSummary)
     artifact = Nested(ArtifactReference)
     schema = Nested(SchemaReference)
     age_seconds = Int(description="Seconds since the tag set was submitted.")
@@ -88,10 +86,10 @@ class ReviewItem(Response):
 class ReviewItemDetail(ReviewItem):
     """A review item with its tags, artifact and prediction."""
 
-    tag_set = Nested(TAG_SET)
+    tag_set = Nested(TagSet)
     document = Nested(ARTIFACT)
     prediction = Nested(
-        PREDICTED_TAGS,
+        PredictedTags,
         allow_none=True,
         description="The latest prediction of the document's tags.",
     )
@@ -135,11 +133,6 @@ class NextReview(Schema):
     )
 
 
-def _check_not_blank(value: str) -> None:
-    if not value.strip():
-        raise ValidationError("Must not be blank.")
-
-
 class EscalateReview(AlternativesSchema):
     """Request body to escalate an item to another reviewer or to a team, with a reason."""
 
@@ -147,7 +140,7 @@ class EscalateReview(AlternativesSchema):
 
     team_id = Uuid()
     user_id = Uuid()
-    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
+    reason = Reason()
     revision = Int(description="The revision of the tag set.")
 
 
@@ -193,7 +186,7 @@ class RejectReviews(ReviewSelection):
     The artifacts are sent to the labelers of the tag sets, or to the pool.
     """
 
-    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
+    reason = Reason()
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 
@@ -262,7 +255,7 @@ class SchemaReviewStats(PendingStats, DecisionStats):
 class ReviewerStats(DecisionStats):
     """The number of review decisions by one reviewer."""
 
-    reviewer = Nested(PERSON)
+    reviewer = Nested(Person)
 
 
 class ReviewStats(PendingStats, DecisionStats):

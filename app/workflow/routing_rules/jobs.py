@@ -6,7 +6,7 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.routing_rules import service
+from app.workflow.routing_rules.service import progress, records, routing
 
 
 def _release_unrouted(job: Job, error: str) -> None:
@@ -26,13 +26,13 @@ def _release_unrouted(job: Job, error: str) -> None:
 def route(batch: Sequence[Job]) -> None:
     """Route new artifacts according to the routing rules."""
     ids = [UUID(job.args["data"]["artifact_id"]) for job in batch]
-    service.route_ingested(ids, batch[0].checkpoint)
+    routing.route_ingested(ids, batch[0].checkpoint)
 
 
-@jobs.handler(service.APPLY_JOB, queue="bulk", resumable=True)
+@jobs.handler(records.APPLY_JOB, queue="bulk", resumable=True)
 def apply(job: Job) -> None:
     """Apply the routing rules to all unassigned artifacts."""
-    service.route_unassigned(job.checkpoint, progress=service.StoredProgress(job))
+    routing.route_unassigned(job.checkpoint, progress=progress.StoredProgress(job))
 
 
 # This job waits for the organization's routing lock. In the queue `routing`, it does not occupy a
@@ -40,7 +40,7 @@ def apply(job: Job) -> None:
 @jobs.handler("routing_rules.follow_role", queue="routing", listens=("member.role_changed",))
 def disable_rules_of_ineligible_user(job: Job) -> None:
     """Disable the rules that assign artifacts to a member who may no longer label."""
-    service.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))
+    records.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed_artifacts")

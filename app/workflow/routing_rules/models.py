@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
 DISABLED_REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
@@ -28,21 +28,13 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "routing_rules"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "team_id"],
-            ["teams.organization_id", "teams.id"],
-            ondelete="SET NULL (team_id)",
-        ),
+        build_foreign_key("team_id", "teams", ondelete="SET NULL (team_id)"),
         ForeignKeyConstraint(
             ["organization_id", "user_id"],
             ["memberships.organization_id", "memberships.user_id"],
             ondelete="SET NULL (user_id)",
         ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="SET NULL (schema_id)",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="SET NULL (schema_id)"),
         # Checked at the end of each statement, because moving rules creates temporary duplicates.
         UniqueConstraint(
             "organization_id",
@@ -93,13 +85,7 @@ class ArtifactRouting(TenantModel, db.Base):
     """
 
     __tablename__ = "artifact_routings"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "artifact_id"],
-            ["artifacts.organization_id", "artifacts.id"],
-            ondelete="CASCADE",
-        ),
-    )
+    __table_args__ = (build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),)
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     rule_id: Mapped[UUID] = mapped_column(primary_key=True)

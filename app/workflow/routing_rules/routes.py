@@ -5,7 +5,6 @@ from uuid import UUID
 
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
-from app.workflow.routing_rules import service
 from app.workflow.routing_rules.schemas import (
     CreateRoutingRule,
     ReorderRoutingRules,
@@ -15,6 +14,7 @@ from app.workflow.routing_rules.schemas import (
     SimulateRoutingRules,
     UpdateRoutingRule,
 )
+from app.workflow.routing_rules.service import records, simulation
 from app.workflow.routing_rules.simulation_schemas import RoutingSimulation
 
 blueprint = Blueprint(
@@ -34,7 +34,7 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
 
     Returns the rules in the order in which they apply, unless another order is requested.
     """
-    return service.list_rules(**query)
+    return records.list_rules(**query)
 
 
 @blueprint.post(
@@ -50,7 +50,7 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
     Inserts the rule at `position` and moves the following rules down. If `apply` is true, all rules
     are applied to all unassigned documents in the background.
     """
-    return service.create(**body, requested_by=caller.user_id)
+    return records.create(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
@@ -62,7 +62,7 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     Sets the order of all rules. Responds with 409 `conflict` unless `rule_ids` contains exactly the
     ids of all existing rules.
     """
-    return service.reorder(**body, requested_by=caller.user_id)
+    return records.reorder(**body, requested_by=caller.user_id)
 
 
 @blueprint.post(
@@ -79,7 +79,7 @@ def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     Returns the rules that match each stored or hypothetical document, the result of each condition,
     and the values that the document would get. Changes nothing.
     """
-    return service.simulate(**body)
+    return simulation.simulate(**body)
 
 
 @blueprint.get("/routing-rules/{rule_id}", permission=_READ, returns=RoutingRule)
@@ -88,7 +88,7 @@ def get_routing_rule(caller: Caller, rule_id: UUID) -> object:
 
     Returns the conditions and the action of the rule, and the number of documents that it matched.
     """
-    return service.get(rule_id)
+    return records.get(rule_id)
 
 
 @blueprint.patch(
@@ -106,7 +106,7 @@ def update_routing_rule(
     Changes the conditions or the action, enables or disables the rule, or moves it.
     """
     apply = body.pop("apply")
-    return service.update(
+    return records.update(
         rule_id, revision=revision, changes=body, requested_by=caller.user_id, apply=apply
     )
 
@@ -117,4 +117,4 @@ def delete_routing_rule(caller: Caller, rule_id: UUID, revision: int | None) -> 
 
     Deletes the rule and moves the following rules up.
     """
-    service.delete(rule_id, revision=revision)
+    records.delete(rule_id, revision=revision)

@@ -236,10 +236,6 @@ class RoutingAction(Response):
     schema_id = Uuid(allow_none=True)
 
 
-class StoredConditions(JsonObject):
-    """A field that returns conditions exactly as they are stored."""
-
-
 class RoutingRule(Response):
     """A rule that assigns matching documents, or sets their priority, due time or schema."""
 
@@ -252,7 +248,7 @@ class RoutingRule(Response):
         description="The reason why the service disabled the rule, or null if it did not.",
     )
     position = Int()
-    conditions = StoredConditions(description="The conditions, in the format `RoutingConditions`.")
+    conditions = JsonObject(description="The conditions, in the format `RoutingConditions`.")
     action = Nested(RoutingAction)
     stop = Bool(metadata=_STOP)
     match_count = Int(description="The number of documents that the rule matched.")

@@ -1,5 +1,7 @@
 """Counters of tag sets, pending reviews, submissions and review decisions."""
 
+from itertools import combinations
+
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
 from app.workflow.tag_sets.models import FLAGS
@@ -92,8 +94,8 @@ true if the waiting time is known. Submissions have no schema."""
 def list_flag_combinations(flag: str) -> list[str]:
     """Return all combinations of flags that include `flag`, as values of the facet `flags`."""
     other_flags = sorted(set(FLAGS) - {flag})
-    combinations = []
-    for mask in range(2 ** len(other_flags)):
-        added_flags = [other_flag for bit, other_flag in enumerate(other_flags) if mask >> bit & 1]
-        combinations.append(",".join(sorted([flag, *added_flags])))
-    return combinations
+    return [
+        ",".join(sorted((flag, *added_flags)))
+        for number in range(len(other_flags) + 1)
+        for added_flags in combinations(other_flags, number)
+    ]

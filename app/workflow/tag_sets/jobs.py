@@ -7,19 +7,21 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.tag_sets import service
+from app.workflow.tag_sets.queries import bulk
+from app.workflow.tag_sets.queries import statuses as queries
+from app.workflow.tag_sets.service import statuses
 
 
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
 def release_reviews_of_removed_member(job: Job) -> None:
     """Release the reviews that a removed member had claimed."""
-    service.release_reviews(UUID(job.args["data"]["user_id"]))
+    bulk.release_reviews(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("artifacts.start_freeing")
 def enqueue_expired_reservation_jobs(_job: Job) -> None:
     """Enqueue a job for each organization with expired reservations."""
-    for organization_id in service.list_organizations_with_expired_reservations():
+    for organization_id in queries.list_organizations_with_expired_reservations():
         jobs.enqueue(
             "artifacts.free_expired",
             {},
@@ -31,7 +33,7 @@ def enqueue_expired_reservation_jobs(_job: Job) -> None:
 @jobs.handler("artifacts.free_expired", queue="bulk")
 def end_expired_reservations(job: Job) -> None:
     """End the expired reservations of an organization."""
-    service.end_expired_reservations(job.checkpoint)
+    statuses.end_expired_reservations(job.checkpoint)
 
 
 @jobs.handler(
@@ -41,7 +43,7 @@ def update_statuses_of_schema(job: Job) -> None:
     """Update artifact statuses if a new schema version requires a different number of tag sets."""
     data = job.args["data"]
     if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
-        service.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)
+        statuses.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)
 
 
 jobs.periodic("artifacts.start_freeing", every=60)

@@ -6,18 +6,19 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Computed,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     TextClause,
     false,
+    or_,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 LABELER = """(
@@ -60,6 +61,11 @@ _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
+def _build_index(name: str, *columns: str | TextClause, where: str | None = None) -> Index:
+    condition = None if where is None else text(where)
+    return Index(name, "organization_id", *columns, postgresql_where=condition)
+
+
 def _build_queue_index(name: str, *columns: str | TextClause, where: str | None = None) -> Index:
     # Submitted tag sets in queue order. `artifact_archived` is included so that an index-only scan
     # can skip archived artifacts.
@@ -76,12 +82,8 @@ def _build_queue_index(name: str, *columns: str | TextClause, where: str | None 
 
 def _build_statistics_index(name: str, *columns: str, where: str) -> Index:
     # The submission and due times of submitted tag sets, for queue statistics.
-    return Index(
-        f"ix_tag_sets_waiting_{name}",
-        "organization_id",
-        *columns,
-        postgresql_where=text(f"status = 'submitted' AND {where}NOT artifact_archived"),
-    )
+    condition = f"status = 'submitted' AND {where}NOT artifact_archived"
+    return _build_index(f"ix_tag_sets_waiting_{name}", *columns, where=condition)
 
 
 class TagSet(TenantModel, db.Revised, db.Base):
@@ -106,61 +108,28 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "tag_sets"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "artifact_id"],
-            ["artifacts.organization_id", "artifacts.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_version_id"],
-            ["schema_versions.organization_id", "schema_versions.id"],
-        ),
-        Index("ix_tag_sets_created", "organization_id", "created_at", "id"),
-        Index("ix_tag_sets_artifact", "organization_id", "artifact_id", "created_at", "id"),
-        Index("ix_tag_sets_status", "organization_id", "status", "created_at", "id"),
-        Index("ix_tag_sets_list_schema", "organization_id", "schema_id", "status", *_NEWEST),
-        Index(
-            "ix_tag_sets_list_labeler",
-            "organization_id",
-            "labeler_id",
-            "schema_id",
-            "status",
-            *_NEWEST,
-        ),
-        Index(
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas"),
+        build_foreign_key("schema_version_id", "schema_versions"),
+        _build_index("ix_tag_sets_created", "created_at", "id"),
+        _build_index("ix_tag_sets_artifact", "artifact_id", "created_at", "id"),
+        _build_index("ix_tag_sets_status", "status", "created_at", "id"),
+        _build_index("ix_tag_sets_list_schema", "schema_id", "status", *_NEWEST),
+        _build_index("ix_tag_sets_list_labeler", "labeler_id", "schema_id", "status", *_NEWEST),
+        _build_index(
             "ix_tag_sets_list_reviewer",
-            "organization_id",
             "reviewer_id",
             "status",
             *_NEWEST,
-            postgresql_where=text("reviewer_id IS NOT NULL"),
+            where="reviewer_id IS NOT NULL",
         ),
-        Index(
-            "ix_tag_sets_list_source",
-            "organization_id",
-            "source",
-            *_NEWEST,
-            postgresql_where=text("source <> 'human'"),
-        ),
-        Index("ix_tag_sets_list_updated", "organization_id", "updated_at", "id"),
+        _build_index("ix_tag_sets_list_source", "source", *_NEWEST, where="source <> 'human'"),
+        _build_index("ix_tag_sets_list_updated", "updated_at", "id"),
         # The newest accepted tag sets of a schema, which drift detection compares.
-        Index(
-            "ix_tag_sets_accepted",
-            "organization_id",
-            "schema_id",
-            "decided_at",
-            "id",
-            postgresql_where=text("status = 'accepted'"),
+        _build_index(
+            "ix_tag_sets_accepted", "schema_id", "decided_at", "id", where="status = 'accepted'"
         ),
-        Index(
-            "ix_tag_sets_drafts",
-            "organization_id",
-            "labeler_id",
-            postgresql_where=text("status = 'draft'"),
-        ),
+        _build_index("ix_tag_sets_drafts", "labeler_id", where="status = 'draft'"),
         _build_queue_index(""),
         _build_queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
         _build_queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
@@ -193,12 +162,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "reserved_until",
             postgresql_where=text("status = 'draft' AND reserved_until IS NOT NULL"),
         ),
-        Index(
-            "ix_tag_sets_claimed",
-            "organization_id",
-            "claim_user_id",
-            postgresql_where=text("claim_user_id IS NOT NULL"),
-        ),
+        _build_index("ix_tag_sets_claimed", "claim_user_id", where="claim_user_id IS NOT NULL"),
         *(
             Index(f"ix_tag_sets_{name}", name, postgresql_where=text(f"{name} IS NOT NULL"))
             for name in ("assignee_id", "escalated_by")  # read when an account is deleted
@@ -267,23 +231,14 @@ class TagSetRevision(TenantModel, db.Base):
 
     __tablename__ = "tag_set_revisions"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "tag_set_id"],
-            ["tag_sets.organization_id", "tag_sets.id"],
-            ondelete="CASCADE",
+        build_foreign_key("tag_set_id", "tag_sets", ondelete="CASCADE"),
+        _build_index(
+            "ix_tag_set_revisions_acts", "author_id", "created_at", where="kind <> 'save'"
         ),
-        Index(
-            "ix_tag_set_revisions_acts",
-            "organization_id",
-            "author_id",
-            "created_at",
-            postgresql_where=text("kind <> 'save'"),
-        ),
-        Index(
+        _build_index(
             "ix_tag_set_revisions_verdicts",
-            "organization_id",
             "created_at",
-            postgresql_where=text("kind IN ('accept', 'correction', 'reject')"),
+            where="kind IN ('accept', 'correction', 'reject')",
         ),
     )
 
@@ -298,3 +253,20 @@ class TagSetRevision(TenantModel, db.Base):
     schema_id: Mapped[UUID | None]
     waited_microseconds: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+
+
+_UNCHANGED_REVISION = 3
+"""The revision of a tag set that was created, submitted and accepted, and was never saved."""
+
+
+def build_checked_condition() -> ColumnElement[bool]:
+    """Build the condition that a person has checked the values of an accepted tag set.
+
+    The condition is false only for a tag set that was started from a prediction, was submitted
+    without a save, and was accepted without a reviewer.
+    """
+    return or_(
+        TagSet.prediction_id.is_(None),
+        TagSet.reviewer_id.is_not(None),
+        TagSet.revision > _UNCHANGED_REVISION,
+    )

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.principal import Caller
-from app.workflow.tag_sets import service
 from app.workflow.tag_sets.schemas.bodies import (
     AcceptTagSet,
     CreateTagSet,
@@ -22,6 +21,15 @@ from app.workflow.tag_sets.schemas.comparing import (
     RevisionFilters,
 )
 from app.workflow.tag_sets.schemas.records import TagSet, TagSetFilters, TagSetSummary
+from app.workflow.tag_sets.service import (
+    comparing,
+    decisions,
+    drafts,
+    merging,
+    reading,
+    reopening,
+    submitting,
+)
 
 artifacts = Blueprint("tag-sets-of-artifacts", tag="artifacts")
 blueprint = Blueprint(
@@ -42,7 +50,7 @@ def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> o
     Creates a draft for the artifact. The draft is empty, or has tags copied from a prediction or
     from another tag set. Claims the artifact for the caller unless another user has claimed it.
     """
-    return service.create(artifact_id, caller=caller, **body)
+    return drafts.create(artifact_id, caller=caller, **body)
 
 
 @artifacts.get(
@@ -54,7 +62,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
     Returns the artifact's tag sets side by side, with their agreement and the majority value of
     each field.
     """
-    return service.get_consensus(artifact_id)
+    return comparing.get_consensus(artifact_id)
 
 
 @blueprint.get(
@@ -69,7 +77,7 @@ def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
     Returns the tag sets that the caller may see. The list can be filtered by artifact, schema,
     labeler, reviewer, status, source and creation time.
     """
-    return service.list_tag_sets(caller=caller, **query)
+    return reading.list_tag_sets(caller=caller, **query)
 
 
 @blueprint.get("/tag-sets/{tag_set_id}", permission="tag_sets:read", returns=TagSet)
@@ -78,7 +86,7 @@ def get_tag_set(caller: Caller, tag_set_id: UUID) -> object:
 
     Returns the tag set with its tags.
     """
-    return service.show(tag_set_id, caller=caller)
+    return reading.get(tag_set_id, caller=caller)
 
 
 @blueprint.delete("/tag-sets/{tag_set_id}", permission="tag_sets:write", revision="optional")
@@ -88,7 +96,7 @@ def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> No
     Deletes a draft with its revisions. Only the draft's labeler or an admin can delete a draft. If
     the draft was rejected or reopened, only an admin can delete it.
     """
-    service.delete(tag_set_id, caller=caller, revision=revision)
+    drafts.delete(tag_set_id, caller=caller, revision=revision)
 
 
 @blueprint.put(
@@ -107,7 +115,7 @@ def replace_tags(
     Saves all tags as a new revision. The client must send the revision that it has read, so that it
     does not overwrite the changes of another client.
     """
-    return service.replace_tags(tag_set_id, caller=caller, revision=revision, **body)
+    return drafts.replace_tags(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(
@@ -122,7 +130,7 @@ def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> ob
     Submits a draft for review. Every required field must have a value. The tag set is accepted
     immediately if the schema's policy requires no review.
     """
-    return service.submit(tag_set_id, caller=caller, revision=revision)
+    return submitting.submit(tag_set_id, caller=caller, revision=revision)
 
 
 @blueprint.post(
@@ -141,7 +149,7 @@ def accept_tag_set(
     Accepts a submitted tag set, optionally with the reviewer's corrections. Emits
     `tag_set.accepted`.
     """
-    return service.accept(tag_set_id, caller=caller, revision=revision, **body)
+    return decisions.accept(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(
@@ -159,7 +167,7 @@ def reject_tag_set(
     Rejects a submitted tag set with a reason and sends its artifact to its labeler, to another
     member, or to the pool. Emits `tag_set.rejected`.
     """
-    return service.reject(tag_set_id, caller=caller, revision=revision, **body)
+    return decisions.reject(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(
@@ -177,7 +185,7 @@ def reopen_tag_set(
     Reverses the review decision on an accepted or rejected tag set. The tag set is pending review
     again, or returns to its labeler as a draft. Emits `tag_set.reopened`.
     """
-    return service.reopen(tag_set_id, caller=caller, revision=revision, **body)
+    return reopening.reopen(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.get(
@@ -191,7 +199,7 @@ def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, An
 
     Returns the author, the time and the changes of each revision.
     """
-    return service.list_revisions(tag_set_id, caller=caller, **query)
+    return comparing.list_revisions(tag_set_id, caller=caller, **query)
 
 
 @blueprint.get(
@@ -203,7 +211,7 @@ def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> obj
     Compares a tag set field by field with another tag set of the same artifact, with a revision, or
     with the latest prediction.
     """
-    return service.compare(tag_set_id, caller=caller, **query)
+    return comparing.compare(tag_set_id, caller=caller, **query)
 
 
 @blueprint.post(
@@ -219,4 +227,4 @@ def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> object:
 
     Merges several tag sets of one artifact into a new tag set. Emits `tag_set.merged`.
     """
-    return service.merge(caller=caller, **body)
+    return merging.merge(caller=caller, **body)

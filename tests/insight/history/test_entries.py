@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
+from app.workflow.assignment.queries import claims
 from tests.factories.routing import Router
 from tests.factories.teams import make_team
 from tests.factories.workspace import Workspace, tag
@@ -85,7 +85,7 @@ def test_claims_that_expire(workspace: Workspace) -> None:
     workspace.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
     across = tenancy.across_organizations(reason="claims of every organization run out")
     with workspace.org.app.app_context(), across, db.transaction():
-        assignment.expire_claims()
+        claims.expire_claims()
     last = list_history(workspace.org, artifact_id)[0]
     assert last["actor"]["kind"] == "system"
     assert last["changes"]["claim_user_id"] == [str(workspace.org.users["labeler"]), None]

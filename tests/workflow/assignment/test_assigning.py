@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
-from app.workflow.assignment.service import LabelerPool
+from app.workflow.assignment.service.recipients import LabelerPool
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
 from app.workflow.assignment.queries import next_artifact
+from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.assignment.conftest import Draw
@@ -200,7 +200,7 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
         closing(psycopg2.connect(environ["DATABASE_URL"])) as other,
     ):
         by = org.users["admin"]
-        assignment.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
+        assigning.bulk_assign(by=by, strategy="round_robin", artifact_ids=[artifact], **whom)
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         # As whoever lowers a role does: what they have is taken back by a job, which must not run

@@ -12,9 +12,9 @@ from sqlalchemy import text
 from app.documents.artifacts import service as artifacts
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.workflow.assignment import service as assignment
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.assignment.queries import claims
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries import statuses
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org, make_org
 
@@ -164,7 +164,7 @@ def test_claims_that_ran_out_are_cleared_everywhere(org: Org, other_org: Org) ->
         _expire(one, artifact_id)
     across = tenancy.across_organizations(reason="as the job")
     with org.app.app_context(), across, db.transaction():
-        assert assignment.expire_claims() >= 2
+        assert claims.expire_claims() >= 2
     for one, artifact_id in documents:
         document = one.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
         assert (document["status"], document["claim"]) == ("ready", None)
@@ -223,7 +223,7 @@ def test_label_sets_decide_the_state(org: Org, wanted: int, sets: list[str], exp
     artifact_id = _labeled(org, wanted, sets)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         artifacts.lock(artifact_id)
-        assert tag_sets.update_statuses([artifact_id]) == {artifact_id: expected}
+        assert statuses.update_statuses([artifact_id]) == {artifact_id: expected}
     document = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
     assert document["status"] == expected
     assert document["label_counts"] == {
@@ -236,22 +236,22 @@ def test_label_sets_decide_the_state(org: Org, wanted: int, sets: list[str], exp
 def test_what_is_not_read_keeps_its_state(org: Org, status: str) -> None:
     artifact_id = _labeled(org, 1, ["accepted"], status)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        assert tag_sets.update_statuses([artifact_id]) == {artifact_id: status}
+        assert statuses.update_statuses([artifact_id]) == {artifact_id: status}
 
 
 def test_a_live_claim_keeps_a_document_in_progress(org: Org) -> None:
     artifact_id = _labeled(org, 1, [])
     org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        assert tag_sets.update_statuses([artifact_id]) == {artifact_id: "in_progress"}
+        assert statuses.update_statuses([artifact_id]) == {artifact_id: "in_progress"}
     _expire(org, str(artifact_id))
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        assert tag_sets.update_statuses([artifact_id]) == {artifact_id: "ready"}
+        assert statuses.update_statuses([artifact_id]) == {artifact_id: "ready"}
 
 
 def test_another_organizations_document_is_not_refreshed(org: Org) -> None:
     stranger = make_org(org.app)
     artifact_id = _labeled(org, 1, ["accepted"])
     with org.app.app_context(), tenancy.organization(stranger.id):
-        assert tag_sets.update_statuses([artifact_id]) == {}
+        assert statuses.update_statuses([artifact_id]) == {}
     assert org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"] == "ready"

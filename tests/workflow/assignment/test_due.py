@@ -8,8 +8,8 @@ import pytest
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
-from app.workflow.review_queue import service as review_queue
+from app.workflow.assignment.queries import claims
+from app.workflow.review_queue.queries import items
 from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_TIME
 from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import Draw, to
@@ -34,8 +34,8 @@ def _dated(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
 def _run_periodic_jobs(workspace: Workspace) -> None:
     everything = tenancy.across_organizations(reason="as the jobs do")
     with workspace.org.app.app_context(), everything, db.transaction():
-        assignment.mark_nearly_due()
-        review_queue.prioritize_nearly_due()
+        claims.mark_nearly_due()
+        items.prioritize_nearly_due()
 
 
 def _let_time_pass(workspace: Workspace, table: str, record_id: Any) -> None:

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from app.kit import db, tenancy
-from app.workflow.assignment import service as assignment
+from app.workflow.assignment.queries.assignees import ArtifactAssignment
+from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
@@ -236,9 +237,9 @@ def assign_in_bulk(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> No
 
 
 def assign_as_rules_do(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
-    given = [assignment.ArtifactAssignment(artifact_id, to(user_id=user_id))]
+    given = [ArtifactAssignment(artifact_id, to(user_id=user_id))]
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        assert set(assignment.update_assignments(given)) == {artifact_id}
+        assert set(assigning.update_assignments(given)) == {artifact_id}
 
 
 @pytest.mark.parametrize("give", [assign, assign_in_bulk, assign_as_rules_do])

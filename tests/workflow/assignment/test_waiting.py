@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from app.identity.control_plane import accounts
 from app.kit import db, tenancy
-from app.workflow.assignment import service
+from app.workflow.assignment.service import claims
 from tests.factories.queueing import queueing
 from tests.factories.workspace import Workspace, counts
 
@@ -41,7 +41,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
 
     def release() -> None:
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-            service.release_all_claims(org.users["labeler"], reason="account_disabled")
+            claims.release_all_claims(org.users["labeler"], reason="account_disabled")
 
     with queueing(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
         begun = start(lambda: labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={}))

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from app.kit import db, tenancy
-from app.workflow.predictions import service
+from app.workflow.predictions.service import requesting
 from app.workflow.predictions.service.documents import MAX_PAGES
 from tests.factories import run_jobs_of
 from tests.factories.usage import find_usage_differences, set_plan
@@ -49,7 +49,7 @@ def test_only_the_pages_that_are_read_count(assisted: Workspace) -> None:
     first, second = (create_document(assisted, f"{TEXT.format(n)}{pages}") for n in range(2))
     set_plan(assisted.org, "team", {"ai_pages_per_month": MAX_PAGES})
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        (outcome,) = service.request_many(
+        (outcome,) = requesting.request_many(
             [UUID(second)], requested_by=None, ingestion_job_id=UUID(first)
         )
     assert outcome.error is None
@@ -66,7 +66,7 @@ def test_a_repeated_job_counts_once(assisted: Workspace) -> None:
     prediction_id = predict(assisted, artifact_id).json["data"]["id"]
     run_jobs_of(assisted.org, "predictions")
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        service.enqueue_prediction(UUID(prediction_id))
+        requesting.enqueue_prediction(UUID(prediction_id))
     assert run_jobs_of(assisted.org, "predictions") == 1
     assert _get_used(assisted) == 1
     assert assisted.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
@@ -78,6 +78,6 @@ def test_many_requests_are_allowed_in_their_order(assisted: Workspace) -> None:
     ids = [UUID(create_document(assisted, TEXT.format(n))) for n in range(3)]
     set_plan(assisted.org, "team", {"ai_pages_per_month": 2})
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        outcomes = service.request_many(ids, requested_by=None, ingestion_job_id=ids[0])
+        outcomes = requesting.request_many(ids, requested_by=None, ingestion_job_id=ids[0])
     errors = [one.error and one.error["code"] for one in outcomes]
     assert errors == [None, None, "plan_limit_reached"]

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit import db, tenancy
-from app.workflow.predictions import service
+from app.workflow.predictions.service import predicting, requesting
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import create_document, predict
@@ -27,7 +27,7 @@ def test_a_completed_prediction_is_recorded_once(assisted: Workspace) -> None:
     artifact_id, prediction_id = _complete(assisted)
     assert _list_usage(assisted) == [(prediction_id, 1)]
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        service.enqueue_prediction(UUID(prediction_id))
+        requesting.enqueue_prediction(UUID(prediction_id))
     assert run_jobs_of(assisted.org, "predictions") == 1
     assisted.sql("UPDATE predictions SET status = 'completed', pages = 7 WHERE true")
     assert _list_usage(assisted) == [(prediction_id, 1)]
@@ -41,7 +41,7 @@ def test_a_failed_prediction_is_not_recorded(assisted: Workspace) -> None:
     prediction_id = predict(assisted, artifact_id).json["data"]["id"]
     assert _list_usage(assisted) == []
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        service.fail(UUID(prediction_id), code="internal_error", message="Failed.")
+        predicting.fail(UUID(prediction_id), code="internal_error", message="Failed.")
     assert _list_usage(assisted) == []
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import bulk
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.queries import recording
+from app.workflow.tag_sets.queries import deciding
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
@@ -72,7 +72,7 @@ def test_the_most_urgent_is_accepted_where_no_more_are_wanted(workspace: Workspa
 
 def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     calls: list[Any] = []
-    change = recording.update_tag_sets
+    change = deciding.update_tag_sets
 
     def act(*args: Any, **how: Any) -> None:
         calls.append(args)
@@ -80,7 +80,7 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
             raise OperationalError("UPDATE tag_sets", None, Exception("no connection"))
         change(*args, **how)
 
-    monkeypatch.setattr(recording, "update_tag_sets", act)
+    monkeypatch.setattr(deciding, "update_tag_sets", act)
 
 
 def test_what_breaks_in_the_first_batch_leaves_nothing(
@@ -215,7 +215,7 @@ def test_whoever_leaves_meanwhile_ends_it(
 # --- at once ----------------------------------------------------------------------------------
 
 
-def test_of_recording_by_filter_at_once_each_item_has_one(
+def test_of_deciding_by_filter_at_once_each_item_has_one(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = make_items(workspace, 20)

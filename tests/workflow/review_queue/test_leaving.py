@@ -12,8 +12,8 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.assignment.service import recipients
-from app.workflow.review_queue import service
 from app.workflow.review_queue.queries import items
+from app.workflow.review_queue.service import unassigning
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.teams import add_members, make_team
@@ -251,7 +251,7 @@ def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
 
 def _return(workspace: Workspace, team: str) -> None:
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        service.unassign_team(UUID(team), db.checkpoint, reason="team_left")
+        unassigning.unassign_team(UUID(team), db.checkpoint, reason="team_left")
 
 
 def test_a_thousand_reviews_are_returned_in_few_statements(
@@ -294,7 +294,7 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
         tenancy.organization(workspace.org.id),
         db.transaction(),
     ):
-        service.unassign_team(UUID(team), dies, reason="team_left")
+        unassigning.unassign_team(UUID(team), dies, reason="team_left")
     assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)
     told = [one for data in workspace.events("reviews.returned") for one in data["tag_set_ids"]]

@@ -13,8 +13,7 @@ from sqlalchemy.orm import aliased
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
 from app.kit.chunks import split_by_size
-from app.workflow.tag_sets.checking import build_checked_condition
-from app.workflow.tag_sets.models import TagSet, TagSetRevision
+from app.workflow.tag_sets.models import TagSet, TagSetRevision, build_checked_condition
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024

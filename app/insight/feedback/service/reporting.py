@@ -21,7 +21,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import reading as tag_sets
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.rules import VersionRules
 

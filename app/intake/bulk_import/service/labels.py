@@ -14,8 +14,8 @@ from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.service import CurrentVersion
-from app.workflow.tag_sets import service as tag_sets
-from app.workflow.tag_sets.service import NewTagSet
+from app.workflow.tag_sets.service import importing as tag_sets
+from app.workflow.tag_sets.service.importing import NewTagSet
 
 TAGS = "tags"
 """The name of the record field that contains tags in the API's format."""

@@ -15,6 +15,7 @@ from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
 
 BATCH = 1000
 
@@ -23,6 +24,9 @@ _TEAM_LABELERS = f"""
     {_LABELERS}
     JOIN team_members ON team_members.organization_id = member.organization_id
                       AND team_members.user_id = member.user_id
+"""
+_IS_OTHER_ASSIGNEE = """
+    coalesce(assignee ->> 'team_id', assignee ->> 'user_id') <> CAST(:assignee_id AS text)
 """
 # Each batch is a separate transaction, so that row locks are short. All code locks rows in the
 # order of their ids, to avoid deadlocks. Each batch checks that neither the user nor a member of
@@ -41,11 +45,8 @@ _UNASSIGN_BATCH = text(
             WHERE member.organization_id = :org AND team_members.team_id = :assignee_id)
         ORDER BY id FOR NO KEY UPDATE
     )
-    UPDATE artifacts SET updated_at = now(), assignees = coalesce((
-        SELECT jsonb_agg(assignee ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
-        WHERE coalesce(assignee ->> 'team_id', assignee ->> 'user_id') <> CAST(:assignee_id AS text)
-    ), '[]')
+    UPDATE artifacts SET
+        updated_at = now(), assignees = {ASSIGNEES_WHERE.format(condition=_IS_OTHER_ASSIGNEE)}
     FROM assigned WHERE organization_id = :org AND artifacts.id = assigned.id
     RETURNING artifacts.id
     """  # noqa: S608 - made of constants
@@ -130,6 +131,14 @@ _CLOSED_STATE: ColumnElement[str] = case(
 
 Assignee: TypeAlias = dict[str, str | None]
 """A dict with `user_id` and `team_id` as strings; one of the two values is None."""
+
+
+def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> Assignee:
+    """Build an `Assignee` from the id of a user or a team."""
+    return {
+        "user_id": None if user_id is None else str(user_id),
+        "team_id": None if team_id is None else str(team_id),
+    }
 
 
 class LockedArtifact(NamedTuple):

@@ -1,6 +1,7 @@
 """SQL queries that create, renew and end claims, and that mark nearly due artifacts."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,13 +24,12 @@ from sqlalchemy import (
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.members.eligibility import build_eligible_members
-from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-DEFAULT_CLAIM_MINUTES = 30
 _IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
 _REQUIRED_LABELS: ColumnElement[int] = literal_column(
@@ -41,15 +41,6 @@ _REQUIRED_LABELS: ColumnElement[int] = literal_column(
     """,
     Integer,
 )
-
-_claim_minutes = (
-    select(
-        func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_CLAIM_MINUTES)
-    )
-    .where(Organization.id == Artifact.organization_id)
-    .scalar_subquery()
-)
-_EXPIRES_AT = func.now() + _claim_minutes * text("interval '1 minute'")
 
 # Locked rows are skipped until the next run, so that the cleanup never blocks.
 _LOCK_EXPIRED = text(
@@ -91,8 +82,7 @@ _END_CLAIMS = text(
 def _has_finished(user_id: UUID) -> ColumnElement[bool]:
     # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
-        TagSet.organization_id == Artifact.organization_id,
-        TagSet.artifact_id == Artifact.id,
+        build_join(TagSet.artifact_id, Artifact),
         TagSet.labeler_id == user_id,
         TagSet.status == TagSetStatus.DRAFT,
     )
@@ -107,7 +97,7 @@ def _lock(artifact_id: UUID) -> None:
     db.session().execute(statement.with_for_update(key_share=True))
 
 
-def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
+def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | None:
     """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
     Returns None if the artifact cannot be labeled, if another user has claimed it, if the user has
@@ -135,7 +125,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
         )
         .values(
             claim_user_id=user_id,
-            claim_expires_at=_EXPIRES_AT,
+            claim_expires_at=func.now() + timedelta(minutes=minutes),
             status=case(
                 (Artifact.status == ArtifactStatus.READY, ArtifactStatus.IN_PROGRESS),
                 else_=Artifact.status,

@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Label
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENCY, URGENT_AT
+from app.documents.artifacts.models import ARTIFACT_COLUMNS, URGENCY, URGENT_AT, ArtifactRow
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
@@ -202,8 +202,7 @@ _HAS_CANDIDATE_STATEMENT = Prepared(
     _CANDIDATES.format(leftovers=f"UNION ALL {_LEFTOVERS}", limit=1)
     + " SELECT FROM candidates LIMIT 1",
 )
-_ClaimedRow = NamedTuple("_ClaimedRow", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
-_NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = _ClaimedRow._make
+_NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = ArtifactRow._make
 
 
 class ClaimCriteria(NamedTuple):
@@ -221,15 +220,15 @@ class ClaimCriteria(NamedTuple):
 
 def claim_next(
     user_id: UUID, criteria: ClaimCriteria, *, minutes: int, include_leftovers: bool
-) -> tuple[object, ...] | None:
-    """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`.
+) -> ArtifactRow | None:
+    """Claim the next artifact for a user and return it, or None if no artifact matches.
 
-    Returns None if no artifact matches. The claim expires after `minutes`. With
-    `include_leftovers`, the query also finds artifacts whose expired claim has not been cleared
-    yet, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
+    The claim expires after `minutes`. With `include_leftovers`, the query also finds artifacts
+    whose expired claim has not been cleared yet, and tries to lock up to MAX_LOCKED_LEFTOVERS
+    artifacts instead of MAX_LOCKED.
     """
     statement = _LEFTOVER_STATEMENT if include_leftovers else _NEXT_STATEMENT
-    row: tuple[object, ...] | None = statement.first(*_build_parameters(user_id, criteria, minutes))
+    row: ArtifactRow | None = statement.first(*_build_parameters(user_id, criteria, minutes))
     return row
 
 

@@ -1,4 +1,4 @@
-"""Assignment of artifacts to users and teams."""
+"""Assignment of artifacts to users and teams, and unassignment of users who may not label."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,20 @@ from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.workflow.assignment import emitted_events
-from app.workflow.assignment.emitted_events import AssignedPayload
+from app.workflow.assignment.emitted_events import AssignedPayload, UnassignedPayload
 from app.workflow.assignment.queries import assignees as queries
-from app.workflow.assignment.queries.assignees import ArtifactAssignment, Assignee, LockedArtifact
+from app.workflow.assignment.queries.assignees import (
+    ArtifactAssignment,
+    Assignee,
+    LockedArtifact,
+    build_assignee,
+)
 from app.workflow.assignment.service import recipients
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import statuses
 
 _LABELED_MESSAGE = "None of these assignees can label this document again. Choose another labeler."
 
@@ -161,7 +167,10 @@ class _Assigner:
         """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
         locked = queries.lock(selected)
         errors_by_id = {
-            row.id: _build_closed_error(row.closed_state)
+            row.id: errors.conflict(
+                f"This document is {row.closed_state}; it cannot be labeled.",
+                state=row.closed_state,
+            )
             for row in locked
             if row.closed_state is not None and not self._is_unassignment
         }
@@ -200,11 +209,11 @@ class _Assigner:
         if self._team_id is not None:
             claimable_ids = [row.id for row in rows if row.labeled_by is not None]
             completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
-            team = [_build_assignee(team_id=self._team_id)]
+            team = [build_assignee(team_id=self._team_id)]
             return {row.id: team for row in rows if row.id not in completed_ids}
         assignees_by_id = {
             row.id: [
-                _build_assignee(user_id=user_id)
+                build_assignee(user_id=user_id)
                 for user_id in self._labelers
                 if user_id not in (row.labeled_by or ())
             ]
@@ -224,7 +233,7 @@ class _Assigner:
             user_id = pool.find_least_loaded(excluded)
             if user_id is not None:
                 self._loads[user_id] += 1
-                assignees_by_id[row.id] = [_build_assignee(user_id=user_id)]
+                assignees_by_id[row.id] = [build_assignee(user_id=user_id)]
         return assignees_by_id
 
     def _emit_assigned(
@@ -254,29 +263,33 @@ class _Assigner:
         events.emit(emitted_events.ASSIGNED, payload)
 
 
-def _build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> Assignee:
-    return {
-        "user_id": None if user_id is None else str(user_id),
-        "team_id": None if team_id is None else str(team_id),
-    }
-
-
-def _build_closed_error(state: str) -> ApiError:
-    return errors.conflict(f"This document is {state}; it cannot be labeled.", state=state)
-
-
 def update_assignments(
     assignments: Sequence[ArtifactAssignment], *, clears_due: bool = False
 ) -> dict[UUID, queries.AssignmentEffects]:
-    """Update assignees, priorities, due times and schemas; return side effects by artifact id.
+    """Update assignees and other values of artifacts, as `queries.update_assignments` does.
 
-    Artifacts that do not exist are omitted from the result. The caller must have locked the
-    assignees and schemas, and must have checked that they exist. The skips of users who are
-    assigned directly are deleted. If `clears_due` is set, the due times of all artifacts in
-    `assignments` are removed.
+    The caller must have locked the assignees and schemas, and must have checked that they exist.
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
     if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
-        tag_sets.update_statuses(resumed_ids)
+        statuses.update_statuses(resumed_ids)
     return effects
+
+
+def unassign(assignee_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    """Unassign a user who can no longer label, or a team without labelers, from all artifacts.
+
+    Does nothing, or stops after a batch, if the user or a member of the team can label. Safe to
+    repeat. An artifact without other assignees returns to the pool of unassigned artifacts. Emits
+    `artifacts.unassigned` for each batch and calls `checkpoint` after each batch.
+    """
+    while artifact_ids := queries.unassign(assignee_id):
+        payload: UnassignedPayload = {
+            "artifact_ids": artifact_ids,
+            "assignee_id": assignee_id,
+            "count": len(artifact_ids),
+            "reason": reason,
+        }
+        events.emit(emitted_events.UNASSIGNED, payload)
+        checkpoint()

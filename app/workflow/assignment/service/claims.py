@@ -14,21 +14,23 @@ from app.workflow.assignment.emitted_events import ReleasedPayload
 from app.workflow.assignment.queries import claims as queries
 from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.queries.next_artifact import ClaimCriteria
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import skips, statuses
 
 _MAX_ATTEMPTS = 3
 
 
-def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
-    """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
+def claim(artifact_id: UUID, *, caller: Caller) -> ArtifactRow:
+    """Claim an artifact for the organization's `claim_minutes`, or renew the caller's claim.
 
     Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has claimed
-    the artifact, `labeled` if the user has labeled it and has no draft, `reserved` if the artifact
-    is reserved for drafts of other users, or `state` if it cannot be labeled.
+    the artifact, `labeled` if the caller has labeled it and has no draft, `reserved` if it is
+    reserved for drafts of other users, or `state` if it cannot be labeled.
     """
-    row = queries.claim(artifact_id, user_id)
+    user_id = caller.user_id
+    minutes = organizations.get_claim_minutes(caller.org.settings)
+    row = queries.claim(artifact_id, user_id, minutes=minutes)
     if row is not None:
-        return artifacts.get(artifact_id) if tag_sets.delete_skip(artifact_id, user_id) else row
+        return artifacts.get(artifact_id) if skips.delete_skip(artifact_id, user_id) else row
     row = artifacts.get(artifact_id)
     if row.archived:
         raise errors.conflict("The artifact is archived; unarchive it first.", state="archived")
@@ -51,7 +53,7 @@ def claim_next(
     language: str | None = None,
     exclude: Sequence[UUID] = (),
     skip_held: bool = False,
-) -> tuple[object, ...] | None:
+) -> ArtifactRow | None:
     """Claim the caller's next artifact and return it, or None if no artifact matches.
 
     An unknown schema, or a team of which the caller is not a member, matches no artifact. Artifacts
@@ -81,7 +83,7 @@ def claim_next(
     return None
 
 
-def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
+def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> ArtifactRow | None:
     # The second query also finds artifacts whose expired claim has not been cleared yet, and
     # artifacts after many locked artifacts. It is slower, so it runs only if the first query finds
     # no artifact.
@@ -107,11 +109,11 @@ def release(
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.release(artifact_id, None if as_admin else user_id)
-    reserved_for = tag_sets.end_reservations(
+    reserved_for = statuses.end_reservations(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
     labeler_id = claimed_by or next(iter(reserved_for), None)
-    if labeler_id is None and reason and tag_sets.is_reserved_for(artifact_id, user_id):
+    if labeler_id is None and reason and user_id in statuses.list_reserved_for(artifact_id):
         # A returned draft reserves the artifact without a time limit, until it is skipped.
         labeler_id = user_id
     if labeler_id is None:
@@ -121,16 +123,16 @@ def release(
         raise errors.denied("Another user has claimed the artifact.")
     if reason:
         _record_reason(artifact_id, user_id, reason, is_skip=labeler_id == user_id)
-    tag_sets.update_statuses([artifact_id])
+    statuses.update_statuses([artifact_id])
     _emit_released(artifact_id, user_id, reason)
     return artifacts.get(artifact_id)
 
 
 def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bool) -> None:
     if is_skip:
-        tag_sets.create_skip(artifact_id, user_id, reason)
+        skips.create_skip(artifact_id, user_id, reason)
     action = "skip" if is_skip else "release"
-    tag_sets.record_action(artifact_id, action, by=user_id, note=reason)
+    skips.record_action(artifact_id, action, by=user_id, note=reason)
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.documents.artifacts.models import Artifact, ArtifactPage
 from app.kit import db
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.checking import build_checked_condition
-from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.models import TagSet, build_checked_condition
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 
@@ -49,8 +49,9 @@ class PageRow(NamedTuple):
 
 def list_versions(schema_id: UUID) -> list[VersionRow]:
     """Return all versions of a schema."""
-    columns = (getattr(SchemaVersion, name) for name in VersionRow._fields)
-    statement = select(*columns).where(SchemaVersion.schema_id == schema_id)
+    statement = select(*db.build_columns(VersionRow._fields, SchemaVersion)).where(
+        SchemaVersion.schema_id == schema_id
+    )
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
@@ -70,23 +71,22 @@ def _build_training_condition() -> ColumnElement[bool]:
     return and_(Artifact.text_length >= min_length, TagSet.tag_count > 0)
 
 
-def _join_artifacts(statement: Select[Any]) -> Select[Any]:
-    return statement.join(
-        Artifact,
-        (Artifact.organization_id == TagSet.organization_id) & (Artifact.id == TagSet.artifact_id),
-    )
+def _build_accepted_conditions(
+    schema_id: UUID, version_ids: Sequence[UUID]
+) -> list[ColumnElement[bool]]:
+    return [
+        TagSet.schema_id == schema_id,
+        TagSet.schema_version_id.in_(version_ids),
+        TagSet.status == TagSetStatus.ACCEPTED,
+        _build_trust_condition(schema_id),
+    ]
 
 
 def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
     """Return the number of accepted tag sets with these schema versions, but at most `limit`."""
     rows = (
         select(TagSet.id)
-        .where(
-            TagSet.schema_id == schema_id,
-            TagSet.schema_version_id.in_(version_ids),
-            TagSet.status == TagSetStatus.ACCEPTED,
-            _build_trust_condition(schema_id),
-        )
+        .where(*_build_accepted_conditions(schema_id, version_ids))
         .limit(limit)
         .subquery()
     )
@@ -100,12 +100,10 @@ def count_training_documents(
 
     Such a document has words, and an accepted tag set that has tags and one of the versions.
     """
-    statement = _join_artifacts(select(TagSet.artifact_id)).where(
-        TagSet.schema_id == schema_id,
-        TagSet.schema_version_id.in_(version_ids),
-        TagSet.status == TagSetStatus.ACCEPTED,
-        _build_trust_condition(schema_id),
-        _build_training_condition(),
+    statement = (
+        select(TagSet.artifact_id)
+        .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+        .where(*_build_accepted_conditions(schema_id, version_ids), _build_training_condition())
     )
     rows = statement.distinct().limit(limit).subquery()
     return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
@@ -117,16 +115,10 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
     Documents without words and tag sets without tags are omitted. Only the newest 2 * `limit` tag
     sets are read, so fewer documents may be returned if documents have several tag sets.
     """
-    columns = (getattr(TagSet, name) for name in AcceptedTagSet._fields)
     statement = (
-        _join_artifacts(select(*columns))
-        .where(
-            TagSet.schema_id == schema_id,
-            TagSet.schema_version_id.in_(version_ids),
-            TagSet.status == TagSetStatus.ACCEPTED,
-            _build_trust_condition(schema_id),
-            _build_training_condition(),
-        )
+        select(*db.build_columns(AcceptedTagSet._fields, TagSet))
+        .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+        .where(*_build_accepted_conditions(schema_id, version_ids), _build_training_condition())
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())
         .limit(2 * limit)
     )
@@ -151,9 +143,8 @@ def find_tags(tag_set: AcceptedTagSet) -> list[dict[str, Any]] | None:
 
 def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
     """Return the first `limit` pages of a document with their words."""
-    columns = (getattr(ArtifactPage, name) for name in PageRow._fields)
     statement = (
-        select(*columns)
+        select(*db.build_columns(PageRow._fields, ArtifactPage))
         .where(ArtifactPage.artifact_id == artifact_id)
         .order_by(ArtifactPage.number)
         .limit(limit)

@@ -48,7 +48,7 @@ def find_active_id(schema_version_id: UUID) -> UUID | None:
 
 def find_model(model_id: UUID) -> StoredModel | None:
     """Return a model with its content, or None if the model does not exist."""
-    columns = (getattr(ExtractionModel, name) for name in StoredModel._fields)
+    columns = db.build_columns(StoredModel._fields, ExtractionModel)
     row = db.session().execute(select(*columns).where(ExtractionModel.id == model_id)).first()
     return None if row is None else StoredModel._make(row)
 
@@ -104,11 +104,8 @@ def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
 
 def list_models(schema_id: UUID) -> list[ModelRow]:
     """Return the models of all versions of a schema, newest first."""
-    size = func.octet_length(ExtractionModel.content).label("size_bytes")
-    columns = (
-        size if name == "size_bytes" else getattr(ExtractionModel, name)
-        for name in ModelRow._fields
-    )
+    size_bytes = func.octet_length(ExtractionModel.content)
+    columns = db.build_columns(ModelRow._fields, ExtractionModel, size_bytes=size_bytes)
     statement = select(*columns).where(ExtractionModel.schema_id == schema_id)
     statement = statement.order_by(ExtractionModel.created_at.desc(), ExtractionModel.id.desc())
     return [ModelRow._make(row) for row in db.session().execute(statement)]

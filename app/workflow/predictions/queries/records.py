@@ -1,8 +1,7 @@
 """SQL queries for predictions, their usage, and the settings that they need."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import exists, select
@@ -12,22 +11,10 @@ from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus
-
-
-class PredictionRow(NamedTuple):
-    """A completed prediction with the proposed tags."""
-
-    id: UUID
-    artifact_id: UUID
-    schema_id: UUID
-    schema_version_id: UUID
-    model: str | None
-    model_version: str | None
-    tags: list[dict[str, Any]]
-    created_at: datetime
-    completed_at: datetime | None
+from app.workflow.tag_sets.service.ports import PredictedTags
 
 
 class Provider(NamedTuple):
@@ -47,25 +34,21 @@ class NewPrediction(NamedTuple):
     schema_version_id: UUID
 
 
-def find_latest(artifact_id: UUID) -> PredictionRow | None:
+def find_latest(artifact_id: UUID) -> PredictedTags | None:
     """Return the latest completed prediction for an artifact and its current schema, or None."""
     statement = (
-        select(*(getattr(Prediction, name) for name in PredictionRow._fields))
-        .join(
-            Artifact,
-            (Artifact.organization_id == Prediction.organization_id)
-            & (Artifact.id == Prediction.artifact_id)
-            & (Artifact.schema_id == Prediction.schema_id),
-        )
+        select(*db.build_columns(PredictedTags._fields, Prediction))
+        .join(Artifact, build_join(Prediction.artifact_id, Artifact))
         .where(
             Prediction.artifact_id == artifact_id,
+            Prediction.schema_id == Artifact.schema_id,
             Prediction.status == PredictionStatus.COMPLETED,
         )
         .order_by(Prediction.created_at.desc(), Prediction.id.desc())
         .limit(1)
     )
     row = db.session().execute(statement).one_or_none()
-    return None if row is None else PredictionRow._make(row)
+    return None if row is None else PredictedTags._make(row)
 
 
 def find_schema_version_id(prediction_id: UUID) -> UUID | None:

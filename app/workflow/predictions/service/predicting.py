@@ -25,7 +25,7 @@ from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
 from app.workflow.predictions.service.provider import PredictionFailed, ServerUnresponsive
 from app.workflow.predictions.service.store import ModelUnreadable
-from app.workflow.tag_sets.service import RULES_PREFIX
+from app.workflow.tag_sets.service.submitting import RULES_PREFIX
 
 BUILTIN = "builtin"
 RULES_VERSION = f"{RULES_PREFIX}1"

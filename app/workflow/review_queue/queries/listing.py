@@ -21,31 +21,28 @@ from sqlalchemy import (
 from sqlalchemy import column as column_of
 
 from app.identity.teams.models import TeamMember
-from app.kit import counters, db, tenancy
+from app.kit import counters, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
+from app.kit.periods import PERIOD_FILTERS
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
+    IS_LISTED,
     SELECT_ITEMS,
     build_listed_condition,
 )
 from app.workflow.tag_sets.counters import REVIEWS, list_flag_combinations
 from app.workflow.tag_sets.models import TagSet
-from app.workflow.tag_sets.transitions import TagSetStatus
+from app.workflow.tag_sets.queries.deciding import list_team_ids
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
-_PERIOD = ("created_after", "created_before")
-_UNCOUNTED_FILTERS = (*_PERIOD, "claimed", "mine")
+_UNCOUNTED_FILTERS = (*PERIOD_FILTERS, "claimed", "mine")
 """The filters that are not facets of the counters."""
 
 _LIST_BY_URGENCY = PreparedList(
     "list_reviews",
-    SELECT_ITEMS.where(
-        TagSet.organization_id == bindparam("organization_id"),
-        TagSet.status == TagSetStatus.SUBMITTED,
-        ~TagSet.artifact_archived,
-    ),
+    SELECT_ITEMS.where(TagSet.organization_id == bindparam("organization_id"), IS_LISTED),
     counters.build_prepared_total(REVIEWS, {"archived": False}),
     TagSet.review_rank,
     TagSet.id,
@@ -60,7 +57,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     """
     if not filters and request.sort == "review_rank":
         return _LIST_BY_URGENCY.page(request)
-    team_ids = _list_team_ids(user_id) if "mine" in filters else []
+    team_ids = list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):
         column = _SORTS[request.sort.lstrip("-")]
@@ -70,11 +67,6 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     )
     total = _build_total(filters, user_id, team_ids)
     return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
-
-
-def _list_team_ids(user_id: UUID) -> list[UUID]:
-    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return list(db.session().scalars(statement))
 
 
 def _build_total(
@@ -101,8 +93,8 @@ def _build_total(
 
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
-    after, before = (filters.get(name) for name in _PERIOD)
-    other_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
+    after, before = (filters.get(name) for name in PERIOD_FILTERS)
+    other_filters = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
     rows = _select_rows(other_filters, user_id)
     between = build_between("created", TagSet.created_at, after, before, rows)
     # No cube has both the creation time and one of these facets.
@@ -126,7 +118,7 @@ def _build_mine_count(
     filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
 ) -> ColumnElement[int]:
     """Build an expression for the number of items that match `filters` and the filter `mine`."""
-    if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
+    if any(name in filters for name in (*PERIOD_FILTERS, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_select_rows({**filters, "mine": True}, user_id))
     facet_filters = _build_facet_filters(filters)
     total = counters.build_total(REVIEWS, {**facet_filters, "assignee_id": user_id})

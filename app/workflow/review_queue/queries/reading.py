@@ -11,7 +11,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    case,
     cast,
     func,
     or_,
@@ -21,51 +20,19 @@ from sqlalchemy import (
 from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import bulk, db, tenancy
+from app.kit.periods import build_filter_conditions
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.deciding import CLAIMED_BY
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
-_IS_ARTIFACT_OF_ITEM = and_(
-    Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
-)
-SELECT_ITEMS = (
-    select(
-        TagSet.id,
-        TagSet.artifact_id,
-        Artifact.name.label("artifact_name"),
-        TagSet.schema_id,
-        ArtifactSchema.name.label("schema_name"),
-        TagSet.submitted_at,
-        TagSet.review_rank,
-        Artifact.priority,
-        func.coalesce(TagSet.review_due_at, Artifact.due_at).label("due_at"),
-        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
-        TagSet.claim_expires_at,
-        TagSet.assignee_id,
-        TagSet.assignee_team_id,
-        TagSet.escalated,
-        TagSet.escalated_by,
-        TagSet.escalated_at,
-        TagSet.escalation_reason,
-        TagSet.flags,
-        TagSet.created_at,
-        TagSet.updated_at,
-    )
-    .join(Artifact, _IS_ARTIFACT_OF_ITEM)
-    .join(
-        ArtifactSchema,
-        and_(
-            ArtifactSchema.organization_id == TagSet.organization_id,
-            ArtifactSchema.id == TagSet.schema_id,
-        ),
-    )
-)
 
 
 class ItemRow(NamedTuple):
-    """The columns of `SELECT_ITEMS`; `claimed_by` is the id of the user with an unexpired claim."""
+    """An item with its artifact; `claimed_by` is the id of the user with an unexpired claim."""
 
     id: UUID
     artifact_id: UUID
@@ -87,6 +54,23 @@ class ItemRow(NamedTuple):
     flags: list[str]
     created_at: datetime
     updated_at: datetime
+
+
+SELECT_ITEMS = (
+    select(
+        *db.build_columns(
+            ItemRow._fields,
+            TagSet,
+            artifact_name=Artifact.name,
+            schema_name=ArtifactSchema.name,
+            priority=Artifact.priority,
+            due_at=func.coalesce(TagSet.review_due_at, Artifact.due_at),
+            claimed_by=CLAIMED_BY,
+        )
+    )
+    .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+    .join(ArtifactSchema, build_join(TagSet.schema_id, ArtifactSchema))
+)
 
 
 # Prepared because every request for the next item runs this query.
@@ -143,6 +127,7 @@ def match_items(
     return {row.id: row.matches for row in db.session().execute(statement)}
 
 
+IS_LISTED = and_(TagSet.status == TagSetStatus.SUBMITTED, ~TagSet.artifact_archived)
 IS_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
@@ -151,26 +136,18 @@ def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElem
 
     The filter `mine` applies to the user `user_id`.
     """
-    conditions: list[ColumnElement[bool]] = [
-        TagSet.status == TagSetStatus.SUBMITTED,
-        ~TagSet.artifact_archived,
-    ]
+    conditions: list[ColumnElement[bool]] = [IS_LISTED]
+    column_filters = {}
     for name, value in filters.items():
-        if name == "created_after":
-            conditions.append(TagSet.created_at >= value)
-        elif name == "created_before":
-            conditions.append(TagSet.created_at < value)
-        elif name == "flag":
+        if name == "flag":
             conditions.append(TagSet.flags.contains([value]))
-        elif name == "team_id":
-            conditions.append(TagSet.assignee_team_id == value)
         elif name == "claimed":
             conditions.append(_negate_unless(IS_CLAIMED, value=value))
         elif name == "mine":
             conditions.append(_negate_unless(build_mine_condition(user_id), value=value))
         else:
-            conditions.append(getattr(TagSet, name) == value)
-    return and_(*conditions)
+            column_filters["assignee_team_id" if name == "team_id" else name] = value
+    return and_(*conditions, *build_filter_conditions(TagSet, column_filters))
 
 
 def _negate_unless(condition: ColumnElement[bool], *, value: bool) -> ColumnElement[bool]:

@@ -24,10 +24,9 @@ from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import DAY
 from app.kit.counters.sql import StatementBuilder
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.workflow.review_queue.queries.reading import IS_CLAIMED
+from app.workflow.review_queue.queries.reading import IS_CLAIMED, IS_LISTED
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
-from app.workflow.tag_sets.transitions import TagSetStatus
 
 _COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
@@ -83,11 +82,8 @@ def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
 
 
 def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
-    rows = select(*columns).where(
-        TagSet.organization_id == tenancy.current_organization_id(),
-        TagSet.status == TagSetStatus.SUBMITTED,
-        ~TagSet.artifact_archived,
-    )
+    in_organization = TagSet.organization_id == tenancy.current_organization_id()
+    rows = select(*columns).where(in_organization, IS_LISTED)
     return rows if schema_id is None else rows.where(TagSet.schema_id == schema_id)
 
 

@@ -13,14 +13,14 @@ from app.kit.bulk import Failures, FindFailures
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.assignment import service as assignment
+from app.workflow.assignment.service import recipients
 from app.workflow.review_queue import emitted_events
 from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
 from app.workflow.review_queue.queries.items import LockedItem
 from app.workflow.review_queue.service.bulk import ItemSelection, apply_to_items
 from app.workflow.review_queue.service.items import get_item, lock
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import rules
 
 _OWN_WORK_MESSAGE = "Reviewers cannot review their own tag sets. Choose another reviewer."
 
@@ -47,11 +47,11 @@ def escalate(
     allows_self_review = organizations.lock_self_review(caller)
     reviewers = _lock_reviewers(user_id, team_id)
     item = lock(item_id, revision)
-    tag_sets.check_review(caller, item, take_over=True)
+    rules.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
     if team_id is not None and not reviewers:
-        raise assignment.build_no_member_error(Role.reviewer)
+        raise recipients.build_no_member_error(Role.reviewer)
     if not _list_eligible_reviewers(item, reviewers, allows_self_review=allows_self_review):
         raise errors.invalid(_OWN_WORK_MESSAGE, "user_id" if team_id is None else "team_id")
     items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
@@ -69,7 +69,7 @@ def escalate(
 
 def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
     if team_id is not None:
-        return assignment.lock_team_members(team_id, Role.reviewer)
+        return recipients.lock_team_members(team_id, Role.reviewer)
     reviewers = list(lock_eligible_members([user_id] if user_id else [], Role.reviewer))
     if not reviewers:
         raise errors.invalid("Must be a member who can review.", "user_id")
@@ -128,11 +128,11 @@ class _Assigner:
         """
         self._allows_self_review = organizations.lock_self_review(self._caller)
         if self._team_id is None:
-            self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
+            self._reviewers = recipients.lock_users(self._user_ids, Role.reviewer)
             return
-        self._reviewers = assignment.lock_team_members(self._team_id, Role.reviewer)
+        self._reviewers = recipients.lock_team_members(self._team_id, Role.reviewer)
         if not self._reviewers:
-            raise assignment.build_no_member_error(Role.reviewer)
+            raise recipients.build_no_member_error(Role.reviewer)
 
     def assign_batch(
         self, item_ids: Sequence[UUID], find_failures: FindFailures | None

@@ -1,6 +1,7 @@
 """Bulk actions on review items selected by id or by filter."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from app.kit import bulk, errors
 from app.kit.bulk import Failures, FindFailures
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import reading
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import bulk as tag_sets
 
 
 class ItemSelection(TypedDict, total=False):
@@ -27,24 +28,16 @@ def accept_many(
     *, caller: Caller, note: str | None = None, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
     """Accept the selected items and return the outcomes; see `tag_sets.accept_many`."""
-
-    def accept_batch(ids: Sequence[UUID], find_failures: FindFailures | None) -> Failures:
-        return tag_sets.accept_many(ids, caller=caller, note=note, find_failures=find_failures)
-
-    return apply_to_items(accept_batch, caller=caller, **selection)
+    action = partial(tag_sets.accept_many, caller=caller, note=note)
+    return apply_to_items(action, caller=caller, **selection)
 
 
 def reject_many(
     *, caller: Caller, reason: str, send_to: str, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
     """Reject the selected items and return the outcomes; see `tag_sets.reject_many`."""
-
-    def reject_batch(ids: Sequence[UUID], find_failures: FindFailures | None) -> Failures:
-        return tag_sets.reject_many(
-            ids, caller=caller, reason=reason, send_to=send_to, find_failures=find_failures
-        )
-
-    return apply_to_items(reject_batch, caller=caller, **selection)
+    action = partial(tag_sets.reject_many, caller=caller, reason=reason, send_to=send_to)
+    return apply_to_items(action, caller=caller, **selection)
 
 
 def apply_to_items(

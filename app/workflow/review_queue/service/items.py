@@ -14,7 +14,10 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.review_queue.queries import items, listing, next_item, reading
 from app.workflow.review_queue.queries.items import LockedItem
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.queries import reading as tag_sets
+from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.service.ports import PredictedTags
+from app.workflow.tag_sets.service.reading import find_latest_prediction
 
 
 def claim_next(
@@ -55,7 +58,7 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
     """
     item = lock(item_id)
-    tag_sets.check_review(caller, item, take_over=True)
+    rules.check_review(caller, item, take_over=True)
     minutes = organizations.get_claim_minutes(caller.org.settings)
     items.claim(item_id, caller.user_id, minutes=minutes)
     return get_item(item_id)
@@ -113,27 +116,19 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     item = get_item(item_id)
     artifact_id = UUID(str(item["artifact"]["id"]))
     item["document"] = artifacts.get(artifact_id)
-    prediction = tag_sets.find_latest_prediction(artifact_id, caller=caller)
+    prediction = find_latest_prediction(artifact_id, caller=caller)
     item["prediction"] = None if prediction is None else _render_prediction(prediction)
     return item
 
 
-def _render_prediction(prediction: tag_sets.PredictedTags) -> dict[str, Any]:
-    columns = ("id", "artifact_id", "schema_id", "schema_version_id", "model", "model_version")
-    return {
-        **{column: getattr(prediction, column) for column in columns},
-        "source": "model",
-        "tags": prediction.tags,
-        "tag_count": len(prediction.tags),
-        "created_at": prediction.created_at,
-        "completed_at": prediction.completed_at,
-    }
+def _render_prediction(prediction: PredictedTags) -> dict[str, Any]:
+    return {**prediction._asdict(), "source": "model", "tag_count": len(prediction.tags)}
 
 
 def get_item(item_id: UUID) -> dict[str, Any]:
     """Return an item with all tags of its tag set. Raises 404 if it is not pending review."""
     row = reading.get(item_id)
-    tag_set = tag_sets.get_prepared(item_id) if row is not None else None
+    tag_set = tag_sets.find(item_id) if row is not None else None
     if row is None or tag_set is None:
         raise errors.not_found()
     return _render_item(row, tag_set, db.utc_now())

@@ -7,11 +7,10 @@ from uuid import UUID
 from app.identity.teams import service as teams
 from app.kit import events
 from app.kit.db import Checkpoint
-from app.kit.permissions import Role
 from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
 from app.workflow.review_queue.queries import items as queries
-from app.workflow.review_queue.queries.items import UnassignedItem
-from app.workflow.tag_sets import service as tag_sets
+from app.workflow.review_queue.queries.items import EndedSelfReview, UnassignedItem
+from app.workflow.tag_sets.queries import bulk as tag_sets
 
 
 def unassign_removed_member(
@@ -27,17 +26,6 @@ def unassign_removed_member(
         unassign_team(team_id, checkpoint, reason="member_removed")
 
 
-def release_demoted_member(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
-    """Release and unassign the reviews of a member if the new `role` does not allow reviewing."""
-    if Role[role] < Role.reviewer:
-        _release_and_unassign(user_id, checkpoint, reason="role_changed")
-
-
-def release_disabled_user(user_id: UUID, checkpoint: Checkpoint) -> None:
-    """Release and unassign the reviews of a disabled user. The user remains a member."""
-    _release_and_unassign(user_id, checkpoint, reason="account_disabled")
-
-
 def end_self_reviews(checkpoint: Checkpoint) -> None:
     """End the claims and assignments that are invalid because self-review is no longer allowed.
 
@@ -45,10 +33,10 @@ def end_self_reviews(checkpoint: Checkpoint) -> None:
     """
     reason = "self_review_disallowed"
     while items := queries.end_self_reviews():
-        items_by_user: dict[UUID, list[UnassignedItem]] = defaultdict(list)
+        items_by_user: dict[UUID, list[EndedSelfReview]] = defaultdict(list)
         for item in items:
             if item.assignee_id is not None:
-                items_by_user[item.assignee_id].append(UnassignedItem(item.id, item.escalated))
+                items_by_user[item.assignee_id].append(item)
         for user_id, user_items in items_by_user.items():
             _emit_returned(user_items, user_id=user_id, reason=reason)
         checkpoint()
@@ -56,7 +44,8 @@ def end_self_reviews(checkpoint: Checkpoint) -> None:
         unassign_team(team_id, checkpoint, reason=reason)
 
 
-def _release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    """Release and unassign the reviews of a member who may no longer review."""
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team in teams.list_by_user([user_id]).get(user_id, ()):
@@ -81,7 +70,7 @@ def _unassign_user(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> Non
 
 
 def _emit_returned(
-    items: Sequence[UnassignedItem],
+    items: Sequence[UnassignedItem | EndedSelfReview],
     *,
     reason: str,
     user_id: UUID | None = None,

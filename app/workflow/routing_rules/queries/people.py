@@ -1,11 +1,11 @@
-"""SQL queries for possible assignees and their skills, and locks on users, teams and schemas."""
+"""SQL queries for possible assignees and their skills, and locks on users and schemas."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import text
 
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
@@ -49,10 +49,9 @@ _REQUIRED_SKILLS = text(
 _LOCK_SCHEMA = text(
     "SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE"
 )
-_LOCK_TEAM = text("SELECT id FROM teams WHERE organization_id = :org AND id = :id FOR KEY SHARE")
 _LOCK_MEMBER = text(
     "SELECT role FROM memberships WHERE organization_id = :org AND user_id = :id FOR KEY SHARE"
-).bindparams(bindparam("id"))
+)
 
 
 class MembersByTeam(NamedTuple):
@@ -95,22 +94,14 @@ def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
 
-def _lock_row(statement: object, identifier: UUID) -> object:
-    parameters = {"org": tenancy.current_organization_id(), "id": identifier}
-    return db.session().execute(statement, parameters).scalar_one_or_none()  # type: ignore[call-overload]
-
-
 def lock_schema(schema_id: UUID) -> bool:
     """Lock a schema until the transaction ends; return False if it does not exist."""
-    return _lock_row(_LOCK_SCHEMA, schema_id) is not None
-
-
-def lock_team(team_id: UUID) -> bool:
-    """Lock a team until the transaction ends; return False if it does not exist."""
-    return _lock_row(_LOCK_TEAM, team_id) is not None
+    values = {"org": tenancy.current_organization_id(), "id": schema_id}
+    return db.session().scalar(_LOCK_SCHEMA, values) is not None
 
 
 def lock_member(user_id: UUID) -> str | None:
     """Lock a member until the transaction ends; return the role, or None for a non-member."""
-    role = _lock_row(_LOCK_MEMBER, user_id)
-    return None if role is None else str(role)
+    values = {"org": tenancy.current_organization_id(), "id": user_id}
+    role: str | None = db.session().scalar(_LOCK_MEMBER, values)
+    return role

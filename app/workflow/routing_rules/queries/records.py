@@ -8,6 +8,7 @@ from sqlalchemy import delete, func, select, text, update
 
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.periods import build_filter_conditions
 from app.workflow.routing_rules.models import RoutingRule
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
@@ -39,14 +40,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
     `filters` maps columns to values. Two other keys are allowed: created_after and created_before.
     """
-    statement = select(RoutingRule)
-    for name, value in filters.items():
-        if name == "created_after":
-            statement = statement.where(RoutingRule.created_at >= value)
-        elif name == "created_before":
-            statement = statement.where(RoutingRule.created_at < value)
-        else:
-            statement = statement.where(getattr(RoutingRule, name) == value)
+    statement = select(RoutingRule).where(*build_filter_conditions(RoutingRule, filters))
     return paginate(statement, request, sorts=_SORTS, unique=RoutingRule.id)
 
 

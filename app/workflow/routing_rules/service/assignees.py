@@ -8,7 +8,8 @@ from uuid import UUID
 
 from app.identity.members.eligibility import find_eligible_user_ids
 from app.kit.permissions import Role
-from app.workflow.assignment.service import LabelerPool, count_open_artifacts
+from app.workflow.assignment.queries.assignees import count_open_artifacts
+from app.workflow.assignment.service.recipients import LabelerPool
 from app.workflow.routing_rules.queries import people as queries
 from app.workflow.routing_rules.queries.people import MembersByTeam
 from app.workflow.routing_rules.service.compiled_rules import Rule

@@ -53,8 +53,5 @@ class PatternTotals(NamedTuple):
 
 def sum_patterns(conditions: Iterable[CompiledConditions]) -> PatternTotals:
     """Return the totals of the patterns in the conditions of several rules."""
-    pattern_count = program_size = 0
-    for compiled in conditions:
-        pattern_count += compiled.pattern_count
-        program_size += compiled.program_size
-    return PatternTotals(pattern_count, program_size)
+    totals = [(compiled.pattern_count, compiled.program_size) for compiled in conditions]
+    return PatternTotals(sum(count for count, _ in totals), sum(size for _, size in totals))

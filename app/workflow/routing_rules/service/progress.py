@@ -1,7 +1,6 @@
 """The progress of applying the rules to all unassigned documents."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from app.kit.jobs import Job
@@ -36,7 +35,8 @@ class StoredProgress(ApplyProgress):
         super().__init__()
         self._job = job
         if job.progress is not None:
-            self.position = _decode_position(job.progress)
+            created_at = datetime.fromisoformat(job.progress["created_at"])
+            self.position = RoutingPosition(created_at, UUID(job.progress["id"]))
             self.until = datetime.fromisoformat(job.progress["until"])
 
     def advance(self, position: RoutingPosition) -> bool:
@@ -44,19 +44,12 @@ class StoredProgress(ApplyProgress):
 
         If the run was requested again, resets the position and `until` instead, and returns False.
         """
-        if self._job.store_progress(_encode(position, self.until)):
+        progress = {
+            "created_at": position.created_at.isoformat(),
+            "id": str(position.id),
+            "until": self.until.isoformat(),
+        }
+        if self._job.store_progress(progress):
             return super().advance(position)
         self.position, self.until = START, documents.get_time()
         return False
-
-
-def _encode(position: RoutingPosition, until: datetime) -> dict[str, Any]:
-    return {
-        "created_at": position.created_at.isoformat(),
-        "id": str(position.id),
-        "until": until.isoformat(),
-    }
-
-
-def _decode_position(progress: dict[str, Any]) -> RoutingPosition:
-    return RoutingPosition(datetime.fromisoformat(progress["created_at"]), UUID(progress["id"]))

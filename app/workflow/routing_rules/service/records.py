@@ -12,6 +12,7 @@ from sqlalchemy.orm.attributes import flag_modified
 
 from app.engines.conditions import CompiledConditions, ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
+from app.identity.teams import service as teams
 from app.kit import db, errors, events, jobs, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -243,7 +244,7 @@ def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
         raise errors.invalid("Set at least one property of the action.", path)
     if user_id is not None:
         _validate_labeler(people.lock_member(user_id), f"{path}.user_id")
-    if team_id is not None and not people.lock_team(team_id):
+    if team_id is not None and not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
     if schema_id is not None and not people.lock_schema(schema_id):
         raise errors.invalid("Must be the id of a schema.", f"{path}.schema_id")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select
@@ -21,16 +21,16 @@ from app.kit import db, events
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
-from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
-from app.workflow.assignment.service import ArtifactAssignment
+from app.workflow.assignment.queries.assignees import ArtifactAssignment, build_assignee
+from app.workflow.assignment.service import assigning
 from app.workflow.routing_rules.queries import documents, matches, records
 from app.workflow.routing_rules.queries.documents import RoutingPosition
 from app.workflow.routing_rules.queries.matches import RuleMatch
 from app.workflow.routing_rules.service import assignees, compiled_rules, limits
 from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
 from app.workflow.routing_rules.service.compiled_rules import Rule
-from app.workflow.routing_rules.service.matching import MatchedDocument, find_matches
+from app.workflow.routing_rules.service.matching import MatchedDocument, MatchResult, find_matches
 from app.workflow.routing_rules.service.progress import ApplyProgress
 
 log = get_logger(__name__)
@@ -39,17 +39,6 @@ BATCH = 1000
 
 Report = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
-
-
-class RoutedBatch(NamedTuple):
-    """The number of documents that matched a rule, and the documents without a result.
-
-    `MatchResult` describes `timed_out_ids` and `remaining_ids`.
-    """
-
-    matched_count: int = 0
-    timed_out_ids: Sequence[UUID] = ()
-    remaining_ids: Sequence[UUID] = ()
 
 
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
@@ -66,7 +55,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     while remaining_ids:
         batch = remaining_ids[:BATCH]
         routed = _route_and_release(batch)
-        matched_count += routed.matched_count
+        matched_count += len(routed.matched)
         remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
         if remaining_ids and monotonic() >= ends_at:
             artifacts.request_routing_many(remaining_ids)
@@ -76,9 +65,9 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     return matched_count
 
 
-def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
+def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
     """Route a batch of ingested documents, and make the processed documents available."""
-    routed = RoutedBatch()
+    routed = MatchResult()
     if records.has_enabled_rules():
         records.lock()
         routed = _route_batch(documents.lock(ids, unrouted_only=True))
@@ -88,11 +77,6 @@ def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
             )
     artifacts.finish_routing([id_ for id_ in ids if id_ not in set(routed.remaining_ids)])
     return routed
-
-
-def has_rules() -> bool:
-    """Return whether there are enabled rules. If so, new artifacts must wait for routing."""
-    return records.has_enabled_rules()
 
 
 def route_unassigned(
@@ -119,7 +103,7 @@ def route_unassigned(
             continue
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
-        matched_count += routed.matched_count
+        matched_count += len(routed.matched)
         positions = _list_processed(batch, routed.remaining_ids)
         progress.advance(positions[-1])
         checkpoint()
@@ -129,10 +113,7 @@ def route_unassigned(
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT for the latest match of each rule that matched a document.
-
-    The columns are at, rule_id, rule_name, assigned (True if the rule set the assignee) and note.
-    """
+    """Return a SELECT for the matches of a document, as `queries.matches.select_matches` does."""
     return matches.select_matches(artifact_id)
 
 
@@ -145,10 +126,10 @@ def _list_processed(
     return batch[: next(numbers, len(batch))]
 
 
-def _route_batch(ids: Sequence[UUID]) -> RoutedBatch:
+def _route_batch(ids: Sequence[UUID]) -> MatchResult:
     rules = _lock_applicable_rules()
     if not ids or not rules:
-        return RoutedBatch()
+        return MatchResult()
     result = find_matches(ids, rules)
     matched = result.matched
     if matched:
@@ -167,7 +148,7 @@ def _route_batch(ids: Sequence[UUID]) -> RoutedBatch:
             ],
             {rule_id: user_id for rule_id, user_id in last_user_ids.items() if rule_id is not None},
         )
-    return RoutedBatch(len(matched), result.timed_out_ids, result.remaining_ids)
+    return result
 
 
 def _lock_applicable_rules() -> list[Rule]:
@@ -223,7 +204,7 @@ def _write_assignments(
 ) -> None:
     now = db.utc_now()
     changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
-    assignment.update_assignments(
+    assigning.update_assignments(
         [change for change in changes if any(value is not None for value in change[1:])]
     )
     assigned = [change for change in changes if change.assignees]
@@ -248,15 +229,11 @@ def _write_assignments(
 def _build_assignment(
     document: MatchedDocument, choice: AssigneeChoice, now: datetime
 ) -> ArtifactAssignment:
-    new_assignees = None
-    if choice.user_id or choice.team_id:
-        new_assignees = [
-            {"user_id": _to_string(choice.user_id), "team_id": _to_string(choice.team_id)}
-        ]
+    has_assignee = choice.user_id is not None or choice.team_id is not None
     hours = document.action.due_in_hours
     return ArtifactAssignment(
         document.artifact_id,
-        new_assignees,
+        [build_assignee(choice.user_id, choice.team_id)] if has_assignee else None,
         document.action.priority,
         None if hours is None else now + timedelta(hours=hours),
         document.schema_id if document.action.schema_id is not None else None,
@@ -289,7 +266,3 @@ def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str
         "due_in_hours": document.action.due_in_hours,
         "schema_id": document.schema_id if document.action.schema_id is not None else None,
     }
-
-
-def _to_string(identifier: UUID | None) -> str | None:
-    return None if identifier is None else str(identifier)

@@ -1,4 +1,7 @@
-"""SQL queries for status changes of a tag set: create, submit, accept, reject, delete."""
+"""SQL queries that lock tag sets, and that record status changes: submit, accept, reject, reopen.
+
+Every change of a tag set is recorded as a revision.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,18 +10,22 @@ from uuid import UUID
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     ColumnElement,
+    FromClause,
     Integer,
-    Label,
+    Select,
     Uuid,
     and_,
     case,
-    delete,
+    cast,
     exists,
+    extract,
     func,
     insert,
+    literal,
     literal_column,
-    null,
+    or_,
     select,
     text,
     update,
@@ -28,19 +35,19 @@ from sqlalchemy.orm import aliased
 from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet
-from app.workflow.tag_sets.queries import recording
+from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_EXECUTION_OPTIONS = {"synchronize_session": False}
-
-
-def _build_contributors_column() -> Label[Any]:
-    """Build a column with the ids that the SQL expression `CONTRIBUTORS` returns."""
-    sql = CONTRIBUTORS.format(of="tag_sets.")
-    return literal_column(sql, ARRAY(Uuid)).label("contributor_ids")
-
+CONTRIBUTOR_IDS: ColumnElement[Any] = literal_column(
+    CONTRIBUTORS.format(of="tag_sets."), ARRAY(Uuid)
+)
+REQUIRED_LABEL_COUNT: ColumnElement[int] = literal_column(
+    REQUIRED_LABELS.format(of="tag_sets."), Integer
+)
+CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
+"""The id of the reviewer with an unexpired claim."""
 
 _earlier_tag_set = aliased(TagSet)
 # The artifact is locked, so this condition finds only rejections by earlier transactions.
@@ -53,57 +60,9 @@ _RETRIED = exists().where(
     _earlier_tag_set.id != TagSet.id,
 )
 
-_LOCKED = (
-    select(
-        TagSet.id,
-        TagSet.artifact_id,
-        TagSet.schema_id,
-        TagSet.schema_version_id,
-        TagSet.labeler_id,
-        _build_contributors_column(),
-        literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label("required_labels"),
-        TagSet.tags,
-        TagSet.status,
-        TagSet.rejections,
-        TagSet.earlier_rejections,
-        TagSet.revision,
-        TagSet.source,
-        TagSet.submitted_at,
-        TagSet.flags,
-        TagSet.merged_from,
-        TagSet.reopened,
-        _RETRIED.label("retried"),
-        SchemaVersion.number.label("version"),
-        case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id)).label("claimed_by"),
-        TagSet.claim_expires_at,
-        TagSet.assignee_id,
-        TagSet.assignee_team_id,
-        TagSet.escalated,
-        Artifact.text_length,
-        Artifact.page_count,
-        Artifact.updated_at.label("artifact_updated_at"),
-        Artifact.schema_id.label("artifact_schema_id"),
-        TagSet.prediction_id,
-        TagSet.prediction_model_version,
-    )
-    .join(
-        Artifact,
-        and_(Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id),
-    )
-    .join(
-        SchemaVersion,
-        and_(
-            SchemaVersion.organization_id == TagSet.organization_id,
-            SchemaVersion.id == TagSet.schema_version_id,
-        ),
-    )
-    # The artifact is locked first, as in every change of an artifact and its tag sets.
-    .with_for_update(of=(Artifact, TagSet), key_share=True)
-)
-
 
 class LockedTagSet(NamedTuple):
-    """A tag set that is locked with its artifact; the columns of `_LOCKED`.
+    """A tag set that is locked with its artifact.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
     `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the id
@@ -142,10 +101,32 @@ class LockedTagSet(NamedTuple):
     prediction_model_version: str | None
 
 
+_LOCKED = (
+    select(
+        *db.build_columns(
+            LockedTagSet._fields,
+            TagSet,
+            contributor_ids=CONTRIBUTOR_IDS,
+            required_labels=REQUIRED_LABEL_COUNT,
+            retried=_RETRIED,
+            version=SchemaVersion.number,
+            claimed_by=CLAIMED_BY,
+            text_length=Artifact.text_length,
+            page_count=Artifact.page_count,
+            artifact_updated_at=Artifact.updated_at,
+            artifact_schema_id=Artifact.schema_id,
+        )
+    )
+    .join(Artifact, build_join(TagSet.artifact_id, Artifact))
+    .join(SchemaVersion, build_join(TagSet.schema_version_id, SchemaVersion))
+    # The artifact is locked first, as in every change of an artifact and its tag sets.
+    .with_for_update(of=(Artifact, TagSet), key_share=True)
+)
+
+
 def lock(tag_set_id: UUID) -> LockedTagSet | None:
     """Lock a tag set and its artifact, and return the tag set, or None if it does not exist."""
-    row = db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
-    return None if row is None else LockedTagSet._make(row)
+    return next(iter(_lock_many(TagSet.id == tag_set_id)), None)
 
 
 def _lock_many(condition: ColumnElement[bool]) -> list[LockedTagSet]:
@@ -175,32 +156,6 @@ def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
     return _lock_many(and_(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT))
 
 
-def insert_tag_set(
-    values: dict[str, Any], *, author_id: UUID, kind: str = "create", note: str | None = None
-) -> TagSet:
-    """Insert a tag set and its first revision, and return the tag set."""
-    tag_set = TagSet(**values)
-    db.session().add(tag_set)
-    db.session().flush()
-    recording.insert_revisions([tag_set.id], kind=kind, author_id=author_id, note=note)
-    return tag_set
-
-
-def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, kind: str) -> None:
-    """Insert tag sets and their first revisions. Each row must include the tag set's id."""
-    organization_id = tenancy.current_organization_id()
-    values = [{**row, "organization_id": organization_id} for row in rows]
-    db.session().execute(insert(TagSet), values)
-    recording.insert_revisions([row["id"] for row in rows], kind=kind, author_id=author_id)
-
-
-def delete_tag_set(tag_set_id: UUID) -> None:
-    """Delete a tag set. Its revisions are deleted with it (ON DELETE CASCADE)."""
-    db.session().execute(
-        delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_EXECUTION_OPTIONS)
-    )
-
-
 def find_id_by_labeler(
     artifact_id: UUID, user_id: UUID, statuses: tuple[str, ...], *, excluded_id: UUID | None = None
 ) -> UUID | None:
@@ -209,82 +164,126 @@ def find_id_by_labeler(
     The tag set `excluded_id` is ignored.
     """
     statement = select(TagSet.id).where(
-        TagSet.artifact_id == artifact_id,
-        TagSet.labeler_id == user_id,
-        TagSet.status.in_(statuses),
+        TagSet.artifact_id == artifact_id, TagSet.labeler_id == user_id, TagSet.status.in_(statuses)
     )
     if excluded_id is not None:
         statement = statement.where(TagSet.id != excluded_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def list_ids_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of an artifact's tag sets in one of the statuses, oldest first."""
+def list_ids(
+    artifact_id: UUID, statuses: tuple[str, ...], *, source: str | None = None
+) -> list[UUID]:
+    """Return the ids of an artifact's tag sets in one of the statuses, oldest first.
+
+    `source` restricts the tag sets to one source, such as `merge`.
+    """
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.status.in_(statuses)
     )
+    if source is not None:
+        statement = statement.where(TagSet.source == source)
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def list_merge_ids(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of an artifact's merges in one of the statuses, oldest first."""
-    statement = select(TagSet.id).where(
-        TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(statuses)
-    )
-    return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
-
-
-def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
-    """Return the number of rejections so far for an artifact and schema.
-
-    `labeler_id` restricts the count to the tag sets of one labeler. Each tag set also stores the
-    number of rejections of earlier tag sets, so the result is the maximum over all tag sets.
-    """
-    rejections = TagSet.rejections + TagSet.earlier_rejections
-    statement = select(func.coalesce(func.max(rejections), 0)).where(
-        TagSet.artifact_id == artifact_id, TagSet.schema_id == schema_id
-    )
-    if labeler_id is not None:
-        statement = statement.where(TagSet.labeler_id == labeler_id)
-    return int(db.session().execute(statement).scalar_one())
-
-
-def list_team_ids(user_id: UUID) -> set[UUID]:
+def list_team_ids(user_id: UUID) -> list[UUID]:
     """Return the ids of a user's teams."""
     statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return set(db.session().execute(statement).scalars())
+    return list(db.session().scalars(statement))
 
 
-_CLAIM_ARTIFACTS = text(
-    """
-    UPDATE artifacts
-    SET claim_user_id = assignee.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
-    FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS assignee (id, user_id)
-    WHERE organization_id = :org AND artifacts.id = assignee.id AND NOT archived
-      AND (claim_user_id IS NULL OR claim_user_id = assignee.user_id OR claim_expires_at <= now())
-    """
+_DECISIONS = ("accept", "correction", "reject")
+_RECORDED_COLUMNS = (
+    TagSet.organization_id,
+    TagSet.id,
+    TagSet.revision,
+    TagSet.tags,
+    TagSet.updated_at,
+    TagSet.schema_id,
 )
+"""The columns of a tag set that are stored in its revisions."""
+_previous = aliased(TagSetRevision)
+"""The revision before the revision that is being recorded."""
 
 
-def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for labelers, except artifacts that are archived or claimed by another user.
-
-    `labelers` maps artifact ids to user ids.
-    """
-    values = {
-        "org": tenancy.current_organization_id(),
-        "artifact_ids": list(map(str, labelers)),
-        "user_ids": list(map(str, labelers.values())),
-        "minutes": minutes,
-    }
-    db.session().execute(_CLAIM_ARTIFACTS, values)
+def insert_revisions(
+    tag_set_ids: Sequence[UUID], *, kind: str, author_id: UUID | None, note: str | None = None
+) -> None:
+    """Insert a revision for each tag set, with its current state."""
+    current = select(*_RECORDED_COLUMNS).where(*_build_conditions(tag_set_ids)).subquery()
+    _insert_revisions(current, kind=kind, author_id=author_id, note=note)
 
 
-def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
-    """Release a user's claim on an artifact, if there is one."""
-    db.session().execute(
-        update(Artifact)
-        .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
-        .values(claim_user_id=null(), claim_expires_at=null(), updated_at=Artifact.updated_at)
-        .execution_options(**_EXECUTION_OPTIONS)
+def update_tag_sets(
+    tag_set_ids: Sequence[UUID],
+    values: Mapping[str, Any],
+    *conditions: ColumnElement[bool],
+    kind: str,
+    author_id: UUID | None,
+    note: str | None = None,
+) -> None:
+    """Update locked tag sets that meet `conditions`, and record a revision of each of them."""
+    changed = (
+        update(TagSet)
+        .where(*_build_conditions(tag_set_ids), *conditions)
+        .values(**values, revision=TagSet.revision + 1)
+        .returning(*_RECORDED_COLUMNS)
+        .cte("changed")
     )
+    _insert_revisions(changed, kind=kind, author_id=author_id, note=note)
+
+
+def supersede(
+    tag_set_ids: Sequence[UUID], merge_id: UUID, values: Mapping[str, Any], author_id: UUID | None
+) -> None:
+    """Update the sources of a merge with `values`, and mark them as superseded by the merge.
+
+    Only sources that are submitted, or that another merge has superseded, are changed.
+    """
+    submitted = TagSet.status == TagSetStatus.SUBMITTED
+    superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
+    update_tag_sets(
+        tag_set_ids,
+        {**values, "superseded_by": merge_id},
+        or_(submitted, superseded),
+        kind="supersede",
+        author_id=author_id,
+    )
+
+
+def _build_conditions(tag_set_ids: Sequence[UUID]) -> list[ColumnElement[bool]]:
+    # The ORM does not add the tenant filter inside an INSERT.
+    in_organization = TagSet.organization_id == tenancy.current_organization_id()
+    return [in_organization, TagSet.id.in_(tag_set_ids)]
+
+
+def _insert_revisions(
+    tag_sets: FromClause, *, kind: str, author_id: UUID | None, note: str | None
+) -> None:
+    """Insert a revision for each row of `tag_sets`, which has the `_RECORDED_COLUMNS`.
+
+    A decision also stores the schema, and the time since the previous revision.
+    """
+    columns = ["organization_id", "tag_set_id", "number", "tags", "created_at"]
+    columns += ["author_id", "kind", "note"]
+    recorded: Select[Any] = select(
+        *(tag_sets.c[name] for name in ("organization_id", "id", "revision", "tags", "updated_at")),
+        literal(author_id, TagSetRevision.author_id.type),
+        literal(kind),
+        literal(note, TagSetRevision.note.type),
+    )
+    if kind in _DECISIONS:
+        columns += ["schema_id", "waited_microseconds"]
+        waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous.created_at)
+        recorded = recorded.add_columns(
+            tag_sets.c.schema_id, cast(waited_seconds * 1_000_000, BigInteger)
+        ).outerjoin_from(
+            tag_sets,
+            _previous,
+            and_(
+                _previous.organization_id == tag_sets.c.organization_id,
+                _previous.tag_set_id == tag_sets.c.id,
+                _previous.number == tag_sets.c.revision - 1,
+            ),
+        )
+    db.session().execute(insert(TagSetRevision).from_select(columns, recorded))

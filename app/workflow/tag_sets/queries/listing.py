@@ -24,30 +24,29 @@ from sqlalchemy.orm import aliased
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.periods import PERIOD_FILTERS, build_filter_conditions
 from app.kit.prepared_lists import PreparedList
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.reading import (
+    IS_OVERLAPPING,
+    OVERLAPPING_SCHEMAS,
     Reader,
-    build_listed_columns,
     build_visibility_condition,
-    join_people,
+    select_listed_tag_sets,
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
-_PERIOD = ("created_after", "created_before")
 _STATUSES = tuple(TagSetStatus)
 _KEYS = select(TagSet.created_at, TagSet.id)
 VersionIds = Sequence[UUID]
 _NEWEST = PreparedList(
     "list_tag_sets",
-    join_people(
-        select(*build_listed_columns(bindparam("page_limit", type_=Integer) - 1)).select_from(
-            TagSet
-        )
-    ).where(TagSet.organization_id == bindparam("organization_id")),
+    select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
+        TagSet.organization_id == bindparam("organization_id")
+    ),
     counters.build_prepared_total(TAG_SETS, {}),
     TagSet.created_at,
     TagSet.id,
@@ -74,12 +73,10 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
         total, keys = _build_visible_total_and_keys(filters, reader)
         if not sorts_by_creation:
             conditions, keys = [*conditions, build_visibility_condition(reader)], []
-    statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
+    statement = select_listed_tag_sets(request.page_size)
     if not keys:
         statement = statement.where(*conditions)
-    return paginate(
-        join_people(statement), request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys
-    )
+    return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
 
 
 def _build_visible_total_and_keys(
@@ -124,14 +121,13 @@ def _build_submitted_total_and_keys(
 
 
 def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    conditions = within(TagSet.created_at, *(filters.get(name) for name in _PERIOD))
-    for name, value in filters.items():
-        if name == "status":
-            conditions.append(
-                TagSet.status == value[0] if len(value) == 1 else TagSet.status.in_(value)
-            )
-        elif name not in _PERIOD:
-            conditions.append(getattr(TagSet, name) == value)
+    column_filters = {name: value for name, value in filters.items() if name != "status"}
+    conditions = build_filter_conditions(TagSet, column_filters)
+    if "status" in filters:
+        statuses = filters["status"]
+        conditions.append(
+            TagSet.status == statuses[0] if len(statuses) == 1 else TagSet.status.in_(statuses)
+        )
     return conditions
 
 
@@ -150,7 +146,7 @@ def _build_count(
     if labeler_id is not None:
         facet_filters["labeler_id"] = labeler_id
         rows = rows.where(TagSet.labeler_id == labeler_id)
-    after, before = (filters.get(name) for name in _PERIOD)
+    after, before = (filters.get(name) for name in PERIOD_FILTERS)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
     between = build_between("created", TagSet.created_at, after, before, rows)
@@ -180,7 +176,7 @@ def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
 
 
 def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in filters.items() if name not in _PERIOD}
+    return {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
 
 
 def _select_branches(
@@ -208,13 +204,8 @@ def _list_blind_version_ids() -> VersionIds:
     Of these versions, labelers see only their own tag sets until they have submitted a tag set for
     the artifact. See `build_labeler_visibility_condition`.
     """
-    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
-    overlapping_versions = select(SchemaVersion.id).where(required_labels > 1)
-    overlapping_schemas = select(ArtifactSchema.id).where(
-        ArtifactSchema.current_version_id.in_(overlapping_versions)
-    )
     statement = select(SchemaVersion.id).where(
-        or_(required_labels > 1, SchemaVersion.schema_id.in_(overlapping_schemas))
+        or_(IS_OVERLAPPING, SchemaVersion.schema_id.in_(OVERLAPPING_SCHEMAS))
     )
     return list(db.session().scalars(statement))
 

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
+    SQLColumnExpression,
     Text,
     Uuid,
     and_,
@@ -25,7 +26,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.identity.organizations.models import Membership
-from app.identity.users.models import User
+from app.identity.users.models import User, build_person
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.kit.prepared import Prepared
@@ -36,87 +37,9 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 MAX_PAGE_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of all tags on a page of a list. Each tag set gets an equal share."""
 
-_labeler = aliased(User)
-_reviewer = aliased(User)
-
-
-def build_person_column(user: type[User], label: str) -> ColumnElement[Any]:
-    """Build a column with a user's id, email and name as JSON; null if there is no user."""
-    person = func.jsonb_build_object(
-        "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
-    )
-    return case((user.id.is_not(None), person)).label(label)
-
-
-_PREDICTION = case(
-    (
-        TagSet.prediction_id.is_not(None),
-        func.jsonb_build_object(
-            "id",
-            TagSet.prediction_id,
-            "model_version",
-            TagSet.prediction_model_version,
-            type_=JSONB(),
-        ),
-    )
-).label("prediction")
-_RESPONSE_COLUMNS: tuple[Any, ...] = (
-    TagSet.id,
-    TagSet.artifact_id,
-    TagSet.schema_id,
-    TagSet.schema_version_id,
-    TagSet.labeler_id,
-    TagSet.reviewer_id,
-    build_person_column(_labeler, "labeler"),
-    build_person_column(_reviewer, "reviewer"),
-    TagSet.source,
-    TagSet.tag_count,
-    TagSet.status,
-    TagSet.submitted_at,
-    TagSet.decided_at,
-    TagSet.reason,
-    (TagSet.rejections + TagSet.earlier_rejections).label("rejections"),
-    TagSet.seconds_spent,
-    TagSet.comment_count,
-    TagSet.merged_from,
-    TagSet.superseded_by,
-    _PREDICTION,
-    TagSet.created_at,
-    TagSet.updated_at,
-    TagSet.revision,
-)
-"""The columns of a tag set in responses, without its tags."""
-
-
-def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
-    """Build the columns of a tag set in a list of `page_size` tag sets.
-
-    Tags and provenance are null if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
-    """
-    max_bytes = MAX_PAGE_BYTES // page_size
-    provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
-    fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
-    return (
-        *_RESPONSE_COLUMNS,
-        case((fits, TagSet.tags)).label("tags"),
-        case((fits, TagSet.provenance)).label("provenance"),
-    )
-
-
-def join_people(statement: Select[Any]) -> Select[Any]:
-    """Add outer joins with the labelers and reviewers to a SELECT of tag sets."""
-    return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
-        _reviewer, _reviewer.id == TagSet.reviewer_id
-    )
-
-
-_SELECT_TAG_SET = join_people(
-    select(*_RESPONSE_COLUMNS, TagSet.tags, TagSet.provenance).select_from(TagSet)
-)
-
 
 class TagSetRow(NamedTuple):
-    """A tag set in the API's format: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
+    """A tag set in the API's format."""
 
     id: UUID
     artifact_id: UUID
@@ -145,22 +68,62 @@ class TagSetRow(NamedTuple):
     provenance: list[dict[str, Any]] | None
 
 
-def get(tag_set_id: UUID) -> TagSetRow | None:
-    """Return a tag set in the API's format, or None if it does not exist."""
-    row = db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one_or_none()
-    return None if row is None else TagSetRow._make(row)
+_labeler = aliased(User)
+_reviewer = aliased(User)
+_PREDICTION = case(
+    (
+        TagSet.prediction_id.is_not(None),
+        func.jsonb_build_object(
+            "id",
+            TagSet.prediction_id,
+            "model_version",
+            TagSet.prediction_model_version,
+            type_=JSONB(),
+        ),
+    )
+)
 
 
-def get_existing(tag_set_id: UUID) -> TagSetRow:
-    """Return an existing tag set in the API's format."""
-    return TagSetRow._make(
-        db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one()
+def select_tag_sets(
+    names: Sequence[str] = TagSetRow._fields, **expressions: SQLColumnExpression[Any]
+) -> Select[Any]:
+    """Return a SELECT for tag sets whose rows are named tuples with the fields `names`.
+
+    The columns are those of `TagSetRow`, except those in `expressions`.
+    """
+    columns = db.build_columns(
+        names,
+        TagSet,
+        labeler=build_person(_labeler),
+        reviewer=build_person(_reviewer),
+        rejections=TagSet.rejections + TagSet.earlier_rejections,
+        prediction=_PREDICTION,
+        **expressions,
+    )
+    return (
+        select(*columns)
+        .select_from(TagSet)
+        .outerjoin(_labeler, _labeler.id == TagSet.labeler_id)
+        .outerjoin(_reviewer, _reviewer.id == TagSet.reviewer_id)
+    )
+
+
+def select_listed_tag_sets(page_size: int | ColumnElement[int]) -> Select[Any]:
+    """Return a SELECT for tag sets in a list of `page_size` tag sets.
+
+    Tags and provenance are null if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
+    """
+    max_bytes = MAX_PAGE_BYTES // page_size
+    provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
+    fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
+    return select_tag_sets(
+        tags=case((fits, TagSet.tags)), provenance=case((fits, TagSet.provenance))
     )
 
 
 _GET_TAG_SET = Prepared.from_select(
     "show_tag_set",
-    _SELECT_TAG_SET.where(
+    select_tag_sets().where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("tag_set_id"),
     ),
@@ -170,11 +133,26 @@ _GET_TAG_SET = Prepared.from_select(
 _GET_TAG_SET.build_row = TagSetRow._make
 
 
-def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
-    """Return the same tag set as `get`, but read it with a prepared statement, which is faster."""
+def find(tag_set_id: UUID) -> TagSetRow | None:
+    """Return a tag set in the API's format, or None if it does not exist."""
     organization_id = str(tenancy.current_organization_id())
     row: TagSetRow | None = _GET_TAG_SET.first(organization_id, str(tag_set_id))
     return row
+
+
+def get(tag_set_id: UUID) -> TagSetRow:
+    """Return an existing tag set in the API's format."""
+    row = find(tag_set_id)
+    assert row is not None, "the tag set is locked, or this transaction has created it"
+    return row
+
+
+IS_OVERLAPPING = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
+"""The schema version requires several tag sets for each artifact."""
+_OVERLAPPING_VERSIONS = select(SchemaVersion.id).where(IS_OVERLAPPING)
+OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
+    ArtifactSchema.current_version_id.in_(_OVERLAPPING_VERSIONS)
+)
 
 
 class Reader(NamedTuple):
@@ -207,12 +185,6 @@ def build_labeler_visibility_condition(
     a schema whose current version requires several tag sets, so that new tag sets are independent
     of older tag sets. `user_id` is an id or a column of ids.
     """
-    overlapping_versions = select(SchemaVersion.id).where(
-        SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
-    )
-    overlapping_schemas = select(ArtifactSchema.id).where(
-        ArtifactSchema.current_version_id.in_(overlapping_versions)
-    )
     own_tag_set = aliased(TagSet)
     submitted = exists().where(
         own_tag_set.organization_id == TagSet.organization_id,
@@ -222,8 +194,8 @@ def build_labeler_visibility_condition(
         own_tag_set.submitted_at.is_not(None),
     )
     not_blind = and_(
-        TagSet.schema_version_id.not_in(overlapping_versions),
-        TagSet.schema_id.not_in(overlapping_schemas),
+        TagSet.schema_version_id.not_in(_OVERLAPPING_VERSIONS),
+        TagSet.schema_id.not_in(OVERLAPPING_SCHEMAS),
     )
     return or_(
         TagSet.labeler_id == user_id,
@@ -275,9 +247,7 @@ def find_viewers(
 
 _GET_TAG_SETS = Prepared.from_select(
     "show_tag_sets",
-    join_people(
-        select(*build_listed_columns(bindparam("page_size", type_=Integer))).select_from(TagSet)
-    ).where(
+    select_listed_tag_sets(bindparam("page_size", type_=Integer)).where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == func.any(bindparam("tag_set_ids", type_=ARRAY(Uuid))),
     ),

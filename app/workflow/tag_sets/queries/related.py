@@ -4,28 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import (
-    Integer,
-    and_,
-    func,
-    insert,
-    literal,
-    literal_column,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import aliased
 
-from app.identity.users.models import User
+from app.identity.users.models import User, build_person
 from app.kit import db, tenancy
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import build_person_column
+from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.deciding import REQUIRED_LABEL_COUNT
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_EXECUTION_OPTIONS = {"synchronize_session": False}
 _labeler = aliased(User)
 _DISAGREEMENT = "disagreement"
 
@@ -49,24 +38,15 @@ def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
     """Return the tag sets of an artifact except drafts, oldest first."""
     statement = (
         select(
-            TagSet.id,
-            TagSet.schema_id,
-            TagSet.schema_version_id,
-            literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label(
-                "required_labels"
-            ),
-            build_person_column(_labeler, "labeler"),
-            TagSet.status,
-            TagSet.source,
-            TagSet.tags,
-            TagSet.superseded_by,
-            SchemaVersion.number.label("version"),
+            *db.build_columns(
+                ComparedTagSet._fields,
+                TagSet,
+                required_labels=REQUIRED_LABEL_COUNT,
+                labeler=build_person(_labeler),
+                version=SchemaVersion.number,
+            )
         )
-        .join(
-            SchemaVersion,
-            (SchemaVersion.organization_id == TagSet.organization_id)
-            & (SchemaVersion.id == TagSet.schema_version_id),
-        )
+        .join(SchemaVersion, build_join(TagSet.schema_version_id, SchemaVersion))
         .outerjoin(_labeler, _labeler.id == TagSet.labeler_id)
         .where(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT)
         .order_by(TagSet.id)
@@ -103,43 +83,8 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids))
         .values(flags=flags, updated_at=TagSet.updated_at)
-        .execution_options(**_EXECUTION_OPTIONS)
+        .execution_options(synchronize_session=False)
     )
-
-
-def supersede(
-    tag_set_ids: Sequence[UUID],
-    merge_id: UUID,
-    values: dict[str, Any],
-    *,
-    author_id: UUID | None,
-) -> None:
-    """Mark the sources of a merge as superseded by the merge, and record a revision of each source.
-
-    `values` contains additional columns to set. Only sources that are submitted, or that another
-    merge has superseded, are changed.
-    """
-    submitted = TagSet.status == TagSetStatus.SUBMITTED
-    superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
-    statement = (
-        update(TagSet)
-        .where(TagSet.id.in_(tag_set_ids), or_(submitted, superseded))
-        .values(**values, superseded_by=merge_id, revision=TagSet.revision + 1)
-        .returning(TagSet.id)
-        .execution_options(**_EXECUTION_OPTIONS)
-    )
-    superseded_ids = list(db.session().execute(statement).scalars())
-    recorded = select(
-        TagSet.organization_id,
-        TagSet.id,
-        TagSet.revision,
-        TagSet.tags,
-        literal(author_id, TagSetRevision.author_id.type),
-        literal("supersede"),
-        TagSet.updated_at,
-    ).where(TagSet.id.in_(superseded_ids))
-    columns = ("organization_id", "tag_set_id", "number", "tags", "author_id", "kind", "created_at")
-    db.session().execute(insert(TagSetRevision).from_select(columns, recorded))
 
 
 MAX_LISTED_TAG_SETS = 100

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Integer,
     Select,
     SQLColumnExpression,
     String,
@@ -25,16 +24,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.documents.artifacts.models import Artifact
-from app.identity.users.models import User
+from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import (
-    Reader,
-    build_person_column,
-    build_visibility_condition,
-)
+from app.workflow.tag_sets.queries.reading import IS_OVERLAPPING, Reader, build_visibility_condition
 
 
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
@@ -66,13 +62,7 @@ def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
                 else_=literal_column("CAST('{}' AS jsonb)", JSONB()),
             ).label("changes"),
         )
-        .join(
-            TagSet,
-            and_(
-                TagSet.organization_id == TagSetRevision.organization_id,
-                TagSet.id == TagSetRevision.tag_set_id,
-            ),
-        )
+        .join(TagSet, build_join(TagSetRevision.tag_set_id, TagSet))
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
     )
@@ -94,7 +84,6 @@ def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user labels an artifact blind and has not submitted a tag set yet."""
-    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     current_version = (
         select(ArtifactSchema.current_version_id)
         .join(Artifact, Artifact.schema_id == ArtifactSchema.id)
@@ -102,7 +91,7 @@ def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     )
     used_versions = select(TagSet.schema_version_id).where(TagSet.artifact_id == artifact_id)
     versions = select(SchemaVersion.id).where(
-        required_labels > 1,
+        IS_OVERLAPPING,
         or_(SchemaVersion.id.in_(current_version), SchemaVersion.id.in_(used_versions)),
     )
     submitted = select(TagSet.id).where(
@@ -135,7 +124,7 @@ def get_page(
         select(
             TagSetRevision.number,
             TagSetRevision.kind,
-            build_person_column(User, "author"),
+            build_person(User).label("author"),
             TagSetRevision.note,
             TagSetRevision.created_at,
             _TAG_COUNT.label("tag_count"),

@@ -11,31 +11,26 @@ from app.documents.artifacts.models import ArtifactAction, ArtifactSkip
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
 from app.workflow.tag_sets.queries import statuses
 
 # Other labelers must not have to wait for an assignee who has skipped the artifact.
+_IS_OTHER_USER = "assignee ->> 'user_id' IS DISTINCT FROM "
 _UNASSIGN = text(
-    """
-    UPDATE artifacts SET assignees = coalesce((
-        SELECT jsonb_agg(assignee ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
-        WHERE assignee ->> 'user_id' IS DISTINCT FROM :user_id
-    ), '[]')
+    f"""
+    UPDATE artifacts SET assignees = {ASSIGNEES_WHERE.format(condition=_IS_OTHER_USER + ":user_id")}
     WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
-    """
+    """  # noqa: S608 - made of constants
 )
 # The users are unassigned, because assigned artifacts would be offered to them first.
 _SKIP_REJECTED = text(
-    """
+    f"""
     WITH rejected AS (
         SELECT CAST(key AS uuid) AS id, CAST(value AS uuid) AS user_id
         FROM jsonb_each_text(:labelers)
     ), unassigned AS (
-        UPDATE artifacts SET assignees = coalesce((
-            SELECT jsonb_agg(assignee ORDER BY place)
-            FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
-            WHERE assignee ->> 'user_id' IS DISTINCT FROM CAST(rejected.user_id AS text)
-        ), '[]')
+        UPDATE artifacts SET assignees =
+            {ASSIGNEES_WHERE.format(condition=_IS_OTHER_USER + "CAST(rejected.user_id AS text)")}
         FROM rejected
         WHERE organization_id = :organization_id AND artifacts.id = rejected.id
           AND assignees <> '[]'
@@ -44,7 +39,7 @@ _SKIP_REJECTED = text(
         (organization_id, artifact_id, user_id, reason, created_at, rejected)
     SELECT :organization_id, id, user_id, :reason, clock_timestamp(), true FROM rejected
     ON CONFLICT (organization_id, artifact_id, user_id) DO NOTHING
-    """
+    """  # noqa: S608 - made of constants
 ).bindparams(bindparam("labelers", type_=JSONB))
 
 

@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import Row, TextClause, select, text
 
+from app.documents.artifacts.models import Artifact
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
 
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
@@ -113,11 +115,7 @@ _IS_IDLE = f"""
 """  # noqa: S608 - made of constants
 _UNASSIGN_IDLE = text(
     f"""
-    UPDATE artifacts SET assignees = coalesce((
-        SELECT jsonb_agg(assignee ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
-        WHERE NOT {_IS_IDLE}
-    ), '[]')
+    UPDATE artifacts SET assignees = {ASSIGNEES_WHERE.format(condition=f"NOT {_IS_IDLE}")}
     WHERE organization_id = :organization_id AND id = ANY (CAST(:artifact_ids AS uuid[]))
       AND EXISTS (SELECT FROM jsonb_array_elements(assignees) AS list (assignee) WHERE {_IS_IDLE})
     """  # noqa: S608 - made of constants
@@ -228,16 +226,6 @@ _END_RESERVATIONS = text(
     RETURNING labeler_id
     """
 )
-_COUNT_RESERVED = text(
-    """
-    SELECT cardinality(array_remove(reserved_for, CAST(:user_id AS uuid))) FROM artifacts
-    WHERE organization_id = :organization_id AND id = :artifact_id
-    """
-)
-_IS_RESERVED = text(
-    "SELECT CAST(:user_id AS uuid) = ANY (reserved_for) FROM artifacts"
-    " WHERE organization_id = :organization_id AND id = :artifact_id"
-)
 _ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS = text(
     "SELECT DISTINCT organization_id FROM tag_sets"
     " WHERE reserved_until <= now() AND status = 'draft'"
@@ -273,16 +261,10 @@ def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
     return list(db.session().scalars(_END_RESERVATIONS, values))
 
 
-def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return the number of other users for whose drafts an artifact is reserved."""
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
-    return int(db.session().execute(_COUNT_RESERVED, values).scalar() or 0)
-
-
-def is_reserved_for(artifact_id: UUID, user_id: UUID) -> bool:
-    """Return whether an artifact is reserved for a draft of a user."""
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
-    return bool(db.session().execute(_IS_RESERVED, values).scalar())
+def list_reserved_for(artifact_id: UUID) -> list[UUID]:
+    """Return the ids of the users for whose drafts an artifact is reserved."""
+    statement = select(Artifact.reserved_for).where(Artifact.id == artifact_id)
+    return db.session().scalar(statement) or []
 
 
 def list_organizations_with_expired_reservations() -> list[UUID]:

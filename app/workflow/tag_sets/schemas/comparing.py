@@ -16,8 +16,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.workflow.tag_sets.schemas.records import SOURCES, STATUSES, Person
-from app.workflow.tag_sets.schemas.tags import Evidence, Tag
+from app.workflow.tag_sets.schemas.records import SOURCES, STATUSES, Evidence, Person, Tag
 
 REVISION_KINDS = (
     "create", "save", "submit", "accept", "correction", "reject", "reopen", "merge", "supersede",

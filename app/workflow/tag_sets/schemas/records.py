@@ -1,7 +1,8 @@
-"""Response schemas of tag sets."""
+"""Schemas of tag sets and their tags in responses, and filters for the list of tag sets."""
 
 from app.kit.api.fields import (
     Any_,
+    Float,
     Int,
     List,
     Nested,
@@ -12,11 +13,11 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.workflow.tag_sets.schemas.tags import Tag
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 STATUSES = tuple(TagSetStatus)
 SOURCES = ("human", "model", "import", "merge")
+TAG_SOURCES = ("human", "model", "import")
 
 
 class Person(Response):
@@ -25,6 +26,31 @@ class Person(Response):
     id = Uuid()
     email = Str()
     name = Str()
+
+
+class Evidence(Response):
+    """The location of a value in the document. Offsets count code points in the document's text."""
+
+    page = Int(allow_none=True, description="The page number, from 1.")
+    box = List(
+        Float(),
+        allow_none=True,
+        description="[x0, y0, x1, y1], each 0 to 1, from the top left of the page.",
+    )
+    start = Int(allow_none=True)
+    end = Int(allow_none=True)
+    text = Str(allow_none=True, max_length=20_000)
+
+
+class Tag(Response):
+    """One value of a field, in the field's canonical form."""
+
+    field = Str()
+    value = Any_(allow_none=True, description="The type depends on the field.")
+    row = Int(allow_none=True, description="The row number in a table, from 0.")
+    confidence = Float(allow_none=True)
+    source = Str(validate=OneOf(TAG_SOURCES))
+    evidence = List(Nested(Evidence))
 
 
 class TagProvenance(Response):

@@ -1,8 +1,7 @@
 """Review decisions on many tag sets, by the same rules as single decisions."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
-from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_labeler_is_eligible
@@ -58,9 +57,9 @@ class _Batch:
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)
 
-    def _find_team_ids(self) -> set[UUID]:
+    def _find_team_ids(self) -> list[UUID]:
         has_team = any(row.assignee_team_id is not None for row in self.tag_sets.values())
-        return deciding.list_team_ids(self.caller.user_id) if has_team else set()
+        return deciding.list_team_ids(self.caller.user_id) if has_team else []
 
     def check_tag_sets(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
         """Check the tag sets, record the failures, and return the tag sets that passed all checks.
@@ -102,10 +101,10 @@ class _Batch:
 
 def accept_many(
     tag_set_ids: Sequence[UUID],
+    find_failures: bulk.FindFailures | None = None,
     *,
     caller: Caller,
     note: str | None = None,
-    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
     """Accept submitted tag sets and return an error for each tag set that was not accepted.
 
@@ -133,7 +132,7 @@ def accept_many(
         return batch.failures
     values = {"status": TagSetStatus.ACCEPTED, "reason": note}
     _record_decision(decided, values, kind="accept", caller=caller)
-    _update_artifacts(decided)
+    statuses.update_statuses(list({row.artifact_id for row in decided}))
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
     ]
@@ -143,11 +142,11 @@ def accept_many(
 
 def reject_many(
     tag_set_ids: Sequence[UUID],
+    find_failures: bulk.FindFailures | None = None,
     *,
     caller: Caller,
     reason: str,
     send_to: str,
-    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
     """Reject submitted tag sets and return an error for each tag set that was not rejected.
 
@@ -178,7 +177,7 @@ def reject_many(
         _claim_for_labelers(decided, caller)
     else:
         _record_skips_after_rejection(decided, reason)
-    _update_artifacts(decided)
+    statuses.update_statuses(list({row.artifact_id for row in decided}))
     _emit_rejected(decided, caller, reason, send_to)
     return batch.failures
 
@@ -209,10 +208,10 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
     # If an artifact has several tag sets, the labeler of the first tag set gets the claim.
     next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
-    deciding.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
+    drafts.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
-def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
+def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collection[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler. Set `send_to` to `pool`.", "send_to")
@@ -229,14 +228,10 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Abstrac
 def _record_decision(
     decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
 ) -> None:
-    recording.update_tag_sets(
+    deciding.update_tag_sets(
         [row.id for row in decided],
         {**REVIEW_RESET, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
         kind=kind,
         author_id=caller.user_id,
         note=values["reason"],
     )
-
-
-def _update_artifacts(decided: list[LockedReview]) -> None:
-    statuses.update_statuses(list({row.artifact_id for row in decided}))

@@ -165,11 +165,12 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
         "labels_per_artifact": newest.required_labels if newest is not None else None,
         "agreement": result.overall if result is not None else None,
         "sets": [
-            _render_tag_set(
-                row,
-                counted=row.id in ids,
-                gold_agreement=_measure_gold_agreement(row, gold_tag_set, shapes, budget),
-            )
+            {
+                **row._asdict(),
+                "tag_set_id": row.id,
+                "counted": row.id in ids,
+                "gold_agreement": _measure_gold_agreement(row, gold_tag_set, shapes, budget),
+            }
             for row in rows
         ],
         "fields": fields,
@@ -191,17 +192,6 @@ def _render_fields(
         for ballot in ballots
     )
     return limit_size(rendered, max_bytes=MAX_PAGE_BYTES)
-
-
-def _render_tag_set(row: ComparedTagSet, **details: object) -> dict[str, Any]:
-    return {
-        "tag_set_id": row.id,
-        "labeler": row.labeler,
-        "source": row.source,
-        "status": row.status,
-        "superseded_by": row.superseded_by,
-        **details,
-    }
 
 
 def render_ballot(

@@ -1,7 +1,6 @@
 """Review decisions on single tag sets: accept and reject."""
 
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
-from app.workflow.tag_sets.queries import deciding, reading, recording, related, skips, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, reading, related, skips, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import provenance, rules
@@ -49,7 +48,7 @@ def accept(
     kind = "correction" if changes else "accept"
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, kind=kind, note=note)
     statuses.update_statuses([tag_set.artifact_id])
-    return reading.get_existing(tag_set_id)
+    return reading.get(tag_set_id)
 
 
 def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSet]]:
@@ -99,10 +98,10 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
-    merge_ids = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    merge_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge")
     if merge_ids or tag_set.source == "merge":
         return merge_ids
-    accepted_ids = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    accepted_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
@@ -138,7 +137,7 @@ def mark_accepted(
         # The note of an automatic acceptance is stored only in the revision.
         "reason": None if reviewer_id is None else note,
     }
-    recording.update_tag_sets([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
+    deciding.update_tag_sets([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
     if tag_set.source == "merge":
         _supersede_sources(tag_set, reviewer_id)
     payload = build_accepted_payload(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
@@ -152,12 +151,13 @@ def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
 
 def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
     source_ids = [UUID(source_id) for source_id in merge.merged_from or ()]
-    decision = {
+    values = {
+        **REVIEW_RESET,
         "status": TagSetStatus.REJECTED,
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
     }
-    related.supersede(source_ids, merge.id, {**REVIEW_RESET, **decision}, author_id=reviewer_id)
+    deciding.supersede(source_ids, merge.id, values, reviewer_id)
 
 
 def reject(
@@ -191,14 +191,14 @@ def reject(
         "rejections": tag_set.rejections + 1,
     }
     author_id = caller.user_id
-    recording.update_tag_sets([tag_set.id], values, kind="reject", author_id=author_id, note=reason)
+    deciding.update_tag_sets([tag_set.id], values, kind="reject", author_id=author_id, note=reason)
     draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
     statuses.update_statuses([tag_set.artifact_id])
     payload = build_rejected_payload(
         tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
     )
     events.emit(emitted_events.REJECTED, payload)
-    return reading.get_existing(tag_set_id)
+    return reading.get(tag_set_id)
 
 
 def _send_to_next_labeler(
@@ -212,7 +212,7 @@ def _send_to_next_labeler(
     draft_id = None
     if next_labeler != tag_set.labeler_id:
         draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
-    deciding.claim_artifacts(
+    drafts.claim_artifacts(
         {tag_set.artifact_id: next_labeler}, minutes=rules.get_claim_minutes(caller)
     )
     return draft_id
@@ -238,7 +238,7 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
     return next_labeler
 
 
-def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
+def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: Collection[UUID]) -> None:
     """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
     if labeler_id not in eligible_ids:
         message = "The labeler may no longer label. Set `send_to` to another value, such as `pool`."
@@ -279,7 +279,7 @@ def _create_next_draft(
         "reason": reason,
         "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
     }
-    draft = deciding.insert_tag_set(values, author_id=caller.user_id)
+    draft = drafts.insert_tag_set(values, author_id=caller.user_id)
     events.emit(emitted_events.CREATED, emitted_events.build_payload(draft))
     return draft.id
 

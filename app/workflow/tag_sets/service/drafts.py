@@ -16,20 +16,13 @@ from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
-from app.workflow.tag_sets.queries import (
-    deciding,
-    reading,
-    related,
-    revisions,
-    saving,
-    skips,
-    statuses,
-)
+from app.workflow.tag_sets.queries import deciding, related, revisions, skips, statuses
+from app.workflow.tag_sets.queries import drafts as queries
+from app.workflow.tag_sets.queries.drafts import Draft
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import provenance, rules
+from app.workflow.tag_sets.service import decisions, provenance, reading, rules
 from app.workflow.tag_sets.service.comparing import summarize_changes
 from app.workflow.tag_sets.service.ports import PredictedTags
-from app.workflow.tag_sets.service.reading import find_latest_prediction
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
@@ -59,17 +52,17 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
         "tags": [] if original is None else _copy_tags(original, artifact, version_rules.fields),
         **_build_prediction_columns(original),
         # Independent tag sets do not inherit the rejections of other labelers.
-        "earlier_rejections": deciding.count_rejections(
+        "earlier_rejections": queries.count_rejections(
             artifact_id,
             version.schema_id,
             labeler_id=caller.user_id if version_rules.is_overlapping else None,
         ),
     }
-    tag_set = deciding.insert_tag_set(values, author_id=caller.user_id)
-    deciding.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.get_claim_minutes(caller))
+    tag_set = queries.insert_tag_set(values, author_id=caller.user_id)
+    queries.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.get_claim_minutes(caller))
     statuses.update_statuses([artifact_id])
     events.emit(emitted_events.CREATED, build_payload(tag_set))
-    return reading.get_existing(tag_set.id)
+    return reading.get(tag_set.id, caller=caller)
 
 
 def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
@@ -100,14 +93,15 @@ def _check_can_create(
         and not version_rules.is_overlapping
     ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
-    completed_ids = deciding.list_ids_by_status(artifact.id, COMPLETED)
-    reserved_count = statuses.count_reserved_for_others(artifact.id, caller.user_id)
+    completed_ids = deciding.list_ids(artifact.id, COMPLETED)
+    reserved_for = statuses.list_reserved_for(artifact.id)
+    reserved_count = sum(user_id != caller.user_id for user_id in reserved_for)
     if reserved_count and len(completed_ids) + reserved_count >= version_rules.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(completed_ids) >= version_rules.labels_per_artifact or deciding.list_merge_ids(
-        artifact.id, (TagSetStatus.ACCEPTED,)
+    if len(completed_ids) >= version_rules.labels_per_artifact or deciding.list_ids(
+        artifact.id, (TagSetStatus.ACCEPTED,), source="merge"
     ):
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",
@@ -126,13 +120,11 @@ def _find_source(
     """
     if source == "empty":
         return None
-    original: TagSetRow | PredictedTags | None = None
+    original: TagSetRow | PredictedTags | None
     if source == "prediction":
-        original = find_latest_prediction(artifact_id, caller=caller)
+        original = reading.find_latest_prediction(artifact_id, caller=caller)
     else:
-        row = _get_tag_set(source)
-        if row is not None and row.artifact_id == artifact_id and _is_visible(row.id, caller):
-            original = row
+        original = _find_tag_set(source, artifact_id, caller)
     if original is None:
         raise errors.invalid(
             "Must be `empty`, the id of a tag set for this artifact, or, if the artifact has a"
@@ -142,11 +134,12 @@ def _find_source(
     return original
 
 
-def _get_tag_set(source: str) -> TagSetRow | None:
+def _find_tag_set(source: str, artifact_id: UUID, caller: Caller) -> TagSetRow | None:
     try:
-        return reading.get(UUID(source))
+        row = reading.find(UUID(source), caller=caller)
     except ValueError:
         return None
+    return row if row is not None and row.artifact_id == artifact_id else None
 
 
 def _build_prediction_columns(original: TagSetRow | PredictedTags | None) -> dict[str, Any]:
@@ -174,10 +167,6 @@ def _copy_tags(
     )
 
 
-def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
-    return rules.can_see_all(caller) or reading.is_visible(tag_set_id, rules.build_reader(caller))
-
-
 def replace_tags(
     tag_set_id: UUID,
     *,
@@ -191,7 +180,7 @@ def replace_tags(
     Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
     403; 400 for an invalid tag; 409 `conflict`; 409 `stale_precondition` with later changes.
     """
-    draft = saving.lock(tag_set_id)
+    draft = queries.lock(tag_set_id)
     if draft is None:
         raise errors.not_found()
     rules.check_labeler(caller, draft)
@@ -202,7 +191,7 @@ def replace_tags(
     checked = rules.check_tags(version_rules, tags, draft)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, _list_known_tags(checked, draft, caller))
-    saved = saving.save(
+    saved = queries.save(
         draft,
         checked,
         author_id=caller.user_id,
@@ -221,20 +210,20 @@ def replace_tags(
 
 
 def _list_known_tags(
-    tags: list[dict[str, Any]], draft: saving.Draft, caller: Caller
+    tags: list[dict[str, Any]], draft: Draft, caller: Caller
 ) -> list[dict[str, Any]]:
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags."""
-    known = saving.get_tags(draft.id)
+    known = queries.get_tags(draft.id)
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
     if not provenance.find_missing_tags(non_human_tags, known):
         return known
-    prediction = find_latest_prediction(draft.artifact_id, caller=caller)
+    prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
     predicted = [] if prediction is None else prediction.tags
     return [*known, *provenance.find_missing_tags(predicted, known)]
 
 
 def _build_stale_error(
-    draft: saving.Draft, base_revision: int, version_rules: rules.VersionRules
+    draft: Draft, base_revision: int, version_rules: rules.VersionRules
 ) -> ApiError:
     """Build the error for a save that is based on the outdated revision `base_revision`.
 
@@ -260,9 +249,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     Raises 404; 403 for another labeler's draft; 409 `stale_precondition`; 409 `conflict`. The
     details of a conflict are `state`, `rejections` (a returned draft), or `merges`.
     """
-    draft = deciding.lock(tag_set_id)
-    if draft is None:
-        raise errors.not_found()
+    draft = decisions.lock(tag_set_id)
     rules.check_labeler(caller, draft)
     rules.check_state(draft, Action.DELETE, revision)
     if draft.submitted_at is not None and not caller.has(Role.admin):
@@ -276,8 +263,8 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
         raise errors.conflict(
             "This tag set is a source of a merge, so it cannot be deleted.", merges=merge_ids
         )
-    deciding.delete_tag_set(tag_set_id)
+    queries.delete_tag_set(tag_set_id)
     skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
-    deciding.release_claim(draft.artifact_id, draft.labeler_id)
+    queries.release_claim(draft.artifact_id, draft.labeler_id)
     statuses.update_statuses([draft.artifact_id])
     events.emit(emitted_events.DELETED, build_payload(draft))

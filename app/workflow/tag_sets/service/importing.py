@@ -10,7 +10,7 @@ from app.kit.ids import generate
 from app.schemas.artifact_schemas.service import CurrentVersion
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_payload
-from app.workflow.tag_sets.queries import deciding, statuses
+from app.workflow.tag_sets.queries import drafts, statuses
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -83,7 +83,7 @@ def import_many(
         {**row_ids._asdict(), **shared, "tags": tag_set.tags}
         for row_ids, tag_set in zip(ids, new_tag_sets, strict=True)
     ]
-    deciding.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
+    drafts.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
     statuses.update_statuses(sorted({tag_set.artifact_id for tag_set in new_tag_sets}))
     if accepted:
         payloads = [

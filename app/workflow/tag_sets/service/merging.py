@@ -19,7 +19,7 @@ from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, reading, related, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, reading, related, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules
@@ -125,7 +125,7 @@ def merge(
     if accept:
         _accept_merge(merge_id, sources, caller, note)
     statuses.update_statuses([artifact_id])
-    return reading.get_existing(merge_id)
+    return reading.get(merge_id)
 
 
 def _check_reviewer_tags(
@@ -179,7 +179,7 @@ def _insert_merge(
         "merged_from": [str(source_id) for source_id in ids],
         "provenance": merged.build_provenance(checked, sources),
     }
-    tag_set = deciding.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
+    tag_set = drafts.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
     payload: MergedPayload = {
         **build_payload(tag_set),
         "merged_from": ids,
@@ -221,7 +221,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
             raise errors.invalid("A merge cannot be merged again.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in deciding.list_merge_ids(artifact_id, COMPLETED):
+    for merge_id in deciding.list_ids(artifact_id, COMPLETED, source="merge"):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.artifact_schema_id for source in sources):
         raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")

@@ -2,48 +2,22 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 
-class PredictedTags(Protocol):
-    """A completed prediction, reduced to the columns that this package uses."""
+class PredictedTags(NamedTuple):
+    """A completed prediction with the proposed tags."""
 
-    @property
-    def id(self) -> UUID:
-        """The prediction's id."""
-
-    @property
-    def artifact_id(self) -> UUID:
-        """The artifact's id."""
-
-    @property
-    def schema_id(self) -> UUID:
-        """The schema's id."""
-
-    @property
-    def schema_version_id(self) -> UUID:
-        """The schema version's id."""
-
-    @property
-    def model(self) -> str | None:
-        """The name of the model."""
-
-    @property
-    def model_version(self) -> str | None:
-        """The version of the model."""
-
-    @property
-    def tags(self) -> list[dict[str, Any]]:
-        """The proposed tags."""
-
-    @property
-    def created_at(self) -> datetime:
-        """When the prediction was requested."""
-
-    @property
-    def completed_at(self) -> datetime | None:
-        """When the prediction was completed."""
+    id: UUID
+    artifact_id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    model: str | None
+    model_version: str | None
+    tags: list[dict[str, Any]]
+    created_at: datetime
+    completed_at: datetime | None
 
 
 class Predictions(NamedTuple):

@@ -87,15 +87,9 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
     A tag is unchanged if its field, value, confidence, source and evidence locations are the same.
     Its row may differ. If `known` contains n equal tags, at most n equal tags keep their source.
     """
-    unchanged = Counter(map(_build_identity, known))
-    for tag in tags:
-        if tag["source"] == "human":
-            continue
-        identity = _build_identity(tag)
-        if unchanged[identity]:
-            unchanged[identity] -= 1
-        else:
-            tag["source"] = "human"
+    non_human_tags = [tag for tag in tags if tag["source"] != "human"]
+    for tag in find_missing_tags(non_human_tags, known):
+        tag["source"] = "human"
 
 
 def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:

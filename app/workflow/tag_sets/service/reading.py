@@ -9,7 +9,7 @@ from sqlalchemy import Select
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.workflow.tag_sets.queries import listing, reading, revisions
+from app.workflow.tag_sets.queries import listing, reading, revisions, skips
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import ports, rules
 from app.workflow.tag_sets.service.ports import PredictedTags
@@ -29,17 +29,6 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     return row
 
 
-def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Return the same tag set as `get`, but read it with a prepared statement, which is faster.
-
-    Raises 404 as `get` does.
-    """
-    row = reading.get_prepared(tag_set_id)
-    if row is None or not _can_see(row, caller):
-        raise errors.not_found()
-    return row
-
-
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
     """Return an artifact's latest prediction, or None if it is missing or hidden from the caller.
 
@@ -51,7 +40,7 @@ def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTag
 
 def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
     """Return a tag set, or None if it does not exist or is hidden from the caller."""
-    row = reading.get(tag_set_id)
+    row = reading.find(tag_set_id)
     return row if row is not None and _can_see(row, caller) else None
 
 
@@ -91,12 +80,13 @@ def list_field_names(schema_version_id: UUID) -> list[str]:
     return rules.get_version_rules(schema_version_id).fields.names
 
 
-def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return a SELECT for the revisions of an artifact's tag sets, except saves.
+def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[Any]:
+    """Return a SELECT for the actions on an artifact, as `queries.skips.select_actions` does."""
+    return skips.select_actions(artifact_id, by=by)
 
-    Only tag sets that the caller may see are included. The columns are id, at, tag_set_id, kind,
-    author_id, author, note and changes.
-    """
+
+def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
+    """Return `queries.revisions.select_revisions` for the tag sets that the caller may see."""
     return revisions.select_revisions(artifact_id, _build_reader(caller))
 
 

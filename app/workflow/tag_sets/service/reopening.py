@@ -9,7 +9,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import ReopenedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, reading, recording, skips, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, reading, skips, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, rules
@@ -49,10 +49,10 @@ def reopen(
         **(_build_draft_values(caller) if labeler_id else _build_review_values(tag_set)),
     }
     author_id = caller.user_id
-    recording.update_tag_sets([tag_set.id], values, kind="reopen", author_id=author_id, note=reason)
+    deciding.update_tag_sets([tag_set.id], values, kind="reopen", author_id=author_id, note=reason)
     if labeler_id is not None:
         minutes = rules.get_claim_minutes(caller)
-        deciding.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
+        drafts.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
         skips.delete_skip(tag_set.artifact_id, labeler_id)
     statuses.update_statuses([tag_set.artifact_id])
     payload: ReopenedPayload = {
@@ -62,7 +62,7 @@ def reopen(
         "to": to,
     }
     events.emit(emitted_events.REOPENED, payload)
-    return reading.get_existing(tag_set_id)
+    return reading.get(tag_set_id)
 
 
 def _build_draft_values(caller: Caller) -> dict[str, Any]:
@@ -86,7 +86,9 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
         )
     other_merge_ids = [
         merge_id
-        for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+        for merge_id in deciding.list_ids(
+            tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge"
+        )
         if merge_id != tag_set.id
     ]
     if other_merge_ids:
@@ -94,7 +96,9 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
             "This artifact has an accepted merge. Reopen the merge first.", accepted=other_merge_ids
         )
     if tag_set.source == "merge":
-        for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
+        for merge_id in deciding.list_ids(
+            tag_set.artifact_id, (TagSetStatus.SUBMITTED,), source="merge"
+        ):
             raise errors.conflict(
                 "Another merge for this artifact is pending review; accept or reject it first.",
                 tag_set_id=merge_id,
@@ -102,7 +106,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
     if tag_set.status == TagSetStatus.ACCEPTED or tag_set.source == "merge":
         return
     # Other tag sets may have replaced the rejected tag set.
-    completed_ids = deciding.list_ids_by_status(tag_set.artifact_id, COMPLETED)
+    completed_ids = deciding.list_ids(tag_set.artifact_id, COMPLETED)
     if len(completed_ids) >= tag_set.required_labels:
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",

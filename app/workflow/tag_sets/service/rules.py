@@ -1,7 +1,6 @@
 """Rules that every operation on tag sets follows."""
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -18,29 +17,12 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.queries import deciding, reading
+from app.workflow.tag_sets.queries.bulk import LockedReview
+from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.drafts import Draft
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
 _MAX_CACHED_VERSIONS = 256
-
-
-class HasStatus(Protocol):
-    """The columns of a locked tag set that the rules read."""
-
-    @property
-    def id(self) -> UUID:
-        """The tag set's id."""
-
-    @property
-    def labeler_id(self) -> UUID | None:
-        """The labeler's id, or None."""
-
-    @property
-    def status(self) -> str:
-        """The tag set's status."""
-
-    @property
-    def revision(self) -> int:
-        """The tag set's revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +64,14 @@ def get_version_rules(version_id: UUID) -> VersionRules:
     return VersionRules(
         schemas.get_compiled_fields(version.id, version.fields),
         build_shapes(version.fields),
-        policy["labels_per_artifact"],
-        policy["sample_rate"],
-        policy["auto_accept_agreement"],
-        policy["auto_accept_confidence"],
-        policy["max_rejections"],
+        **{name: policy[name] for name in schemas.DEFAULT_POLICY},
     )
-
-
-class LockedDocument(Protocol):
-    """The columns of a locked tag set and its artifact that `check_tags` reads."""
-
-    @property
-    def artifact_id(self) -> UUID:
-        """The artifact's id."""
-
-    @property
-    def artifact_updated_at(self) -> datetime:
-        """When the artifact last changed."""
-
-    @property
-    def text_length(self) -> int:
-        """The length of the document's text in code points."""
-
-    @property
-    def page_count(self) -> int | None:
-        """The number of pages, if known."""
 
 
 def check_tags(
     version_rules: VersionRules,
     tags: list[Any],
-    document: LockedDocument,
+    document: LockedTagSet | Draft,
     *,
     field: str | None = None,
     complete: bool = False,
@@ -155,7 +113,7 @@ def check_complete(version_rules: VersionRules, tags: list[dict[str, Any]]) -> N
         )
 
 
-def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
+def check_labeler(caller: Caller, tag_set: LockedTagSet | Draft) -> None:
     """Raise 403 if the tag set belongs to another labeler, or 404 if it is hidden from the caller.
 
     Admins may change the tag sets of all labelers.
@@ -182,34 +140,8 @@ def build_reader(caller: Caller) -> reading.Reader:
     return reading.Reader(caller.user_id, blind=is_labeler(caller))
 
 
-class HasContributors(Protocol):
-    """The columns that identify the labelers of a tag set."""
-
-    @property
-    def labeler_id(self) -> UUID | None:
-        """The labeler's id, or None."""
-
-    @property
-    def contributor_ids(self) -> Sequence[UUID]:
-        """The ids of those who labeled the tag set or, for a merge, its sources."""
-
-
-def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
-    """Raise 403 if the caller labeled the tag set or, for a merge, one of its sources.
-
-    Does nothing if the organization allows self-review.
-    """
-    if caller.user_id not in tag_set.contributor_ids or organizations.allows_self_review(
-        caller.org.settings
-    ):
-        return
-    is_own = tag_set.labeler_id == caller.user_id
-    subject = "your own tag set" if is_own else "a merge of your own tag set"
-    raise errors.denied(f"You cannot review {subject}.")
-
-
 class ReviewableTagSet(Protocol):
-    """The columns of a tag set that `check_review` reads."""
+    """The columns of a tag set that `check_reviewer` and `check_review` read."""
 
     @property
     def labeler_id(self) -> UUID | None:
@@ -236,11 +168,25 @@ class ReviewableTagSet(Protocol):
         """The assigned team's id, or None."""
 
 
+def check_reviewer(caller: Caller, tag_set: ReviewableTagSet) -> None:
+    """Raise 403 if the caller labeled the tag set or, for a merge, one of its sources.
+
+    Does nothing if the organization allows self-review.
+    """
+    if caller.user_id not in tag_set.contributor_ids or organizations.allows_self_review(
+        caller.org.settings
+    ):
+        return
+    is_own = tag_set.labeler_id == caller.user_id
+    subject = "your own tag set" if is_own else "a merge of your own tag set"
+    raise errors.denied(f"You cannot review {subject}.")
+
+
 def check_review(
     caller: Caller,
     tag_set: ReviewableTagSet,
     *,
-    team_ids: AbstractSet[UUID] | None = None,
+    team_ids: Collection[UUID] | None = None,
     take_over: bool = False,
 ) -> None:
     """Check that the caller may review the tag set now.
@@ -273,7 +219,9 @@ def check_review(
             )
 
 
-def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> None:
+def check_state(
+    tag_set: LockedTagSet | LockedReview | Draft, action: Action, revision: int | None
+) -> None:
     """Check that the tag set's status allows an action, and that its revision is `revision`.
 
     If `revision` is None, the revision is not checked. Raises 409 `conflict` with `details.state`,

@@ -11,7 +11,7 @@ from app.engines.agreement import align_rows, has_agreement
 from app.kit import container, db, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.queries import deciding, reading, recording, related, revisions, statuses
+from app.workflow.tag_sets.queries import deciding, drafts, reading, related, revisions, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, ports, provenance, rules
@@ -45,12 +45,12 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
         "reason": None,
         "flags": _build_flags(tag_set, version_rules),
     }
-    recording.update_tag_sets([tag_set_id], values, kind="submit", author_id=caller.user_id)
-    deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
+    deciding.update_tag_sets([tag_set_id], values, kind="submit", author_id=caller.user_id)
+    drafts.release_claim(tag_set.artifact_id, tag_set.labeler_id)
     events.emit(emitted_events.SUBMITTED, emitted_events.build_payload(tag_set))
     _accept_automatically(tag_set, version_rules, caller)
     statuses.update_statuses([tag_set.artifact_id])
-    return reading.get_existing(tag_set_id)
+    return reading.get(tag_set_id)
 
 
 def _accept_automatically(
