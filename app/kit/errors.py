@@ -5,7 +5,9 @@ error response. The API contract defines the codes, except the codes for errors 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+RecordT = TypeVar("RecordT")
 
 STATUS_BY_CODE: Mapping[str, int] = {
     "validation_error": 400,
@@ -96,6 +98,13 @@ def not_found() -> ApiError:
     return ApiError("not_found", "The record does not exist.")
 
 
+def require_found(record: RecordT | None) -> RecordT:
+    """Return `record`. Raises 404 `not_found` if it is None."""
+    if record is None:
+        raise not_found()
+    return record
+
+
 def conflict(message: str, **details: object) -> ApiError:
     """Return the 409 error for an action that conflicts with the state of a record."""
     return ApiError("conflict", message, details=details or None)
@@ -143,6 +152,12 @@ def stale(current_revision: int, **details: object) -> ApiError:
         "The record has changed since it was read. Read it again and repeat the change.",
         details={"current_revision": current_revision, **details},
     )
+
+
+def check_revision(revision: int | None, current_revision: int) -> None:
+    """Raise 409 `stale_precondition` if `revision` is given but is not the current revision."""
+    if revision not in (None, current_revision):
+        raise stale(current_revision)
 
 
 def storage_unavailable() -> ApiError:

@@ -77,13 +77,6 @@ class ConfirmedEmail(Response):
     email_verified = Bool()
 
 
-class SessionFilters(Schema):
-    """Query parameters that filter the caller's sessions by `issued_at`."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
-
-
 class ActiveSession(Response):
     """An active session, with the client that opened it."""
 

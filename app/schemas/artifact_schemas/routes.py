@@ -21,7 +21,6 @@ from app.schemas.artifact_schemas.schemas import (
     TagsJsonSchema,
     UpdateSchema,
     VersionDiff,
-    VersionFilters,
 )
 
 blueprint = Blueprint("schemas", description="The fields to extract from each type of document.")
@@ -197,7 +196,7 @@ def duplicate_schema(
 @blueprint.get(
     "/schemas/{schema_id}/versions",
     permission="schemas:read",
-    query=Listing(sorts=("-number",), filters=VersionFilters),
+    query=Listing(sorts=("-number",), created=True),
     returns=SchemaVersionSummary,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Page:

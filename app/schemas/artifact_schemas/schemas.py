@@ -140,16 +140,11 @@ class DiffQuery(Schema):
     )
 
 
-class VersionFilters(Schema):
-    """Filters for the list of versions."""
+class SchemaFilters(Schema):
+    """Filters for the list of schemas."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
-
-
-class SchemaFilters(VersionFilters):
-    """Filters for the list of schemas."""
-
     status = Str(validate=OneOf(_STATUSES))
     document_type = Str(max_length=100)
 
