@@ -156,7 +156,7 @@ def enable_ai_assist(
 
     Turns on AI assistance for the fields of the schema that allow it.
     """
-    return service.enable_ai_assist(schema_id, revision=revision)
+    return service.set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 @blueprint.post(
@@ -172,7 +172,7 @@ def disable_ai_assist(
 
     Turns off AI assistance for the schema. Existing predictions are kept.
     """
-    return service.disable_ai_assist(schema_id, revision=revision)
+    return service.set_ai_assist(schema_id, revision=revision, enabled=False)
 
 
 @blueprint.post(

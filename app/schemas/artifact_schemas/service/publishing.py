@@ -149,23 +149,11 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     return schema
 
 
-def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Enable AI assistance for the fields that allow it. Repeated calls change nothing.
+def set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+    """Enable AI assistance for the fields that allow it, or disable it and keep predictions.
 
     Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
     """
-    return _set_ai_assist(schema_id, revision=revision, enabled=True)
-
-
-def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Disable AI assistance, and keep existing predictions. Repeated calls change nothing.
-
-    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
-    """
-    return _set_ai_assist(schema_id, revision=revision, enabled=False)
-
-
-def _set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
     schema = lock(schema_id, revision)
     schema.ai_assist_enabled = enabled
     db.session().flush()
