@@ -11,7 +11,7 @@ from app.billing.invoices.service import unbilled
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plans import catalogue
 from app.billing.seller import configuration
-from app.billing.usage import service as usage
+from app.billing.usage.service import limits as usage_limits
 from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts import service as artifacts
@@ -70,7 +70,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 
 def _bind_ports() -> None:
     """Bind functions of higher layers that lower layers call but must not import."""
-    plan_limits.bind(usage.open_allowance)
+    plan_limits.bind(usage_limits.open_allowance)
     organizations.bind_billing(
         organizations.Billing(
             cancel_scheduled_change=plan_changes.cancel_scheduled_change,

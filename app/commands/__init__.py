@@ -20,13 +20,11 @@ from app.commands import (
     organizations,
     quality,
     routing,
-    sessions,
     sso,
     users,
     webhooks,
 )
 
-users.group.add_command(sessions.group)
 GROUPS = (
     organizations.group,
     users.group,

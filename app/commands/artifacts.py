@@ -6,11 +6,9 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.imports import wait_and_show_job
-from app.commands.running import as_json, run_operation
+from app.commands.running import as_json, bind_organization, run_operation
 from app.documents.artifacts.service import FailedSelection
-from app.identity.control_plane import service as control_plane
 from app.intake.reprocess_jobs import service
-from app.kit import tenancy
 
 group = AppGroup("artifacts", help="Reprocess failed documents.")
 _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
@@ -39,13 +37,11 @@ def reprocess(
     Creates an ingestion job with an item for each document. The service's workers reprocess the
     documents. If the command is interrupted, the job continues.
     """
-    with run_operation("reprocess_artifacts"):
-        organization_id = control_plane.get_organization(slug)["id"]
+    with run_operation("reprocess_artifacts"), bind_organization(slug) as organization_id:
         selection = FailedSelection(
             failure_code, _attach_utc(created_after), _attach_utc(created_before)
         )
-        with tenancy.organization(organization_id):
-            job_id = service.create_for_failed(selection).id
+        job_id = service.create_for_failed(selection).id
     wait_and_show_job(organization_id, job_id, "Reprocessing", no_wait=no_wait, as_json=as_json)
 
 

@@ -1,7 +1,6 @@
 """`flask billing`: commands for billing periods, usage, meters, invoices and credit notes."""
 
 from collections.abc import Iterator
-from uuid import UUID
 
 import click
 from flask.cli import AppGroup
@@ -20,7 +19,7 @@ from app.commands.running import (
     show_progress,
     show_record,
 )
-from app.kit import db, errors, tenancy
+from app.kit import db, tenancy
 
 group = AppGroup("billing", help="Manage usage meters, billing periods and invoices.")
 group.add_command(billing_invoices.invoices)
@@ -51,7 +50,7 @@ def show_usage(slug: str | None, *, as_json: bool) -> None:
 
 
 def _read_usage(slug: str | None) -> Iterator[dict[str, object]]:
-    for organization_id, name in _list_organizations(slug):
+    for organization_id, name in upkeep.list_organizations(slug):
         with tenancy.organization(organization_id):
             report = reporting.describe_usage()
         # Printing may take a long time, so end the transaction first.
@@ -73,7 +72,7 @@ def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
     """
     differences: list[Difference] = []
     with run_operation("reconcile_usage"), show_progress("Comparing") as report_progress:
-        organizations = _list_organizations(slug)
+        organizations = upkeep.list_organizations(slug)
         for done, (organization_id, name) in enumerate(organizations, start=1):
             if repair:
                 differences += upkeep.repair(organization_id, name)
@@ -86,10 +85,3 @@ def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
         show_list(rows, Difference._fields, as_json=as_json)
     if differences and not repair:
         raise click.exceptions.Exit(EXIT_FINDINGS)
-
-
-def _list_organizations(slug: str | None) -> list[tuple[UUID, str]]:
-    organizations = upkeep.list_organizations(slug)
-    if slug is not None and not organizations:
-        raise errors.not_found()
-    return organizations

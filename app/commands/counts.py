@@ -1,7 +1,6 @@
 """`flask counts`: commands that verify and repair the stored counts of lists and statistics."""
 
 from dataclasses import asdict
-from uuid import UUID
 
 import click
 from flask.cli import AppGroup
@@ -14,7 +13,7 @@ from app.commands.running import (
     show_progress,
     show_record,
 )
-from app.kit import db, errors
+from app.kit import db
 from app.kit.counters import upkeep
 
 group = AppGroup("counts", help="Verify and rebuild the stored counts.")
@@ -33,7 +32,7 @@ def verify(slug: str | None, *, as_json: bool) -> None:
     """
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:
-        organizations = _list_organizations(slug)
+        organizations = upkeep.list_organizations(slug)
         for done, (organization_id, name) in enumerate(organizations, start=1):
             differences += upkeep.find_differences(organization_id, name)
             db.checkpoint()
@@ -54,17 +53,10 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     """
     corrected_cells = 0
     with run_operation("rebuild_counts"), show_progress("Rebuilding") as report_progress:
-        organizations, sources = _list_organizations(slug), upkeep.list_sources()
+        organizations, sources = upkeep.list_organizations(slug), upkeep.list_sources()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
                 corrected_cells += upkeep.repair(organization_id, source)
                 db.checkpoint()
             report_progress(done, len(organizations))
     show_record({"corrected_cells": corrected_cells}, as_json=as_json)
-
-
-def _list_organizations(slug: str | None) -> list[tuple[UUID, str]]:
-    organizations = upkeep.list_organizations(slug)
-    if slug is not None and not organizations:
-        raise errors.not_found()
-    return organizations

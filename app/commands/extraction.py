@@ -8,6 +8,7 @@ from flask.cli import AppGroup
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
+    bind_organization,
     override_not_found_message,
     run_operation,
     show_json,
@@ -16,8 +17,7 @@ from app.commands.running import (
     show_record,
 )
 from app.engines.learning import LearningFailed
-from app.identity.control_plane import service as control_plane
-from app.kit import db, errors, tenancy
+from app.kit import db, errors
 from app.workflow.predictions.service import store, training
 
 group = AppGroup("extraction", help="Manage the models for AI assistance.")
@@ -47,16 +47,18 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
     Divides the documents into parts, and predicts each part with a model trained on the other
     parts. No model is stored. The models are trained in a child process with one thread.
     """
-    with run_operation("evaluate_extraction"), show_progress("Evaluating") as report_progress:
-        organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]):
-            try:
-                result = training.evaluate(
-                    schema_id, number=number, folds=folds, progress=report_progress
-                )
-            except LearningFailed as failure:
-                click.echo(f"{failure.message} ({failure.code})", err=True)
-                raise SystemExit(EXIT_FINDINGS) from None
+    with (
+        run_operation("evaluate_extraction"),
+        show_progress("Evaluating") as report_progress,
+        bind_organization(slug),
+    ):
+        try:
+            result = training.evaluate(
+                schema_id, number=number, folds=folds, progress=report_progress
+            )
+        except LearningFailed as failure:
+            click.echo(f"{failure.message} ({failure.code})", err=True)
+            raise SystemExit(EXIT_FINDINGS) from None
     if result is None:
         click.echo("The organization has no such schema version.", err=True)
         raise SystemExit(EXIT_FINDINGS)
@@ -78,10 +80,8 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
 @as_json
 def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """List the models of a schema, newest first."""
-    with run_operation("list_extraction_models"):
-        organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]):
-            rows = [row._asdict() for row in store.list_models(schema_id)]
+    with run_operation("list_extraction_models"), bind_organization(slug):
+        rows = [row._asdict() for row in store.list_models(schema_id)]
     show_list(rows, _COLUMNS, as_json=as_json)
 
 
@@ -94,11 +94,14 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
 
     The model stays active until a model that is trained later is activated.
     """
-    with run_operation("activate_extraction_model"):
-        organization = control_plane.get_organization(slug)
-        not_found_message = override_not_found_message("The organization has no such model.")
-        with not_found_message, tenancy.organization(organization["id"]), db.transaction():
-            store.activate(model_id)
+    not_found_message = override_not_found_message("The organization has no such model.")
+    with (
+        run_operation("activate_extraction_model"),
+        bind_organization(slug),
+        not_found_message,
+        db.transaction(),
+    ):
+        store.activate(model_id)
     show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
 
 
@@ -108,12 +111,13 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
 @as_json
 def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """Queue a training run for a schema's latest version, even if no training run is due."""
-    with run_operation("train_extraction_model"):
-        organization = control_plane.get_organization(slug)
-        not_found_message = override_not_found_message(
-            "The organization has no such published schema."
-        )
-        with not_found_message, tenancy.organization(organization["id"]), db.transaction():
-            if not training.enqueue_latest_training(schema_id):
-                raise errors.not_found()
+    not_found_message = override_not_found_message("The organization has no such published schema.")
+    with (
+        run_operation("train_extraction_model"),
+        bind_organization(slug),
+        not_found_message,
+        db.transaction(),
+    ):
+        if not training.enqueue_latest_training(schema_id):
+            raise errors.not_found()
     show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

@@ -5,7 +5,7 @@ from flask.cli import AppGroup
 
 from app.commands.running import as_json, run_operation, show_progress, show_record
 from app.insight.feedback.service import automatic
-from app.kit import db, errors, tenancy
+from app.kit import db, tenancy
 from app.kit.counters import upkeep
 
 group = AppGroup("feedback", help="Rebuild the feedback on predictions.")
@@ -23,8 +23,6 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     tag_set_count = 0
     with run_operation("rebuild_feedback"), show_progress("Rebuilding") as report_progress:
         organizations = upkeep.list_organizations(slug)
-        if slug is not None and not organizations:
-            raise errors.not_found()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             with tenancy.organization(organization_id):
                 tag_set_count += automatic.rebuild(db.checkpoint)

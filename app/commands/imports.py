@@ -10,12 +10,12 @@ from flask.cli import with_appcontext
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
+    bind_organization,
     run_operation,
     show_progress,
     show_record,
 )
 from app.engines.imports import FORMATS
-from app.identity.control_plane import service as control_plane
 from app.intake.bulk_import.service import accepting
 from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.connectors.service import managing
@@ -60,13 +60,11 @@ def import_file(
 
     The service's workers import the file. If the command is interrupted, the import continues.
     """
-    with run_operation("bulk_import_artifacts"):
-        organization_id = control_plane.get_organization(slug)["id"]
-        with tenancy.organization(organization_id):
-            job = accepting.import_local_file(
-                file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
-            )
-            job_id = job.id
+    with run_operation("bulk_import_artifacts"), bind_organization(slug) as organization_id:
+        job = accepting.import_local_file(
+            file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
+        )
+        job_id = job.id
     wait_and_show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
 
 
@@ -81,10 +79,8 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
 
     The service's workers run the crawl. If the command is interrupted, the crawl continues.
     """
-    with run_operation("crawl_connector"):
-        organization_id = control_plane.get_organization(slug)["id"]
-        with tenancy.organization(organization_id):
-            job_id = managing.crawl(connector_id, created_by=None).id
+    with run_operation("crawl_connector"), bind_organization(slug) as organization_id:
+        job_id = managing.crawl(connector_id, created_by=None).id
     wait_and_show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
 
 

@@ -4,7 +4,6 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, run_operation, show_progress, show_record
-from app.identity.control_plane import service as control_plane
 from app.insight.quality.service import updating
 from app.kit import db, tenancy
 from app.kit.counters import upkeep
@@ -23,11 +22,7 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     """
     corrected_cells = 0
     with run_operation("rebuild_quality"), show_progress("Counting documents") as report_progress:
-        if slug is not None:
-            organizations = [control_plane.get_organization(slug)["id"]]
-        else:
-            organizations = [organization_id for organization_id, _ in upkeep.list_organizations()]
-        for organization_id in organizations:
+        for organization_id, _ in upkeep.list_organizations(slug):
             with tenancy.organization(organization_id):
                 corrected_cells += updating.rebuild(db.checkpoint, report_progress)
                 db.checkpoint()

@@ -3,9 +3,14 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, run_operation, show_progress, show_record
-from app.identity.control_plane import service as control_plane
-from app.kit import db, tenancy
+from app.commands.running import (
+    as_json,
+    bind_organization,
+    run_operation,
+    show_progress,
+    show_record,
+)
+from app.kit import db
 from app.workflow.routing_rules.service import routing
 
 group = AppGroup("routing", help="Apply routing rules.")
@@ -20,8 +25,10 @@ def apply(slug: str, *, as_json: bool) -> None:
     Works in batches. If the command is interrupted, run it again to continue with the remaining
     work.
     """
-    with run_operation("apply_routing_rules"), show_progress("Routing") as report_progress:
-        organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]):
-            matched_count = routing.route_unassigned(db.checkpoint, report_progress)
+    with (
+        run_operation("apply_routing_rules"),
+        show_progress("Routing") as report_progress,
+        bind_organization(slug),
+    ):
+        matched_count = routing.route_unassigned(db.checkpoint, report_progress)
     show_record({"matched": matched_count}, as_json=as_json)

@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 import click
 import orjson
 from marshmallow import Schema
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import audit, db, db_errors, events
+from app.identity.control_plane import service as control_plane
+from app.kit import audit, db, db_errors, events, tenancy
 from app.kit.api import requests
 from app.kit.errors import ApiError
 
@@ -56,6 +58,17 @@ def run_operation(operation: str) -> Iterator[None]:
         raise click.ClickException(_format_error(api_error)) from error
     finally:
         events.set_request_id(None)
+
+
+@contextmanager
+def bind_organization(slug: str) -> Iterator[UUID]:
+    """Bind the organization with this slug while the block runs, and yield its id.
+
+    Raises 404 `not_found` for an unknown slug.
+    """
+    organization_id: UUID = control_plane.get_organization(slug)["id"]
+    with tenancy.organization(organization_id):
+        yield organization_id
 
 
 @contextmanager

@@ -6,13 +6,12 @@ from flask.cli import AppGroup
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
+    bind_organization,
     override_not_found_message,
     run_operation,
     show_record,
 )
-from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
-from app.kit import tenancy
 
 group = AppGroup("sso", help="Verify domains for single sign-on.")
 
@@ -27,11 +26,9 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
 
     The exit status is 3 if the domain is not proven.
     """
-    with run_operation("verify_sso_domain"):
-        organization = control_plane.get_organization(slug)
-        not_found_message = override_not_found_message("The organization has no such domain.")
-        with tenancy.organization(organization["id"]), not_found_message:
-            is_proven = service.verify_domain(domain, vouch=vouch)
+    not_found_message = override_not_found_message("The organization has no such domain.")
+    with run_operation("verify_sso_domain"), bind_organization(slug), not_found_message:
+        is_proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": is_proven}, as_json=as_json)
     if not is_proven:
         raise click.exceptions.Exit(EXIT_FINDINGS)

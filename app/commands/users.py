@@ -1,4 +1,4 @@
-"""`flask user`: commands that manage accounts."""
+"""`flask user`: commands that manage accounts and their sessions."""
 
 from typing import Any
 
@@ -17,6 +17,8 @@ from app.identity.control_plane import accounts
 from app.identity.control_plane.schemas import NewOwner
 
 group = AppGroup("user", help="Manage accounts, passwords and sessions.")
+sessions = AppGroup("sessions", help="List and revoke the sessions of an account.")
+group.add_command(sessions)
 _email_argument = click.argument("email")
 _password_stdin_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input."
@@ -112,3 +114,24 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     with run_operation("set_user_password"):
         account = accounts.set_password(email, password)
     show_record(account, as_json=as_json)
+
+
+@sessions.command("list")
+@_email_argument
+@as_json
+def list_sessions(email: str, *, as_json: bool) -> None:
+    """List the active sessions of the account EMAIL."""
+    with run_operation("list_sessions"):
+        rows = accounts.list_sessions(email)
+    columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
+    show_list(rows, columns, as_json=as_json)
+
+
+@sessions.command("revoke")
+@_email_argument
+@as_json
+def revoke_sessions(email: str, *, as_json: bool) -> None:
+    """Revoke all sessions of the account EMAIL, and print how many were active."""
+    with run_operation("revoke_all_sessions"):
+        revoked_count = accounts.revoke_sessions(email)
+    show_record({"revoked": revoked_count}, as_json=as_json)

@@ -11,6 +11,7 @@ from flask.cli import AppGroup
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
+    bind_organization,
     load_body,
     run_operation,
     show_progress,
@@ -20,7 +21,6 @@ from app.commands.webhook_receiver import Receiver, run_receiver
 from app.delivery.webhooks import service
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.schemas import ReplayDeliveries
-from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
 from app.kit.errors import ApiError
 
@@ -74,14 +74,12 @@ def replay(
         "events": list(events) or None,
         "statuses": list(statuses) or None,
     }
-    with run_operation("activate_webhook"):
-        organization_id = control_plane.get_organization(slug)["id"]
-        with tenancy.organization(organization_id):
-            request = load_body(ReplayDeliveries, body)
-            if not _get_webhook(webhook_id).active and not activate:
-                message = "The webhook is deactivated. Use --activate to activate it."
-                raise errors.conflict(message, state="deactivated")
-            details = service.activate(webhook_id, revision=None, replay=request)
+    with run_operation("activate_webhook"), bind_organization(slug) as organization_id:
+        request = load_body(ReplayDeliveries, body)
+        if not _get_webhook(webhook_id).active and not activate:
+            message = "The webhook is deactivated. Use --activate to activate it."
+            raise errors.conflict(message, state="deactivated")
+        details = service.activate(webhook_id, revision=None, replay=request)
     with tenancy.organization(organization_id):
         record = (
             details["replay"]

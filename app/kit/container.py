@@ -13,6 +13,7 @@ from app.kit.egress import Egress, Policy
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from app.kit.settings import Settings
+from app.kit.settings_values import Network
 from app.kit.storage import DiskReserve, Storage
 
 REDIS_TIMEOUT_SECONDS = 0.25
@@ -45,32 +46,29 @@ class Container:
     @cached_property
     def egress(self) -> Egress:
         """The client for outbound HTTP requests."""
-        policy = Policy(
-            allowed_networks=self.settings.egress_allowed_networks,
-            allow_http=self.settings.webhook_allow_http,
-            closed=not self.settings.outbound,
+        return self._build_egress(
+            self.settings.egress_allowed_networks, allow_http=self.settings.webhook_allow_http
         )
-        return Egress(policy)
 
     @cached_property
     def connector_egress(self) -> Egress:
         """The client for connections to document sources and to destinations of exports."""
-        policy = Policy(
-            allowed_networks=self.settings.connector_allowed_networks,
+        return self._build_egress(
+            self.settings.connector_allowed_networks,
             allow_http=self.settings.connector_allow_unencrypted,
-            closed=not self.settings.outbound,
         )
-        return Egress(policy)
 
     @cached_property
     def model_egress(self) -> Egress:
         """The client for requests to organizations' model servers."""
-        policy = Policy(
-            allowed_networks=self.settings.model_server_allowed_networks,
+        return self._build_egress(
+            self.settings.model_server_allowed_networks,
             allow_http=self.settings.model_server_allow_http,
-            closed=not self.settings.outbound,
         )
-        return Egress(policy)
+
+    def _build_egress(self, allowed_networks: tuple[Network, ...], *, allow_http: bool) -> Egress:
+        closed = not self.settings.outbound
+        return Egress(Policy(allowed_networks, allow_http=allow_http, closed=closed))
 
     @cached_property
     def mailer(self) -> Mailer:

@@ -1,4 +1,4 @@
-"""Periods that consist of whole days in a time zone, such as the last 30 days."""
+"""Periods of whole days in a time zone, such as the last 30 days, and months in UTC."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -39,6 +39,14 @@ def find_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo("UTC")
+
+
+def get_month_bounds(at: datetime) -> tuple[datetime, datetime]:
+    """Return the start of the UTC month that contains `at`, and the start of the next month."""
+    first = at.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    if first.month < 12:  # noqa: PLR2004 - December
+        return first, first.replace(month=first.month + 1)
+    return first, first.replace(year=first.year + 1, month=1)
 
 
 def get_period(zone: str, first: date | None, end: date | None) -> Period:

@@ -17,11 +17,14 @@ from sqlalchemy import (
     DateTime,
     Engine,
     MetaData,
+    Result,
     SQLColumnExpression,
     String,
+    UpdateBase,
     Uuid,
     event,
     make_url,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
@@ -190,6 +193,16 @@ def replace_dead_connection(connection: GuardedConnection, *_: object) -> None:
 def session() -> Session:
     """Return the session of the running request or job."""
     return db.session()
+
+
+def execute_bulk(statement: UpdateBase) -> Result[*tuple[Any, ...]]:
+    """Execute an UPDATE or DELETE without applying its changes to the objects in the session."""
+    return session().execute(statement.execution_options(synchronize_session=False))
+
+
+def disable_statement_timeout() -> None:
+    """Disable the statement timeout for the rest of the transaction."""
+    session().execute(text("SET LOCAL statement_timeout = 0"))
 
 
 def engine() -> Engine:

@@ -6,8 +6,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.billing.usage import service
-from app.billing.usage.service import upkeep
+from app.billing.usage.service import measuring, upkeep
 from app.kit import db, tenancy
 from tests.factories.counts import run_sql
 from tests.factories.orgs import Org, operator
@@ -32,8 +31,8 @@ def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         if settle:
             with tenancy.across_organizations(reason="settles like the job of invoices"):
-                service.settle_many([org.id], end)
-        return service.measure_period(start, end)
+                measuring.settle_many([org.id], end)
+        return measuring.measure_period(start, end)
 
 
 def insert_change(org: Org, meter: str, day: str, added: int = 0, removed: int = 0) -> None:

@@ -30,8 +30,6 @@ class InvoiceFilters(Schema):
 
     status = Str(validate=OneOf(tuple(InvoiceStatus)))
     kind = Str(validate=OneOf(tuple(InvoiceKind)))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class InvoicePeriod(Response):

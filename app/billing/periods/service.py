@@ -7,6 +7,7 @@ from typing import Any
 from app.billing.periods import queries
 from app.billing.seller.configuration import BillingFileError, require_configuration
 from app.kit import errors, jobs, tenancy
+from app.kit.days import get_month_bounds
 from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
@@ -26,10 +27,7 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
     """
     if not re.fullmatch(MONTH, period):
         raise ValueError(f"{period!r} is not a month in the form YYYY-MM")
-    first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
-    if first.month < 12:  # noqa: PLR2004 - December
-        return first, first.replace(month=first.month + 1)
-    return first, first.replace(year=first.year + 1, month=1)
+    return get_month_bounds(datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC))
 
 
 def close(*, period: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.models import NO_PLAN, PlanChange
-from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
 from app.billing.plans import service as plans
@@ -21,6 +20,7 @@ from app.billing.usage.queries.reading import read_month
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, tenancy
+from app.kit.days import get_month_bounds
 from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from app.engines.invoices import Tier
 from app.kit import container
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
@@ -29,18 +30,6 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 class CatalogError(ValueError):
     """The plan file is invalid; the message says where and why."""
-
-
-@dataclass(frozen=True)
-class Tier:
-    """A tier of a graduated price: each unit in the tier costs `unit_price`.
-
-    `up_to` is the last unit of the tier, or None if the tier has no upper bound. Units are numbered
-    from the first unit beyond the included quantity.
-    """
-
-    up_to: Decimal | None
-    unit_price: Decimal
 
 
 @dataclass(frozen=True)
@@ -73,14 +62,10 @@ class Plan:
     is_public: bool
 
 
-def get_plan(name: str, version: int | None = None) -> Plan:
-    """Return a version of a plan from the plan file; by default, the newest version.
-
-    Raises LookupError if the file has no such version. `app.billing.plans.service.get_plan` also
-    finds stored versions that are no longer in the file.
-    """
+def get_plan(name: str) -> Plan:
+    """Return the newest version of a plan from the plan file. Raises LookupError if it has none."""
     versions = load_catalog()[name]
-    return versions[max(versions) if version is None else version]
+    return versions[max(versions)]
 
 
 def list_plans() -> list[Plan]:

@@ -1,24 +1,31 @@
 """SQL queries for plans."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, String, column, select, values
 from sqlalchemy.dialects.postgresql import insert
 
 from app.billing.plans.models import PlanVersion, ScheduledPlanChange
-from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.prepared import Prepared
+
+_GET_PLAN = Prepared(
+    "get_plan", "uuid", "SELECT plan, plan_limits FROM organizations WHERE id = $1"
+)
 
 
-def get_plan() -> tuple[str, dict[str, Any]]:
-    """Return the name of the current organization's plan, and the limits set by the operator."""
-    statement = select(Organization.plan, Organization.plan_limits).where(
-        Organization.id == tenancy.current_organization_id()
-    )
-    plan, limits = db.session().execute(statement).one()
-    return plan, limits
+class PlanRow(NamedTuple):
+    """The name of an organization's plan, and the limits that the operator has set."""
+
+    plan: str
+    limits: dict[str, Any]
+
+
+def get_plan() -> PlanRow:
+    """Return the plan of the current organization, and the limits that the operator has set."""
+    return PlanRow._make(_GET_PLAN.first(str(tenancy.current_organization_id())))
 
 
 def find_scheduled_plan() -> str | None:
@@ -32,14 +39,6 @@ def list_names(request: PageRequest, names: Sequence[str]) -> Page:
     table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
     sorts = {"rank": table.c.rank, "name": table.c.name}
     return paginate(select(table.c.name, table.c.rank), request, sorts=sorts, unique=table.c.name)
-
-
-def find_definition(name: str, version: int) -> dict[str, Any] | None:
-    """Find the stored definition of a plan version; return None if it is not stored."""
-    statement = select(PlanVersion.definition).where(
-        PlanVersion.name == name, PlanVersion.version == version
-    )
-    return db.session().scalars(statement).one_or_none()
 
 
 def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:

@@ -39,19 +39,6 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
     return {meter: limits[meter] for meter in Meter}
 
 
-def get_plan(name: str, version: int) -> Plan:
-    """Return a plan version as it was when it was stored.
-
-    If the version is not stored, returns the version in the plan file. Later changes to the plan
-    file do not affect stored versions. Raises LookupError if the version is neither stored nor in
-    the plan file.
-    """
-    definition = queries.find_definition(name, version)
-    if definition is not None:
-        return catalogue.parse_plan(definition, "a stored plan")
-    return catalogue.get_plan(name, version)
-
-
 def store_plan(plan: Plan) -> None:
     """Store a plan version, unless it is already stored.
 

@@ -6,7 +6,6 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.billing.profiles.models import BillingProfile
-from app.identity.organizations.models import Organization
 from app.kit import db
 
 
@@ -23,9 +22,3 @@ def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
     """
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}
-
-
-def get_plan_name(organization_id: UUID) -> str:
-    """Return the name of the plan of an organization."""
-    statement = select(Organization.plan).where(Organization.id == organization_id)
-    return db.session().scalars(statement).one()

@@ -17,7 +17,7 @@ def get_billing_profile(caller: Caller) -> dict[str, Any]:
 
     Returns the recipient of invoices, and the currency, time zone and language of invoices.
     """
-    return service.get(caller.org.id)
+    return service.get()
 
 
 @blueprint.put(

@@ -24,7 +24,7 @@ find = queries.find
 find_many = queries.find_many
 
 
-def get(organization_id: UUID) -> dict[str, Any]:
+def get() -> dict[str, Any]:
     """Return the billing profile of the current organization.
 
     A profile that was never set has the revision 0, and the currency of the organization's plan.
@@ -34,7 +34,7 @@ def get(organization_id: UUID) -> dict[str, Any]:
         return _render_profile(profile)
     return {
         **dict.fromkeys(("name", "address", "tax_number", "email", "created_at", "updated_at")),
-        "currency": catalogue.get_plan(queries.get_plan_name(organization_id)).currency,
+        "currency": catalogue.get_plan(plan_queries.get_plan().plan).currency,
         "time_zone": "UTC",
         "language": LANGUAGES[0],
         "revision": 0,
@@ -63,9 +63,7 @@ def replace(
     """
     organization = organizations.lock(organization_id)
     profile = queries.find()
-    current_revision = 0 if profile is None else profile.revision
-    if revision is not None and revision != current_revision:
-        raise errors.stale(current_revision)
+    errors.check_revision(revision, 0 if profile is None else profile.revision)
     _check_currency(currency, organization.plan, plan_queries.find_scheduled_plan())
     country = _check_country(address["country"])
     values = {

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.billing.usage import service
 from app.billing.usage.schemas import Usage, UsageHistory, UsageHistoryQuery
+from app.billing.usage.service import reporting
 from app.kit.api.blueprint import Blueprint
 from app.kit.principal import Caller
 
@@ -17,7 +17,7 @@ def get_usage(caller: Caller) -> dict[str, Any]:
     Returns the usage of each meter, its limit, and a warning if the usage is at least 80% of the
     limit. A deleted document still counts in the month in which it was created.
     """
-    return service.describe_usage()
+    return reporting.describe_usage()
 
 
 @blueprint.get(
@@ -32,4 +32,4 @@ def get_usage_history(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     Returns the usage of each meter, or of one meter, on each day of a period. The default period is
     the last 30 days.
     """
-    return service.describe_history(**query)
+    return reporting.describe_history(**query)

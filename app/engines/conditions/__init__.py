@@ -11,7 +11,6 @@ compiled.explain(document)    # the same result with the reasons
 
 from app.engines.conditions.attributes import (
     ATTRIBUTES,
-    MAX_EXCERPT_CHARS,
     MAX_TEXT,
     METADATA_PREFIX,
     OPERATORS,
@@ -19,30 +18,18 @@ from app.engines.conditions.attributes import (
 )
 from app.engines.conditions.compiled import (
     MAX_CONDITIONS,
-    MAX_DEPTH,
-    MAX_PATTERNS,
     CompiledConditions,
     compile_conditions,
     count_patterns,
 )
-from app.engines.conditions.operators import (
-    MAX_PATTERN_BYTES,
-    MAX_PROGRAM_SIZE,
-    MAX_VALUES,
-    ConditionError,
-)
+from app.engines.conditions.operators import MAX_PATTERN_BYTES, ConditionError
 from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 
 __all__ = [
     "ATTRIBUTES",
     "MAX_CONDITIONS",
-    "MAX_DEPTH",
-    "MAX_EXCERPT_CHARS",
-    "MAX_PATTERNS",
     "MAX_PATTERN_BYTES",
-    "MAX_PROGRAM_SIZE",
     "MAX_TEXT",
-    "MAX_VALUES",
     "METADATA_PREFIX",
     "OPERATORS",
     "CompiledConditions",

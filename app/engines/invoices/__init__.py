@@ -6,15 +6,16 @@ literally; markup in it has no effect. See docs/decisions/0070-invoices-as-files
 """
 
 from app.engines.invoices.charges import (
-    TierLike,
+    Tier,
     compute_line,
     compute_price_line,
     compute_usage_lines,
+    prorate,
 )
 from app.engines.invoices.checks import check_document
-from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
+from app.engines.invoices.currencies import get_minor_digits, round_amount
 from app.engines.invoices.model import (
-    MAX_LINES,
+    MONTH_CODE,
     Document,
     DocumentKind,
     InvoiceError,
@@ -25,15 +26,10 @@ from app.engines.invoices.model import (
     Tax,
     TaxCategory,
     Totals,
+    get_unit_code,
 )
-from app.engines.invoices.proration import prorate
 from app.engines.invoices.service import render_pdf, render_xml
-from app.engines.invoices.tax_numbers import (
-    EU_COUNTRIES,
-    TaxNumberError,
-    TaxNumberProblem,
-    normalize_tax_number,
-)
+from app.engines.invoices.tax_numbers import EU_COUNTRIES, TaxNumberError, normalize_tax_number
 from app.engines.invoices.taxes import (
     TaxRule,
     build_eu_tax_rules,
@@ -41,19 +37,12 @@ from app.engines.invoices.taxes import (
     compute_tax,
     compute_totals,
 )
-from app.engines.invoices.texts import (
-    LANGUAGES,
-    describe_meter,
-    describe_plan,
-)
-from app.engines.invoices.units import MONTH_CODE, PIECE_CODE, get_unit_code
+from app.engines.invoices.texts import LANGUAGES, describe_meter, describe_plan
 
 __all__ = [
     "EU_COUNTRIES",
     "LANGUAGES",
-    "MAX_LINES",
     "MONTH_CODE",
-    "PIECE_CODE",
     "Document",
     "DocumentKind",
     "InvoiceError",
@@ -64,12 +53,10 @@ __all__ = [
     "Tax",
     "TaxCategory",
     "TaxNumberError",
-    "TaxNumberProblem",
     "TaxRule",
-    "TierLike",
+    "Tier",
     "Totals",
     "build_eu_tax_rules",
-    "can_have_xml",
     "check_document",
     "choose_tax_rule",
     "compute_line",

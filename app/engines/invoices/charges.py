@@ -1,36 +1,37 @@
-"""Compute document lines from prices, and from quantities with graduated price tiers."""
+"""Compute document lines from prices, and from quantities with graduated price tiers; prorate."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Protocol
 
 from app.engines.invoices.currencies import get_minor_digits, round_amount, round_half_up
-from app.engines.invoices.model import InvoiceError, Language, Line
+from app.engines.invoices.model import PIECE_CODE, InvoiceError, Language, Line
 from app.engines.invoices.texts import describe_tier
-from app.engines.invoices.units import PIECE_CODE
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUANTITY_DIGITS = 6
 """The decimal places to which charged quantities are rounded before amounts are computed."""
 
 
-class TierLike(Protocol):
-    """A tier of a graduated price: the price of each unit up to the tier's upper limit."""
+@dataclass(frozen=True)
+class Tier:
+    """A tier of a graduated price: each unit in the tier costs `unit_price`.
 
-    @property
-    def up_to(self) -> Decimal | None:
-        """Return the tier's upper limit in units above the included quantity, or None."""
+    `up_to` is the last unit of the tier, or None if the tier has no upper bound. Units are numbered
+    from the first unit beyond the included quantity.
+    """
 
-    @property
-    def unit_price(self) -> Decimal:
-        """Return the price of one unit in this tier."""
+    up_to: Decimal | None
+    unit_price: Decimal
 
 
 def compute_usage_lines(
     *,
     description: str,
-    tiers: Sequence[TierLike],
+    tiers: Sequence[Tier],
     quantity: int | Decimal,
     included: int | Decimal,
     unit: int,
@@ -101,7 +102,7 @@ def strip_trailing_zeros(number: Decimal) -> Decimal:
     return Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
-def _check_tiers(tiers: Sequence[TierLike]) -> None:
+def _check_tiers(tiers: Sequence[Tier]) -> None:
     ends = [tier.up_to for tier in tiers]
     bounds = [Decimal(0), *(end for end in ends if end is not None)]
     is_ordered = all(before < after for before, after in pairwise(bounds))
@@ -114,9 +115,39 @@ def _check_tiers(tiers: Sequence[TierLike]) -> None:
 
 
 def _list_tier_ranges(
-    tiers: Sequence[TierLike],
+    tiers: Sequence[Tier],
 ) -> Iterable[tuple[Decimal, Decimal | None, Decimal]]:
     start = Decimal(0)
     for tier in tiers:
         yield start, tier.up_to, tier.unit_price
         start = tier.up_to if tier.up_to is not None else start
+
+
+def prorate(
+    price: Decimal, start: datetime, end: datetime, period_start: datetime, period_end: datetime
+) -> Fraction:
+    """Prorate a period's price: return the exact part for the time from `start` up to `end`.
+
+    Timestamps have a time zone, and durations are measured in UTC: a day with a clock change has 23
+    or 25 hours, and a February has 28 or 29 days. Fractions of a second are dropped. If consecutive
+    time ranges cover the whole period, their parts add up to the price. Raises `InvoiceError` if
+    the time range is not within the period, or if the period is shorter than a second.
+    """
+    period_start_seconds, period_end_seconds = (
+        _count_seconds(period_start),
+        _count_seconds(period_end),
+    )
+    start_seconds, end_seconds = _count_seconds(start), _count_seconds(end)
+    if period_start_seconds >= period_end_seconds:
+        raise InvoiceError("period_end", "must be after the start of the period")
+    if not period_start_seconds <= start_seconds <= end_seconds <= period_end_seconds:
+        raise InvoiceError("start", "must be within the period and not after the end")
+    return Fraction(price) * Fraction(
+        end_seconds - start_seconds, period_end_seconds - period_start_seconds
+    )
+
+
+def _count_seconds(timestamp: datetime) -> int:
+    if timestamp.tzinfo is None:
+        raise InvoiceError("start", "must have a time zone")
+    return (timestamp - _EPOCH) // timedelta(seconds=1)

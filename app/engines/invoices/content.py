@@ -8,9 +8,13 @@ from typing import Any
 from app.engines.invoices.fonts import FAMILIES, replace_missing_glyphs
 from app.engines.invoices.model import Document, Party, Tax
 from app.engines.invoices.plain import clean_text
-from app.engines.invoices.sentences import describe_payment, describe_reason
 from app.engines.invoices.tax_numbers import is_vat_number
-from app.engines.invoices.texts import Translations, load_translations
+from app.engines.invoices.texts import (
+    Translations,
+    describe_payment,
+    describe_reason,
+    load_translations,
+)
 
 _HAN_SCRIPTS = {
     "CN": ("zh", "CN"),

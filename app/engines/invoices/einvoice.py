@@ -14,9 +14,8 @@ from app.engines.invoices.charges import strip_trailing_zeros
 from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import Document, InvoiceError, Line, Party, Tax, TaxCategory
 from app.engines.invoices.plain import clean_text
-from app.engines.invoices.sentences import describe_payment, describe_reason
 from app.engines.invoices.tax_numbers import is_vat_number
-from app.engines.invoices.texts import load_translations
+from app.engines.invoices.texts import describe_payment, describe_reason, load_translations
 
 LEVEL = "en16931"
 TYPE_CODES = {"invoice": "380", "credit_note": "381"}

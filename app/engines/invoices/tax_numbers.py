@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Collection
-from typing import Literal, Protocol
+from typing import Protocol
 
 from stdnum import get_cc_module
 from stdnum.eu import vat
 
 from app.engines.invoices.model import InvoiceError
-
-TaxNumberProblem = Literal["malformed", "other_country"]
 
 EU_COUNTRIES: Collection[str] = frozenset(
     code.upper() for code in vat.MEMBER_STATES if code != "xi"
@@ -23,11 +21,10 @@ _VAT_PREFIX = re.compile(r"[A-Z]{2}(?=[A-Z0-9+*]*[0-9])")
 
 
 class TaxNumberError(InvoiceError):
-    """A tax number is malformed, or belongs to another country; `problem` is the reason."""
+    """A tax number is malformed, or belongs to another country."""
 
-    def __init__(self, problem: TaxNumberProblem, message: str) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__("tax_number", message)
-        self.problem = problem
 
 
 def normalize_tax_number(number: str, country: str) -> str:
@@ -46,8 +43,7 @@ def normalize_tax_number(number: str, country: str) -> str:
     if module is None:
         if not _GENERIC_FORMAT.fullmatch(text):
             raise TaxNumberError(
-                "malformed",
-                "must have at most 30 letters, digits, spaces, dots, slashes or hyphens",
+                "must have at most 30 letters, digits, spaces, dots, slashes or hyphens"
             )
         return text
     compact = _validate(module, text, country)
@@ -87,7 +83,7 @@ def _validate(module: _Validator, text: str, country: str) -> str:
     try:
         return str(module.validate(text))
     except ValueError:  # also raised for characters that a module does not expect
-        raise TaxNumberError("malformed", f"is not a valid tax number of {country}") from None
+        raise TaxNumberError(f"is not a valid tax number of {country}") from None
 
 
 def _reject_other_country(text: str, country: str) -> None:
@@ -97,4 +93,4 @@ def _reject_other_country(text: str, country: str) -> None:
         return
     owner = _COUNTRY_BY_PREFIX.get(compact[:2], compact[:2])
     if owner != country and vat.is_valid(compact):
-        raise TaxNumberError("other_country", f"is a tax number of {owner}, not of {country}")
+        raise TaxNumberError(f"is a tax number of {owner}, not of {country}")

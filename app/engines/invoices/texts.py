@@ -18,8 +18,15 @@ from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal
 
 from app.engines.invoices.currencies import get_minor_digits
-from app.engines.invoices.model import MAX_DECIMALS, InvoiceError, Language
-from app.engines.invoices.units import find_unit_code
+from app.engines.invoices.model import (
+    MAX_DECIMALS,
+    Document,
+    InvoiceError,
+    Language,
+    Tax,
+    find_unit_code,
+)
+from app.engines.invoices.plain import clean_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent / "languages"
@@ -147,6 +154,33 @@ def describe_tier(
         first=translations.format_quantity(first),
         last=translations.format_quantity(end),
     )
+
+
+def describe_payment(document: Document) -> str:
+    """Return a sentence with the amount to pay and the due date, or with the amount credited."""
+    translations = load_translations(document.language)
+    sentence = translations.sentences[_choose_sentence(document)]
+    due = translations.format_day(document.due_at, document.time_zone) if document.due_at else ""
+    return sentence.format(
+        total=translations.format_money(document.total, document.currency),
+        due=due,
+        number=clean_text(document.number or translations.labels["draft"]),
+    )
+
+
+def describe_reason(tax: Tax, translations: Translations) -> str | None:
+    """Return the reason why no tax is charged, or None if tax is charged."""
+    if tax.rate:
+        return None
+    return clean_text(tax.reason) if tax.reason else translations.reasons[tax.category]
+
+
+def _choose_sentence(document: Document) -> str:
+    if document.total <= 0:
+        return "no_payment"
+    if document.kind == "credit_note":
+        return "credit"
+    return "pay" if document.due_at else "pay_now"
 
 
 def _build_pattern(min_decimals: int, max_decimals: int = 0) -> str:

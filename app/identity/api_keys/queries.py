@@ -149,8 +149,4 @@ def delete_by_creator(user_id: UUID) -> None:
 
     Within `tenancy.across_organizations`, deletes the keys in all organizations.
     """
-    db.session().execute(
-        delete(ApiKey)
-        .where(ApiKey.created_by == user_id)
-        .execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(delete(ApiKey).where(ApiKey.created_by == user_id))

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.api_keys import queries, service
-from app.identity.api_keys.schemas import ApiKey, ApiKeyFilters, ApiKeyWithSecret, CreateApiKey
+from app.identity.api_keys.schemas import ApiKey, ApiKeyWithSecret, CreateApiKey
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -16,7 +16,7 @@ _MANAGE = "api_keys:manage"
 @blueprint.get(
     "/organizations/{org_slug}/api-keys",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at", "name"), filters=ApiKeyFilters),
+    query=Listing(sorts=("-created_at", "name"), created=True),
     returns=ApiKey,
 )
 def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:

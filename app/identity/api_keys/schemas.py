@@ -62,10 +62,3 @@ class ApiKeyWithSecret(ApiKey):
     """A new API key; `key` is returned only once."""
 
     key = ShownOnce("The complete key.")
-
-
-class ApiKeyFilters(Schema):
-    """Query parameters that filter a list of API keys."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()

@@ -74,10 +74,7 @@ def revoke(key_id: UUID) -> None:
 
     Raises 404 for an unknown id.
     """
-    record = queries.lock(key_id)
-    if record is None:
-        raise errors.not_found()
-    db.session().delete(record)
+    db.session().delete(errors.require_found(queries.lock(key_id)))
     db.session().flush()
 
 

@@ -33,9 +33,7 @@ class AuditFollower:
         """
         with tenancy.across_organizations(reason=_REASON):
             if self._slug is not None:
-                chain = queries.find_chain_by_slug(self._slug)
-                if chain is None:
-                    raise errors.not_found()
+                chain = errors.require_found(queries.find_chain_by_slug(self._slug))
                 self._chain_id = chain[0]
             # Read the known ids first: an entry that is committed between the two statements must
             # count as new.

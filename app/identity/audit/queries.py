@@ -119,7 +119,6 @@ _VALID_START = text(
     JOIN organizations o ON o.id = :organization_id
     """
 )
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
 class EntryDigest(NamedTuple):
@@ -196,7 +195,7 @@ def append_block(
 def erase_chain(organization_id: UUID, proof: str) -> UUID:
     """Replace a chain with one new entry that contains `proof` (JSON); return the entry's id."""
     db.session().flush()
-    db.session().execute(_NO_TIMEOUT)
+    db.disable_statement_timeout()
     values = {"organization_id": organization_id, "proof": proof}
     entry_id: UUID = db.session().execute(_ERASE, values).scalar_one()
     return entry_id
@@ -208,7 +207,7 @@ def remove_user_entries(user_ids: Sequence[UUID]) -> int:
     Removes only entries that belong to no organization, and returns how many were removed.
     """
     db.session().flush()
-    db.session().execute(_NO_TIMEOUT)
+    db.disable_statement_timeout()
     return int(db.session().execute(_REMOVE_USER_ENTRIES, {"people": list(user_ids)}).scalar_one())
 
 
@@ -293,8 +292,3 @@ def has_valid_start(organization_id: UUID) -> bool:
     """
     is_valid: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
     return is_valid is not False
-
-
-def disable_statement_timeout() -> None:
-    """Disable the statement timeout for the rest of the transaction."""
-    db.session().execute(_NO_TIMEOUT)

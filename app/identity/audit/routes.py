@@ -14,7 +14,7 @@ blueprint = Blueprint("audit", tag="organizations")
 @blueprint.get(
     "/organizations/{org_slug}/audit-log",
     permission="audit_log:read",
-    query=Listing(sorts=("-at",), filters=AuditFilters),
+    query=Listing(sorts=("-at",), filters=AuditFilters, created=True),
     returns=AuditEntry,
 )
 def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:

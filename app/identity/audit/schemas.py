@@ -12,8 +12,6 @@ class AuditFilters(Schema):
     action = Str(max_length=100)
     target_type = Str(max_length=100)
     target_id = Uuid()
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class Actor(Response):

@@ -19,7 +19,7 @@ from app.identity.audit.chain import (
     has_valid_mac,
 )
 from app.identity.audit.verifying import ChainVerifier, VerificationReport
-from app.kit import errors, tenancy
+from app.kit import db, errors, tenancy
 from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
 
@@ -99,13 +99,10 @@ def verify(
     """
     report = VerificationReport()
     with tenancy.across_organizations(reason="verifies the chains of every organization"):
-        queries.disable_statement_timeout()
+        db.disable_statement_timeout()
         chains = queries.list_chains()
         if organization_slug is not None:
-            organization_chain = queries.find_chain_by_slug(organization_slug)
-            if organization_chain is None:
-                raise errors.not_found()
-            chains = [organization_chain]
+            chains = [errors.require_found(queries.find_chain_by_slug(organization_slug))]
         total = sum(queries.get_head(chain_id).entry_count for chain_id, _ in chains)
 
         def on_block() -> None:

@@ -99,9 +99,7 @@ def verify_password(caller: Caller, password: str) -> User:
     """
     subject = attempts.get_user_subject(caller.user_id)
     has_failures = attempts.check_wait(subject)
-    user = user_queries.get(caller.user_id)
-    if user is None:
-        raise errors.not_found()
+    user = errors.require_found(user_queries.get(caller.user_id))
     stored_hash = user.password_hash
     if (
         not secrets.verify_password(stored_hash or secrets.build_dummy_hash(), password)

@@ -227,9 +227,8 @@ def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
         .where(*conditions)
         .values(revoked_at=db.utc_now())
         .returning(Session.token_version)
-        .execution_options(synchronize_session=False)
     )
-    return list(db.session().scalars(statement))
+    return list(db.execute_bulk(statement).scalars())
 
 
 def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:

@@ -75,7 +75,7 @@ def get_session(caller: Caller) -> dict[str, Any]:
 @blueprint.get(
     "/auth/sessions",
     access="user",
-    query=Listing(sorts=("-issued_at", "last_seen_at"), filters=schemas.SessionFilters),
+    query=Listing(sorts=("-issued_at", "last_seen_at"), created=True),
     returns=schemas.ActiveSession,
 )
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:

@@ -37,10 +37,15 @@ class ResetRequest(Schema):
     email = Str(required=True, max_length=320)
 
 
-class ResetConfirmation(Schema):
-    """Request body to set a new password with an emailed token."""
+class EmailConfirmation(Schema):
+    """Request body to confirm an email address with an emailed token."""
 
     token = Str(required=True, max_length=200)
+
+
+class ResetConfirmation(EmailConfirmation):
+    """Request body to set a new password with an emailed token."""
+
     password = Str(required=True, max_length=1024)
 
 
@@ -51,17 +56,8 @@ class PasswordChange(Schema):
     new_password = Str(required=True, max_length=1024)
 
 
-class EmailChangeRequest(Schema):
+class EmailChangeRequest(Login):
     """Request body to ask for a link that confirms a new or unverified email address."""
-
-    email = Str(required=True, max_length=320)
-    password = Str(required=True, max_length=1024)
-
-
-class EmailConfirmation(Schema):
-    """Request body to confirm an email address with an emailed token."""
-
-    token = Str(required=True, max_length=200)
 
 
 class EmailedLink(Response):
@@ -75,13 +71,6 @@ class ConfirmedEmail(Response):
 
     email = Str()
     email_verified = Bool()
-
-
-class SessionFilters(Schema):
-    """Query parameters that filter the caller's sessions by `issued_at`."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class ActiveSession(Response):

@@ -271,9 +271,7 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     If the caller's session is limited to one organization, the token version is not incremented,
     because that would also end sessions that are not limited to that organization.
     """
-    user = user_queries.lock(caller.user_id)
-    if user is None:
-        raise errors.not_found()
+    user = errors.require_found(user_queries.lock(caller.user_id))
     if caller.only_organization is None:
         return {"revoked": end_all_sessions(user)}
     revoked_count = queries.revoke_all(

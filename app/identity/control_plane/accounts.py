@@ -55,10 +55,7 @@ def list_users(
     organization_id = None
     with tenancy.across_organizations(reason="the operator sees every account"):
         if slug is not None:
-            organization = queries.find_by_slug(slug)
-            if organization is None:
-                raise errors.not_found()
-            organization_id = organization.id
+            organization_id = errors.require_found(queries.find_by_slug(slug)).id
         yield from queries.list_users(organization_id=organization_id, disabled=disabled)
 
 
@@ -145,10 +142,7 @@ def _find_user(email: str) -> User:
 
 
 def _lock_user(email: str) -> User:
-    user = user_queries.lock(_find_user(email).id)
-    if user is None:
-        raise errors.not_found()
-    return user
+    return errors.require_found(user_queries.lock(_find_user(email).id))
 
 
 def _render_user(user: User) -> dict[str, Any]:

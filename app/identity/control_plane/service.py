@@ -90,9 +90,7 @@ def reopen(slug: str) -> dict[str, Any]:
 
     Raises 404, and 409 if the organization is not closed or if its erasure has begun.
     """
-    organization = queries.find_by_slug(slug, lock=True)
-    if organization is None:
-        raise errors.not_found()
+    organization = errors.require_found(queries.find_by_slug(slug, lock=True))
     with tenancy.organization(organization.id):
         organizations.reopen_locked_organization(organization)
     return render(organization)
@@ -132,13 +130,10 @@ def render(organization: Organization) -> dict[str, Any]:
 
 
 def _lock_open_organization(slug: str, revision: int | None = None) -> Organization:
-    organization = queries.find_by_slug(slug, lock=True)
-    if organization is None:
-        raise errors.not_found()
+    organization = errors.require_found(queries.find_by_slug(slug, lock=True))
     if organization.status not in ("active", "suspended"):
         raise errors.conflict("The organization was closed.", state=organization.status)
-    if revision not in (None, organization.revision):
-        raise errors.stale(organization.revision)
+    errors.check_revision(revision, organization.revision)
     return organization
 
 
@@ -176,9 +171,7 @@ def get_organization(slug: str) -> dict[str, Any]:
 
     Raises 404 for an unknown slug.
     """
-    organization = queries.find_by_slug(slug)
-    if organization is None:
-        raise errors.not_found()
+    organization = errors.require_found(queries.find_by_slug(slug))
     with tenancy.organization(organization.id):
         owners = [user.email for user in queries.list_enabled_owners(organization.id)]
         member_count = queries.count_members(organization.id)

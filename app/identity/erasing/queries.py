@@ -40,7 +40,6 @@ _ADD_TO_ERASURE = text(
     """
 )
 
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _RECORD_FILES = text(
     """
     UPDATE organizations
@@ -139,7 +138,7 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
     `closed_at`, or is referenced by records of another organization. Turns off the statement
     timeout until the transaction ends. Call this function within `tenancy.across_organizations`.
     """
-    db.session().execute(_NO_TIMEOUT)
+    db.disable_statement_timeout()
     is_member = exists().where(Membership.user_id == User.id)
     is_used = exists().where(
         Session.user_id == User.id,
@@ -166,11 +165,7 @@ def _delete_users(user_ids: list[UUID]) -> bool:
     """
     try:
         with db.session().begin_nested():
-            db.session().execute(
-                delete(User)
-                .where(User.id.in_(user_ids))
-                .execution_options(synchronize_session=False)
-            )
+            db.execute_bulk(delete(User).where(User.id.in_(user_ids)))
     except IntegrityError:
         return False
     return True

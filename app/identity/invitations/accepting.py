@@ -107,9 +107,7 @@ def _find_open_invitation(token: str) -> TokenInvitation:
     with tenancy.across_organizations(
         reason="the organization is known only from the invitation's token"
     ):
-        row = queries.find_by_token(hash_token(token))
-    if row is None:
-        raise errors.not_found()
+        row = errors.require_found(queries.find_by_token(hash_token(token)))
     if row.organization.status in CLOSED_STATUSES:
         raise _build_not_open_error("revoked")
     if row.status != "open":

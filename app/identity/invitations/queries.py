@@ -125,9 +125,8 @@ def _end_pending_invitations(
         .where(*conditions, *_PENDING)
         .values({column: func.now(), "updated_at": func.now()})
         .returning(Invitation.id, Invitation.role, Invitation.team_ids)
-        .execution_options(synchronize_session=False)
     )
-    return [EndedInvitation(*row) for row in db.session().execute(statement)]
+    return [EndedInvitation(*row) for row in db.execute_bulk(statement)]
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:

@@ -65,7 +65,7 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, 
 @blueprint.get(
     "/organizations/{org_slug}/invitations",
     permission="invitations:manage",
-    query=Listing(sorts=("-created_at", "email"), filters=InvitationFilters),
+    query=Listing(sorts=("-created_at", "email"), filters=InvitationFilters, created=True),
     returns=Invitation,
 )
 def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:

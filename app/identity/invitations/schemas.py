@@ -42,8 +42,6 @@ class InvitationFilters(Schema):
     """Query parameters that filter a list of invitations."""
 
     status = Str(validate=OneOf(STATUSES), load_default="open")
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class CreateInvitation(Schema):

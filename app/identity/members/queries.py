@@ -189,12 +189,8 @@ def lock_and_count_other_owners(user_id: UUID) -> int:
 
 def set_role(user_id: UUID, role: str) -> None:
     """Set a member's role and increment the membership's revision."""
-    db.session().execute(
-        update(Membership)
-        .where(Membership.user_id == user_id)
-        .values(role=role, revision=Membership.revision + 1, updated_at=func.now())
-        .execution_options(synchronize_session=False)
-    )
+    values = {"role": role, "revision": Membership.revision + 1, "updated_at": func.now()}
+    db.execute_bulk(update(Membership).where(Membership.user_id == user_id).values(values))
 
 
 def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
@@ -211,8 +207,4 @@ def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
 
 def remove(user_id: UUID) -> None:
     """Remove a member from the organization and its teams."""
-    db.session().execute(
-        delete(Membership)
-        .where(Membership.user_id == user_id)
-        .execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(delete(Membership).where(Membership.user_id == user_id))

@@ -17,10 +17,7 @@ from app.kit.principal import Caller
 
 def get(user_id: UUID) -> MemberDetails:
     """Return a member with their teams. Raises 404 if the user is not a member."""
-    member = queries.get(user_id)
-    if member is None:
-        raise errors.not_found()
-    return member
+    return errors.require_found(queries.get(user_id))
 
 
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
@@ -39,7 +36,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
         )
     # Only owners can change the role of an owner or make somebody an owner.
     require_role(caller.role, max(old_role, new_role))
-    _check_revision(member, revision)
+    errors.check_revision(revision, member.revision)
     if old_role is new_role:
         return get(user_id)
     if old_role is Role.owner:
@@ -63,7 +60,7 @@ def remove(caller: Caller, user_id: UUID, *, revision: int | None) -> None:
     if not is_leaving:
         require_role(caller.role, Role.admin)
         require_role(caller.role, role)
-    _check_revision(member, revision)
+    errors.check_revision(revision, member.revision)
     if role is Role.owner:
         _check_other_owner(user_id)
     if not is_leaving:
@@ -86,16 +83,11 @@ def transfer_ownership(caller: Caller, *, user_id: UUID, revision: int | None) -
     require_role(organizations.lock_role(caller), Role.owner)
     if queries.lock_and_check_disabled(user_id):
         raise errors.invalid("This member's account is disabled.", "user_id")
-    _check_revision(get(user_id), revision)
+    errors.check_revision(revision, get(user_id).revision)
     if Role[role] is not Role.owner:
         change_role(user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id)
     change_role(caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id)
     return get(user_id)
-
-
-def _check_revision(member: MemberDetails, revision: int | None) -> None:
-    if revision not in (None, member.revision):
-        raise errors.stale(member.revision)
 
 
 def _check_other_owner(user_id: UUID) -> None:

@@ -200,11 +200,7 @@ def record_removed_member(user_id: UUID) -> None:
 
 def delete_removed_member(user_id: UUID) -> None:
     """Delete the record of the user's earlier removal from the organization, if there is one."""
-    db.session().execute(
-        delete(RemovedMember)
-        .where(RemovedMember.user_id == user_id)
-        .execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(delete(RemovedMember).where(RemovedMember.user_id == user_id))
 
 
 def is_removed_member(user_id: UUID) -> bool:

@@ -7,7 +7,6 @@ from app.identity.organizations.schemas import (
     CloseOrganization,
     CreateOrganization,
     Organization,
-    OrganizationFilters,
     UpdateOrganization,
 )
 from app.kit.api.blueprint import Blueprint, Listing
@@ -22,7 +21,7 @@ blueprint = Blueprint("organizations", description="Organizations, which are the
     "/organizations",
     access="user",
     keys=True,
-    query=Listing(sorts=("name", "created_at"), filters=OrganizationFilters),
+    query=Listing(sorts=("name", "created_at"), created=True),
     returns=Organization,
 )
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:

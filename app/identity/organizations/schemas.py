@@ -21,13 +21,6 @@ from app.kit.settings import PLANS
 PROVIDERS = ("builtin", "openai_compatible")
 
 
-class OrganizationFilters(Schema):
-    """Query parameters that filter the caller's organizations."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
-
-
 class OrganizationSummary(Response):
     """An organization of the user, with the user's role in the organization."""
 

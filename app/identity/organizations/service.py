@@ -251,8 +251,7 @@ def reopen_locked_organization(record: Organization) -> None:
 def lock(organization_id: UUID, revision: int | None = None) -> Organization:
     """Lock and return an organization. Raises 409 if `revision` is given but outdated."""
     record = queries.lock(organization_id)
-    if revision not in (None, record.revision):
-        raise errors.stale(record.revision)
+    errors.check_revision(revision, record.revision)
     return record
 
 

@@ -60,14 +60,6 @@ class InvitationForm(NewPasswordForm):
     name = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
 
-def _find_no_problems(_form: Form, _context: Context) -> list[Problem]:
-    return []
-
-
-def _build_no_inputs(_form: Form, _context: Context) -> list[Input]:
-    return []
-
-
 @dataclass(frozen=True, kw_only=True)
 class FormPage:
     """A page with one form.
@@ -85,13 +77,13 @@ class FormPage:
     name: str
     page: WebPage
     operation: str
-    records: str
-    limit: str | None
     read: Callable[[str, str], Context]
-    perform: Callable[[Form, Context], None]
+    perform: Callable[[Form, Context], object]
+    records: str = "sessions"
+    limit: str | None = None
     form: type[Schema] = TokenForm
-    check: Callable[[Form, Context], list[Problem]] = _find_no_problems
-    inputs: Callable[[Form, Context], Sequence[Input]] = _build_no_inputs
+    check: Callable[[Form, Context], list[Problem]] = lambda _form, _context: []
+    inputs: Callable[[Form, Context], Sequence[Input]] = lambda _form, _context: []
     phrases: Mapping[str, Problem] = field(default_factory=dict)
     new_link_page: WebPage | None = None
     done_status: int = 200
@@ -128,7 +120,6 @@ RESET_PASSWORD = FormPage(
     name="reset_password",
     page=WebPage.RESET_PASSWORD,
     operation="confirm_password_reset",
-    records="sessions",
     limit="password",
     read=lambda token, _language: {"email": links.get_address(token, links.PASSWORD_RESET)},
     perform=_reset_password,
@@ -151,19 +142,14 @@ def _check_email(form: Form, _context: Context) -> list[Problem]:
     return []
 
 
-def _request_reset(form: Form, _context: Context) -> None:
-    credentials.request_reset(form["email"].strip())
-
-
 FORGOT_PASSWORD = FormPage(
     name="forgot_password",
     page=WebPage.FORGOT_PASSWORD,
     operation="request_password_reset",
-    records="sessions",
     limit="password",
     # Nothing is read, so that the page and its response are the same for every address.
     read=lambda _token, _language: {},
-    perform=_request_reset,
+    perform=lambda form, _context: credentials.request_reset(form["email"].strip()),
     form=ForgotPasswordForm,
     check=_check_email,
     inputs=lambda form, _context: [
@@ -179,18 +165,12 @@ FORGOT_PASSWORD = FormPage(
 )
 
 
-def _confirm_email(form: Form, _context: Context) -> None:
-    credentials.confirm_email_change(form["token"])
-
-
 CONFIRM_EMAIL = FormPage(
     name="confirm_email",
     page=WebPage.CONFIRM_EMAIL,
     operation="confirm_email_change",
-    records="sessions",
-    limit=None,
     read=lambda token, _language: {"email": links.get_address(token, links.EMAIL_CONFIRMATION)},
-    perform=_confirm_email,
+    perform=lambda form, _context: credentials.confirm_email_change(form["token"]),
 )
 
 
@@ -268,7 +248,6 @@ CONFIRM_SIGN_ON = FormPage(
     name="confirm_sign_on",
     page=WebPage.CONFIRM_SIGN_ON,
     operation="exchange_sso_code",
-    records="sessions",
     limit="sso",
     read=lambda token, _language: flows.get_confirmation(token, browser_secret=cookies.read()),
     perform=_confirm_sign_on,

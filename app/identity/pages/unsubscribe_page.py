@@ -4,7 +4,7 @@ from flask import Response, request
 
 from app.identity.pages import handling
 from app.identity.pages.rendering import PHRASES
-from app.identity.pages.token_pages import Context, Form, FormPage, TokenForm
+from app.identity.pages.token_pages import Context, FormPage, TokenForm
 from app.identity.users import unsubscribing
 from app.kit.api.fields import Str
 from app.kit.links import WebPage
@@ -29,18 +29,13 @@ def _get_type_label(notification_type: str, language: str) -> str:
     return "".join(part.text for part in PHRASES.find(f"kinds.{notification_type}", language))
 
 
-def _unsubscribe(form: Form, _context: Context) -> None:
-    unsubscribing.unsubscribe(form["token"])
-
-
 UNSUBSCRIBE = FormPage(
     name="unsubscribe",
     page=WebPage.UNSUBSCRIBE,
     operation="update_notification_preferences",
     records="users",
-    limit=None,
     read=_read,
-    perform=_unsubscribe,
+    perform=lambda form, _context: unsubscribing.unsubscribe(form["token"]),
     form=UnsubscribeForm,
 )
 

@@ -1,4 +1,9 @@
-"""Accounts for identities: finding, creating or refusing the account, and email confirmation."""
+"""Accounts for identities: finding, creating or refusing the account, and email confirmation.
+
+Until an account's address is verified, it is only a claim of a provider. Somebody else may have
+made their own provider claim the address, and could otherwise keep access to the account. Therefore
+the verification of the address removes the identities that were linked before.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,6 +11,7 @@ from uuid import UUID
 
 from limits import RateLimitItemPerSecond
 
+from app.identity.auth import verification
 from app.identity.organizations.models import Organization
 from app.identity.sso import links, queries
 from app.identity.sso.models import Flow, Identity
@@ -14,7 +20,7 @@ from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import errors, ratelimit
+from app.kit import db, errors, ratelimit, tenancy
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
@@ -53,10 +59,21 @@ def lock_linked_identity(identity: ExternalIdentity) -> Identity | None:
     Returns None if the identity is not linked in the current organization.
     """
     user_id = queries.find_linked_user_id(identity.issuer, identity.subject)
-    # Accounts are locked before identities, as in `unlinking`.
+    # Accounts are locked before identities, as in `unlink_identities`.
     if user_id is None or user_queries.lock(user_id) is None:
         return None
     return queries.lock_identity(identity.issuer, identity.subject)
+
+
+def unlink_identities(user_id: UUID, *, kept_id: UUID | None = None) -> None:
+    """Delete a user's identities in all organizations, except `kept_id` if it is not None."""
+    # Write pending changes now: they belong to the current organization, which is unset below.
+    db.session().flush()
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        queries.delete_identities(user_id, kept_id=kept_id)
+
+
+verification.register(unlink_identities)
 
 
 def find_or_create(identity: ExternalIdentity) -> AccountMatch:

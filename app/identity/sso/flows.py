@@ -128,10 +128,9 @@ def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> Sing
         .where(*conditions, model.used_at.is_(None), model.expires_at > func.now())
         .values(used_at=func.now())
         .returning(model)
-        .execution_options(synchronize_session=False)
     )
     with tenancy.across_organizations(reason="the secret determines the organization"):
-        return db.session().scalars(statement).one_or_none()
+        return db.execute_bulk(statement).scalars().one_or_none()
 
 
 def decrypt_code_verifier(flow: Flow) -> str:

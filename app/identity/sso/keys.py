@@ -120,7 +120,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
     )
-    result = db.session().execute(
+    result = db.execute_bulk(
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
@@ -131,7 +131,6 @@ def _claim_fetch(configuration: Configuration) -> bool:
             fetches=case((window_is_over, 1), else_=ProviderState.fetches + 1),
         )
         .returning(ProviderState.configuration_id)
-        .execution_options(synchronize_session=False)
     )
     is_within_limit = result.first() is not None
     db.checkpoint()

@@ -94,16 +94,12 @@ def release_domain_of_closed_organization(domain: str) -> None:
     Call this function within `tenancy.across_organizations`.
     """
     closed_ids = select(Organization.id).where(Organization.status.in_(CLOSED_STATUSES))
-    db.session().execute(
-        update(Domain)
-        .where(
-            Domain.domain == domain,
-            Domain.verified_at.is_not(None),
-            Domain.organization_id.in_(closed_ids),
-        )
-        .values(verified_at=None, missing_since=None, vouched=False)
-        .execution_options(synchronize_session=False)
+    statement = update(Domain).where(
+        Domain.domain == domain,
+        Domain.verified_at.is_not(None),
+        Domain.organization_id.in_(closed_ids),
     )
+    db.execute_bulk(statement.values(verified_at=None, missing_since=None, vouched=False))
 
 
 def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
@@ -212,12 +208,12 @@ def find_enforcing_organization(domain: str) -> Organization | None:
     return pair[0] if pair is not None and pair[1].enforced else None
 
 
-def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
+def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> None:
     """End all sessions of each user in the email domains who has an active password session.
 
-    Increments the token version of these users, and returns the number of users. Owners of the
-    organization are excluded. Waits for concurrent logins, which lock their user. Call this
-    function within `tenancy.across_organizations`.
+    Increments the token version of these users. Owners of the organization are excluded. Waits for
+    concurrent logins, which lock their user. Call this function within
+    `tenancy.across_organizations`.
     """
     owner_ids = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"
@@ -237,9 +233,8 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
         update(User)
         .where(*conditions, User.id.in_(password_user_ids))
         .values(token_version=User.token_version + 1)
-        .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).rowcount  # type: ignore[attr-defined, no-any-return]
+    db.execute_bulk(statement)
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:

@@ -29,10 +29,7 @@ from app.kit.principal import Caller
 
 def get(slug: str) -> dict[str, Any]:
     """Return the current organization's single sign-on configuration. Raises 404 if none exists."""
-    configuration = queries.get_configuration()
-    if configuration is None:
-        raise errors.not_found()
-    return _describe(configuration, slug)
+    return _describe(errors.require_found(queries.get_configuration()), slug)
 
 
 def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
@@ -149,8 +146,7 @@ def _lock_configuration(caller: Caller, revision: int | None) -> Configuration |
     # Sign-ins also lock the configuration before the membership.
     require_role(organizations.lock_role(caller), PERMISSIONS["sso:manage"])
     current_revision = configuration.revision if configuration is not None else 0
-    if revision is not None and revision != current_revision:
-        raise errors.stale(current_revision)
+    errors.check_revision(revision, current_revision)
     return configuration
 
 
@@ -209,9 +205,7 @@ def start(
             pair = queries.find_by_domain(accounts.parse_domain(email))
         else:
             pair = queries.find_by_slug(org_slug or "")
-    if pair is None:
-        raise errors.not_found()
-    organization, configuration = pair
+    organization, configuration = errors.require_found(pair)
     with tenancy.organization(organization.id):
         new_flow: NewFlow = flows.begin(
             configuration,

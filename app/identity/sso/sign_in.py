@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from app.identity.auth import credentials
 from app.identity.organizations.models import Membership, Organization
-from app.identity.sso import accounts, flows, members, queries, unlinking
+from app.identity.sso import accounts, flows, members, queries
 from app.identity.sso.models import Configuration, Flow, Identity
 from app.identity.sso.providers import ExternalIdentity
 from app.identity.users import queries as user_queries
@@ -114,7 +114,7 @@ def _remove_previous_access(user: User, known_identity: Identity | None) -> None
     """
     credentials.remove_credentials(user)
     user_queries.update_account(user, email_verified_at=db.utc_now())
-    unlinking.unlink_identities(
+    accounts.unlink_identities(
         user.id, kept_id=known_identity.id if known_identity is not None else None
     )
 

@@ -271,16 +271,11 @@ def remove_member(team_id: UUID, user_id: UUID) -> bool:
         delete(TeamMember)
         .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)
         .returning(TeamMember.user_id)
-        .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).first() is not None
+    return db.execute_bulk(statement).first() is not None
 
 
 def set_lead(team_id: UUID, user_id: UUID) -> None:
     """Set the lead of a newly created team without changing its `revision` or `updated_at`."""
-    db.session().execute(
-        update(Team)
-        .where(Team.id == team_id)
-        .values(lead_id=user_id, updated_at=Team.updated_at)
-        .execution_options(synchronize_session=False)
-    )
+    statement = update(Team).where(Team.id == team_id)
+    db.execute_bulk(statement.values(lead_id=user_id, updated_at=Team.updated_at))

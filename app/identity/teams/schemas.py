@@ -88,8 +88,6 @@ class TeamFilters(Schema):
     lead_id = Uuid()
     member = Uuid(description="The id of a member of the team.")
     skill = Str(min_length=1, max_length=MAX_SKILL_LENGTH)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class ChartQuery(Schema):

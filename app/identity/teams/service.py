@@ -30,10 +30,7 @@ def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
 
 def get(team_id: UUID) -> TeamDetails:
     """Return a team with its members. Raises 404 if the team does not exist."""
-    team = queries.get_with_members(team_id)
-    if team is None:
-        raise errors.not_found()
-    return team
+    return errors.require_found(queries.get_with_members(team_id))
 
 
 def create(
@@ -117,11 +114,8 @@ def _lock_team(team_id: UUID, revision: int | None, *, for_deletion: bool = Fals
 
     Raises 404, and 409 if `revision` is given but is not the current revision.
     """
-    team = queries.lock(team_id, for_deletion=for_deletion)
-    if team is None:
-        raise errors.not_found()
-    if revision is not None and revision != team.revision:
-        raise errors.stale(team.revision)
+    team = errors.require_found(queries.lock(team_id, for_deletion=for_deletion))
+    errors.check_revision(revision, team.revision)
     return team
 
 

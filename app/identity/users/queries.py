@@ -117,12 +117,7 @@ def update_account(user: User, **values: object) -> None:
 
     The revision of the profile does not change.
     """
-    db.session().execute(
-        update(User)
-        .where(User.id == user.id)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(update(User).where(User.id == user.id).values(**values))
     db.session().refresh(user)
 
 

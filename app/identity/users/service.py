@@ -72,10 +72,7 @@ def get_time_zone(user_id: UUID) -> str:
 
 def get_profile(user_id: UUID) -> dict[str, Any]:
     """Return a user's profile with all notification preferences. Raises 404 for an unknown user."""
-    user = queries.get(user_id)
-    if user is None:
-        raise errors.not_found()
-    return _render_profile(user)
+    return _render_profile(errors.require_found(queries.get(user_id)))
 
 
 def _render_profile(user: User) -> dict[str, Any]:
@@ -140,9 +137,6 @@ def update_preferences(
 
 
 def _lock_user(user_id: UUID, revision: int | None) -> User:
-    user = queries.lock(user_id)
-    if user is None:
-        raise errors.not_found()
-    if revision is not None and revision != user.revision:
-        raise errors.stale(user.revision)
+    user = errors.require_found(queries.lock(user_id))
+    errors.check_revision(revision, user.revision)
     return user

@@ -54,10 +54,7 @@ def read_token(token: str) -> Unsubscription:
 
 def get_address(unsubscription: Unsubscription) -> str:
     """Return the user's email address. Raises 404 if the account no longer exists."""
-    user = queries.get(unsubscription.user_id)
-    if user is None:
-        raise errors.not_found()
-    return user.email
+    return errors.require_found(queries.get(unsubscription.user_id)).email
 
 
 def unsubscribe(token: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema
 
 from app.kit import cursors
-from app.kit.api.fields import OneOf, QueryInt, Str, UploadSchema
+from app.kit.api.fields import OneOf, QueryInt, Str, UploadSchema, UtcDateTime
 from app.kit.api.pictures import Render
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.ratelimit import LIMITS
@@ -22,10 +22,14 @@ class File:
 
 @dataclass(frozen=True)
 class Listing:
-    """Declares a list operation: its filters and its sort keys, the default key first."""
+    """Declares a list operation: its filters and its sort keys, the default key first.
+
+    With `created`, the list also has the filters `created_after` and `created_before`.
+    """
 
     sorts: tuple[str, ...] = ("-created_at",)
     filters: type[Schema] | None = None
+    created: bool = False
     _schema: list[type[Schema]] = field(default_factory=list)
 
     def build_query_schema(self, operation: str) -> type[Schema]:
@@ -39,6 +43,9 @@ class Listing:
                 ),
                 "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
             }
+            if self.created:
+                period = {"created_after": UtcDateTime(), "created_before": UtcDateTime()}
+                parameters = {**period, **parameters}
             base = self.filters or Schema
             name = "".join(part.title() for part in operation.split("_")) + "Query"
             self._schema.append(type(name, (base,), parameters))

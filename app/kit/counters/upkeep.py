@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row, TextClause, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import db, tenancy
+from app.kit import db, errors, tenancy
 from app.kit.counters.models import CountSource
 from app.kit.counters.sql import HORIZON
 from app.kit.db import Checkpoint
@@ -38,7 +38,6 @@ _COUNT_PENDING = text(
 _DIFFERENCES = text("SELECT * FROM count_differences(:organization, :source)")
 _REPAIR = text("SELECT repair_counts(:organization, :source)")
 _ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _read_counter = count(1)
 
 
@@ -91,9 +90,15 @@ def fold_backlog() -> None:
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the ids and slugs of all organizations, or of the organization with this slug."""
+    """Return the ids and slugs of all organizations, or of the organization with this slug.
+
+    Raises 404 for an unknown slug.
+    """
     rows = db.session().execute(_ORGANIZATIONS)
-    return [(row.id, row.slug) for row in rows if slug in (None, row.slug)]
+    organizations = [(row.id, row.slug) for row in rows if slug in (None, row.slug)]
+    if slug is not None and not organizations:
+        raise errors.not_found()
+    return organizations
 
 
 def list_sources() -> list[str]:
@@ -143,6 +148,6 @@ def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
 
 def _run_statement(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:
     with tenancy.organization(organization_id):
-        db.session().execute(_NO_TIMEOUT)
+        db.disable_statement_timeout()
         values = {"organization": organization_id, "source": source}
         return list(db.session().execute(statement, values))

@@ -4,8 +4,7 @@
 and sends emails. `messages` renders notifications, and `phrases` reads phrases for web pages.
 """
 
-from app.kit.emails.layout import RenderedEmail
 from app.kit.emails.messages import Message, MessageTemplates
 from app.kit.emails.sending import EMAILS_BY_FOLDER, Email, Emails
 
-__all__ = ["EMAILS_BY_FOLDER", "Email", "Emails", "Message", "MessageTemplates", "RenderedEmail"]
+__all__ = ["EMAILS_BY_FOLDER", "Email", "Emails", "Message", "MessageTemplates"]

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, Protocol, overload
 from urllib.parse import parse_qsl, urlsplit
 
-from app.kit.storage import copies
+from app.kit import temporary_folders
 from app.kit.storage.keys import NotStored, StorageUnavailable
 
 # S3 requires parts of at least 5 MiB; the default of s3fs buffers 50 MiB for every open file.
@@ -222,7 +222,8 @@ class RemoteFiles:
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
-        with copies.reserve_path() as copy:
+        with temporary_folders.reserve("copy") as folder:
+            copy = folder / temporary_folders.COPY_NAME
             self.size(key)
             with _translate_errors(key):
                 self.system.get_file(self.path(key), str(copy))

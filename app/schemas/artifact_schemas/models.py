@@ -1,6 +1,7 @@
 """Models of labeling schemas: the editable draft and its immutable published versions."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
-from app.schemas.artifact_schemas.statuses import SchemaStatus
+
+
+class SchemaStatus(StrEnum):
+    """The status of an artifact schema; only an active schema is open for labeling."""
+
+    DRAFT = "draft"
+    ACTIVE = "active"
+    INACTIVE = "inactive"
 
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):

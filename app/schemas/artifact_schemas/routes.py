@@ -21,7 +21,6 @@ from app.schemas.artifact_schemas.schemas import (
     TagsJsonSchema,
     UpdateSchema,
     VersionDiff,
-    VersionFilters,
 )
 
 blueprint = Blueprint("schemas", description="The fields to extract from each type of document.")
@@ -157,7 +156,7 @@ def enable_ai_assist(
 
     Turns on AI assistance for the fields of the schema that allow it.
     """
-    return service.enable_ai_assist(schema_id, revision=revision)
+    return service.set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 @blueprint.post(
@@ -173,7 +172,7 @@ def disable_ai_assist(
 
     Turns off AI assistance for the schema. Existing predictions are kept.
     """
-    return service.disable_ai_assist(schema_id, revision=revision)
+    return service.set_ai_assist(schema_id, revision=revision, enabled=False)
 
 
 @blueprint.post(
@@ -197,7 +196,7 @@ def duplicate_schema(
 @blueprint.get(
     "/schemas/{schema_id}/versions",
     permission="schemas:read",
-    query=Listing(sorts=("-number",), filters=VersionFilters),
+    query=Listing(sorts=("-number",), created=True),
     returns=SchemaVersionSummary,
 )
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Page:

@@ -28,7 +28,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.schemas.artifact_schemas.statuses import SchemaStatus
+from app.schemas.artifact_schemas.models import SchemaStatus
 
 _STATUSES = tuple(SchemaStatus)
 _FRACTION_RANGE = validate.Range(min=0, max=1)
@@ -140,16 +140,11 @@ class DiffQuery(Schema):
     )
 
 
-class VersionFilters(Schema):
-    """Filters for the list of versions."""
+class SchemaFilters(Schema):
+    """Filters for the list of schemas."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
-
-
-class SchemaFilters(VersionFilters):
-    """Filters for the list of schemas."""
-
     status = Str(validate=OneOf(_STATUSES))
     document_type = Str(max_length=100)
 

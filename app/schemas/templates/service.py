@@ -30,10 +30,7 @@ def list_templates(
 
 def get(template_id: str) -> Template:
     """Return the template with this id. Raises 404 if it does not exist."""
-    template = load_templates().get(template_id)
-    if template is None:
-        raise errors.not_found()
-    return template
+    return errors.require_found(load_templates().get(template_id))
 
 
 def instantiate(

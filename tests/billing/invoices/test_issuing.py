@@ -19,9 +19,9 @@ from app.billing.periods.service import get_bounds
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
-from app.billing.plans.catalogue import Charge, Tier
-from app.billing.usage.service import measure_period
-from app.engines.invoices import Document, InvoiceError
+from app.billing.plans.catalogue import Charge
+from app.billing.usage.service.measuring import measure_period
+from app.engines.invoices import Document, InvoiceError, Tier
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import Period, PlanPeriod
-from app.billing.plan_changes.months import get_month_bounds
-from app.billing.plans.catalogue import Charge, Plan, Tier
-from app.engines.invoices import TaxCategory, TaxRule, compute_totals
+from app.billing.plans.catalogue import Charge, Plan
+from app.engines.invoices import TaxCategory, TaxRule, Tier, compute_totals
+from app.kit.days import get_month_bounds
 
 DIGITS = {"EUR": 2, "JPY": 0, "KWD": 3}
 MONTHS = st.datetimes(datetime(2001, 1, 1), datetime(2032, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import text
 
 from app.billing.plan_changes import queries, service
-from app.billing.plan_changes.months import get_month_bounds
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
+from app.kit.days import get_month_bounds
 from tests.billing.conftest import Customer
 from tests.factories import Org, make_due, operator
 from tests.factories.counts import run_sql

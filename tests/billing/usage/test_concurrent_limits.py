@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.billing.usage.queries import limits as queries
+from app.billing.plans import queries
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.usage import find_usage_differences, fold_usage, set_plan

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.billing.usage import service
+from app.billing.usage.service import measuring
 from app.kit import db, tenancy
 from app.kit.plan_limits import Meter
 from tests.factories import Org, make_org
@@ -118,4 +118,4 @@ def test_only_whole_days(org: Org) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         for start, end in ((MAY + timedelta(seconds=1), JUNE), (MAY, JUNE + timedelta(hours=2))):
             with pytest.raises(ValueError, match="is not midnight in UTC"):
-                service.measure_period(start, end)
+                measuring.measure_period(start, end)

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from app.engines.conditions import (
     ATTRIBUTES,
     MAX_CONDITIONS,
-    MAX_DEPTH,
-    MAX_EXCERPT_CHARS,
-    MAX_PATTERNS,
     OPERATORS,
     ConditionError,
     DocumentAttributes,
     compile_conditions,
 )
+from app.engines.conditions.attributes import MAX_EXCERPT_CHARS
+from app.engines.conditions.compiled import MAX_DEPTH, MAX_PATTERNS
 from tests.factories.properties import examples
 
 DOCUMENT: dict[str, Any] = {

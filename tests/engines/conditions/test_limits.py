@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from app.engines.conditions import (
-    MAX_PATTERNS,
-    MAX_PROGRAM_SIZE,
     ConditionError,
     DocumentAttributes,
     EvaluationTimeout,
@@ -15,6 +13,7 @@ from app.engines.conditions import (
     count_patterns,
 )
 from app.engines.conditions import operators as condition_operators
+from app.engines.conditions.compiled import MAX_PATTERNS
 from app.engines.fields.patterns import Pattern
 
 
@@ -34,7 +33,7 @@ def test_the_sizes_of_patterns_are_summed() -> None:
     patterns = ["urgent|final notice", r"\pL+ \pN+"]
     compiled = compile_conditions({"all": [leaf("text", "matches", one) for one in patterns]})
     assert compiled.pattern_count == 2
-    assert 1000 < compiled.program_size < MAX_PROGRAM_SIZE
+    assert 1000 < compiled.program_size < condition_operators.MAX_PROGRAM_SIZE
 
 
 def test_patterns_are_counted_before_any_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

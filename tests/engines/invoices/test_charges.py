@@ -1,6 +1,5 @@
 """Amounts of lines: minor units, rounding, tiers and included quantities."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,19 +9,14 @@ from hypothesis import strategies as st
 
 from app.engines.invoices import (
     InvoiceError,
-    can_have_xml,
+    Tier,
     compute_price_line,
     compute_usage_lines,
     get_minor_digits,
     get_unit_code,
     round_amount,
 )
-
-
-@dataclass(frozen=True)
-class Tier:
-    up_to: Decimal | None
-    unit_price: Decimal
+from app.engines.invoices.currencies import can_have_xml
 
 
 def tiers(*pairs: tuple[str | None, str]) -> list[Tier]:

@@ -8,13 +8,13 @@ from decimal import Decimal
 import pytest
 
 from app.engines.invoices import (
-    MAX_LINES,
     Document,
     InvoiceError,
     check_document,
     render_pdf,
     render_xml,
 )
+from app.engines.invoices.model import MAX_LINES
 from tests.engines.invoices.rules import find_violations
 from tests.engines.invoices.samples import (
     BUYER,

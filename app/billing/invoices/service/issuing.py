@@ -15,7 +15,7 @@ from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import BillingConfiguration, require_configuration
-from app.billing.usage import service as usage
+from app.billing.usage.service import measuring
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
 from app.kit.logging import get_logger
@@ -120,8 +120,8 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
     if not organizations:
         return []
     ids = [organization.id for organization in organizations]
-    usage.settle_many(ids, period.end)
-    quantities = usage.measure_many(ids, period.start, period.end)
+    measuring.settle_many(ids, period.end)
+    quantities = measuring.measure_many(ids, period.start, period.end)
     changes = plan_changes.list_changes(ids, period.start)
     profiles_by_id = profiles.find_many(ids)
     versions = PlanVersions()
@@ -149,7 +149,7 @@ def _build_measure_function(
         if (start, end) == (period.start, period.end):
             return quantities
         with tenancy.organization(organization_id):
-            return usage.measure_period(start, end)
+            return measuring.measure_period(start, end)
 
     return measure
 

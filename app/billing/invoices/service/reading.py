@@ -13,15 +13,15 @@ from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
-from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import find_configuration
-from app.billing.usage import service as usage
+from app.billing.usage.service import measuring
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, tenancy
 from app.kit.api.responses import Download
+from app.kit.days import get_month_bounds
 from app.kit.pagination import Page, PageRequest
 from app.kit.stored_files import build_linked_download
 
@@ -46,7 +46,7 @@ def list_all(
 
 def get(invoice_id: UUID) -> dict[str, Any]:
     """Return an invoice or a credit note. Raises 404 if it does not exist."""
-    return render(_get_invoice(invoice_id))
+    return render(errors.require_found(records.get(invoice_id)))
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     start, end = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
     changes = plan_changes.list_changes([organization_id], start)[organization_id]
-    inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), usage.measure_period)
+    inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), measuring.measure_period)
     contents = computing.compute(inputs, Period(start, end), configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
@@ -105,7 +105,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     Raises 404 if the invoice does not exist, and 503 if the file storage is not available. If there
     is no PDF yet, raises 409 with `draft` or `pending` as `details.state`.
     """
-    invoice = _get_invoice(invoice_id)
+    invoice = errors.require_found(records.get(invoice_id))
     if invoice.status == InvoiceStatus.DRAFT:
         message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
@@ -121,13 +121,6 @@ def download_pdf(invoice_id: UUID) -> Download:
         # An invoice keeps its PDF, so the file is missing only while the storage is being restored.
         missing=errors.storage_unavailable,
     )
-
-
-def _get_invoice(invoice_id: UUID) -> Invoice:
-    invoice = records.get(invoice_id)
-    if invoice is None:
-        raise errors.not_found()
-    return invoice
 
 
 def _render_content(content: InvoiceContent) -> dict[str, Any]:

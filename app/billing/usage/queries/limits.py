@@ -12,11 +12,7 @@ from app.billing.usage.models import UsageWarning
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.plan_limits import Meter
-from app.kit.prepared import Prepared
 
-_GET_PLAN = Prepared(
-    "get_plan", "uuid", "SELECT plan, plan_limits FROM organizations WHERE id = $1"
-)
 # All callers lock meters in the same order, so that they cannot deadlock.
 _LOCK = text(
     """
@@ -24,18 +20,6 @@ _LOCK = text(
     FROM unnest(CAST(:meters AS text[])) WITH ORDINALITY AS m (meter, place) ORDER BY m.place
     """
 )
-
-
-class PlanRow(NamedTuple):
-    """The name of an organization's plan, and the limits that the operator has set."""
-
-    plan: str
-    limits: dict[str, Any]
-
-
-def get_plan() -> PlanRow:
-    """Return the plan of the current organization, and the limits that the operator has set."""
-    return PlanRow._make(_GET_PLAN.first(str(tenancy.current_organization_id())))
 
 
 def lock_meters(meters: Sequence[Meter]) -> None:
@@ -51,14 +35,13 @@ class OrganizationRow(NamedTuple):
     """An organization, its plan, and the limits that the operator has set."""
 
     id: UUID
-    slug: str
     plan: str
     limits: dict[str, Any]
 
 
 def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
     """List the plans of organizations, and the limits that the operator has set."""
-    columns = (Organization.id, Organization.slug, Organization.plan, Organization.plan_limits)
+    columns = (Organization.id, Organization.plan, Organization.plan_limits)
     statement = select(*columns).where(Organization.id.in_(organization_ids))
     return [OrganizationRow._make(row) for row in db.session().execute(statement)]
 

@@ -14,8 +14,6 @@ _ORGANIZATIONS = text(
     "SELECT id, slug FROM organizations WHERE erasure IS NULL"
     " AND (CAST(:slug AS text) IS NULL OR slug = :slug) ORDER BY slug"
 )
-# A recount reads all metered rows of an organization, which can take longer than the timeout.
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
 class FoldedBatch(NamedTuple):
@@ -46,7 +44,8 @@ def fold(max_changes: int) -> FoldedBatch:
 
 def find_differences() -> list[DifferenceRow]:
     """Find the meters of the current organization that differ from a recount."""
-    db.session().execute(_NO_TIMEOUT)
+    # A recount reads all metered rows of an organization, which can take longer than the timeout.
+    db.disable_statement_timeout()
     values = {"organization": tenancy.current_organization_id()}
     return [DifferenceRow._make(row) for row in db.session().execute(_DIFFERENCES, values)]
 
@@ -56,7 +55,7 @@ def repair(meter: str) -> int:
 
     The quantity is negative if the meter was too high, and 0 if it was correct.
     """
-    db.session().execute(_NO_TIMEOUT)
+    db.disable_statement_timeout()
     values = {"organization": tenancy.current_organization_id(), "meter": meter}
     return int(db.session().execute(_REPAIR, values).scalar_one())
 

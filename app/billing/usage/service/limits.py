@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.billing.plans import catalogue
+from app.billing.plans import queries as plan_queries
 from app.billing.plans import service as plans
 from app.billing.usage.queries import limits as queries
 from app.billing.usage.queries import reading
@@ -25,7 +26,7 @@ class OrganizationLimits(NamedTuple):
 
 def get_limits() -> OrganizationLimits:
     """Return the limits of the current organization."""
-    row = queries.get_plan()
+    row = plan_queries.get_plan()
     return build_limits(row.plan, row.limits)
 
 

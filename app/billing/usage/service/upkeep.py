@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.billing.usage.queries import upkeep as queries
 from app.billing.usage.service import warnings
-from app.kit import tenancy
+from app.kit import errors, tenancy
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.metrics import Counter
@@ -38,10 +38,13 @@ class Difference(NamedTuple):
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
     """List the id and slug of each organization that has meters.
 
-    If `slug` is given, only the organization with this slug is listed.
+    If `slug` is given, only the organization with this slug is listed. Raises 404 if there is none.
     """
     with tenancy.across_organizations(reason=_REASON):
-        return queries.list_organizations(slug)
+        organizations = queries.list_organizations(slug)
+    if slug is not None and not organizations:
+        raise errors.not_found()
+    return organizations
 
 
 def fold(checkpoint: Checkpoint) -> None:

@@ -15,9 +15,8 @@ from app.schemas.artifact_schemas.service.ports import Workflow, bind_workflow
 from app.schemas.artifact_schemas.service.publishing import (
     activate,
     deactivate,
-    disable_ai_assist,
-    enable_ai_assist,
     publish,
+    set_ai_assist,
 )
 from app.schemas.artifact_schemas.service.versions import (
     build_json_schema,
@@ -41,9 +40,7 @@ __all__ = [
     "create",
     "deactivate",
     "delete",
-    "disable_ai_assist",
     "duplicate",
-    "enable_ai_assist",
     "get",
     "get_active_version",
     "get_compiled_fields",
@@ -51,5 +48,6 @@ __all__ = [
     "list_schemas",
     "list_versions",
     "publish",
+    "set_ai_assist",
     "update",
 ]

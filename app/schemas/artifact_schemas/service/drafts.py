@@ -57,10 +57,7 @@ def create(
 
 def get(schema_id: UUID) -> ArtifactSchema:
     """Return a schema with the fields of its draft. Raises 404 if it does not exist."""
-    schema = queries.find_schema(schema_id)
-    if schema is None:
-        raise errors.not_found()
-    return schema
+    return errors.require_found(queries.find_schema(schema_id))
 
 
 def check_exists(schema_id: UUID) -> None:
@@ -126,13 +123,12 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the schema
     has tag sets; `details.tag_sets` is their number.
     """
-    _check_revision(get(schema_id), revision)
+    errors.check_revision(revision, get(schema_id).revision)
     _check_unlabeled(schema_id)
     # Like transactions that create a tag set, lock documents before the schema. In another order,
     # the transactions could deadlock.
     get_workflow().detach_artifacts(schema_id, wait=True)
-    schema = queries.lock_schema(schema_id, to_delete=True)
-    _check_revision(schema, revision)
+    schema = lock(schema_id, revision, to_delete=True)
     # No new row can refer to the schema now. Detach the documents that were added before the lock.
     # Do not wait for locked documents, because their transactions may be waiting for the schema.
     get_workflow().detach_artifacts(schema_id, wait=False)
@@ -151,20 +147,14 @@ def _check_unlabeled(schema_id: UUID) -> None:
         )
 
 
-def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
+def lock(schema_id: UUID, revision: int | None, *, to_delete: bool = False) -> ArtifactSchema:
     """Lock a schema against changes until the transaction ends, and return it.
 
-    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is not None
-    and is outdated.
+    `to_delete` also blocks new rows that refer to the schema. Raises 404 if the schema does not
+    exist, or 409 `stale_precondition` if `revision` is not None and is outdated.
     """
-    return _check_revision(queries.lock_schema(schema_id), revision)
-
-
-def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
-    if schema is None:
-        raise errors.not_found()
-    if revision is not None and revision != schema.revision:
-        raise errors.stale(schema.revision)
+    schema = errors.require_found(queries.lock_schema(schema_id, to_delete=to_delete))
+    errors.check_revision(revision, schema.revision)
     return schema
 
 

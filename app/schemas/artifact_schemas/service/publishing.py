@@ -10,10 +10,9 @@ from app.kit.ids import uuid7
 from app.kit.plan_limits import Meter
 from app.schemas.artifact_schemas import emitted_events
 from app.schemas.artifact_schemas.emitted_events import PublishedPayload
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaStatus, SchemaVersion
 from app.schemas.artifact_schemas.service import versions
 from app.schemas.artifact_schemas.service.drafts import DEFAULT_POLICY, lock
-from app.schemas.artifact_schemas.statuses import ACTIVATE, DEACTIVATE
 
 
 def publish(
@@ -119,7 +118,7 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Activate a schema, so that it is open for labeling.
+    """Activate a schema, so that it is open for labeling. Repeated calls change nothing.
 
     Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, 409
     `conflict` if the schema has no published version, and 402 `plan_limit_reached` if the plan does
@@ -128,9 +127,9 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     schema = lock(schema_id, revision)
     if schema.current_version_id is None:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
-    if schema.status != ACTIVATE.target:
+    if schema.status != SchemaStatus.ACTIVE:
         plan_limits.reserve(Meter.ACTIVE_SCHEMAS)
-    schema.status = ACTIVATE.target
+    schema.status = SchemaStatus.ACTIVE
     db.session().flush()
     return schema
 
@@ -142,30 +141,18 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     409 `conflict` if the schema was never active.
     """
     schema = lock(schema_id, revision)
-    if schema.status not in DEACTIVATE.sources:
+    if schema.status == SchemaStatus.DRAFT:
         raise errors.conflict("The schema was never activated; it is a draft.", state=schema.status)
-    schema.status = DEACTIVATE.target
+    schema.status = SchemaStatus.INACTIVE
     db.session().flush()
     return schema
 
 
-def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Enable AI assistance for the fields that allow it. Repeated calls change nothing.
+def set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
+    """Enable AI assistance for the fields that allow it, or disable it and keep predictions.
 
     Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
     """
-    return _set_ai_assist(schema_id, revision=revision, enabled=True)
-
-
-def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Disable AI assistance, and keep existing predictions. Repeated calls change nothing.
-
-    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
-    """
-    return _set_ai_assist(schema_id, revision=revision, enabled=False)
-
-
-def _set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
     schema = lock(schema_id, revision)
     schema.ai_assist_enabled = enabled
     db.session().flush()

@@ -12,18 +12,14 @@ from app.engines.fields import CompiledFields, Field, build_tags_schema, compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
-from app.schemas.artifact_schemas.models import SchemaVersion
+from app.schemas.artifact_schemas.models import SchemaStatus, SchemaVersion
 from app.schemas.artifact_schemas.queries import CurrentVersion
 from app.schemas.artifact_schemas.service import drafts
-from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
     """Return a published schema version. Raises 404 if it does not exist."""
-    version = queries.find_version(version_id)
-    if version is None:
-        raise errors.not_found()
-    return version
+    return errors.require_found(queries.find_version(version_id))
 
 
 @cached(LRUCache(256), key=lambda version_id, _: version_id, lock=Lock())
@@ -99,10 +95,7 @@ def get_active_version(schema_id: UUID) -> CurrentVersion:
     Raises 404 if the schema does not exist, or 409 `conflict` with `details.state` if it is not
     active.
     """
-    current = queries.find_current_version(schema_id)
-    if current is None:
-        raise errors.not_found()
-    status, version = current
+    status, version = errors.require_found(queries.find_current_version(schema_id))
     if status != SchemaStatus.ACTIVE or version is None:
         raise errors.conflict("The schema is not active; activate it first.", state=status)
     return version
