@@ -97,7 +97,9 @@ def _bind_ports() -> None:
     exports.bind_cancel_delivery(delivering.cancel)
     schemas.bind_workflow(
         schemas.Workflow(
-            count_tag_sets=tag_sets.count_by_schema, detach_artifacts=artifacts.detach_schema
+            count_tag_sets=tag_sets.count_by_schema,
+            detach_artifacts=artifacts.detach_schema,
+            delete_predictions=predictions.delete_of_schema,
         )
     )
 

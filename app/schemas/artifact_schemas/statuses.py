@@ -13,6 +13,11 @@ class SchemaStatus(StrEnum):
     INACTIVE = "inactive"
 
 
+DELETED = "deleted"
+"""The stored status of a deleted schema until a job has removed it from its documents. No query of
+this feature finds such a schema, so it has no state for clients."""
+
+
 class Transition(NamedTuple):
     """An action that changes the status from one of `sources` to `target`."""
 

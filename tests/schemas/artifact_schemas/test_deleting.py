@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Org
+from app.kit import bulk
+from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
 
 
@@ -90,9 +91,13 @@ def test_only_admins_delete(workspace: Workspace, role: str) -> None:
     assert _rows(workspace, "schemas", schema) == 1
 
 
-def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
+@pytest.mark.parametrize("batch", [bulk.BATCH, 2])
+def test_no_label_set_slips_through_while_its_schema_goes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
     """Eight labelers begin while the schema is deleted: either somebody is first, and it stays, or
     nobody gets a draft."""
+    monkeypatch.setattr(bulk, "BATCH", batch)
     outcomes = set()
     for _ in range(6):
         schema = workspace.schema()
@@ -112,6 +117,7 @@ def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) 
             begun = [pool.submit(begin, artifact) for artifact in artifacts]
             deleted = pool.submit(delete).result()
             made = [one.result() for one in begun].count(201)
+        run_jobs_of(workspace.org, "bulk")
         assert _rows(workspace, "tag_sets", schema) == made
         assert _rows(workspace, "schemas", schema) == (0 if deleted == 204 else 1)
         assert deleted == 204 if made == 0 else deleted in (409, 503)
@@ -119,7 +125,11 @@ def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) 
     assert outcomes <= {204, 409, 503}
 
 
-def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
+@pytest.mark.parametrize("batch", [bulk.BATCH, 1])
+def test_no_document_slips_through_while_its_schema_goes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(bulk, "BATCH", batch)
     for number in range(4):
         schema = workspace.schema()
         start = Barrier(5)
@@ -141,4 +151,6 @@ def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -
         assert deleted in (204, 503)
         assert statuses <= {201, 400, 409}
         if deleted == 204:
+            run_jobs_of(workspace.org, "bulk")
             assert _rows(workspace, "artifacts", schema) == 0
+            assert _rows(workspace, "schemas", schema) == 0

@@ -1,4 +1,4 @@
-"""Create, read, update, copy and delete schema drafts."""
+"""Create, read, update and copy schema drafts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,6 @@ from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.schemas.artifact_schemas.service.ports import get_workflow
 
 MAX_NAME_LENGTH = 200
 _COPY_SUFFIX = " (copy)"
@@ -119,48 +118,17 @@ def build_copy_name(name: str) -> str:
     return name[: MAX_NAME_LENGTH - len(_COPY_SUFFIX)].rstrip() + _COPY_SUFFIX
 
 
-def delete(schema_id: UUID, *, revision: int | None) -> None:
-    """Delete a schema that has no tag sets, and its versions.
-
-    The schema's documents are kept, but have no schema afterwards. Raises 404 if the schema does
-    not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the schema
-    has tag sets; `details.tag_sets` is their number.
-    """
-    _check_revision(get(schema_id), revision)
-    _check_unlabeled(schema_id)
-    # Like transactions that create a tag set, lock documents before the schema. In another order,
-    # the transactions could deadlock.
-    get_workflow().detach_artifacts(schema_id, wait=True)
-    schema = queries.lock_schema(schema_id, to_delete=True)
-    _check_revision(schema, revision)
-    # No new row can refer to the schema now. Detach the documents that were added before the lock.
-    # Do not wait for locked documents, because their transactions may be waiting for the schema.
-    get_workflow().detach_artifacts(schema_id, wait=False)
-    _check_unlabeled(schema_id)
-    db.session().delete(schema)
-    db.session().flush()
-
-
-def _check_unlabeled(schema_id: UUID) -> None:
-    """Raise 409 `conflict` if the schema has tag sets."""
-    tag_sets = get_workflow().count_tag_sets(schema_id)
-    if tag_sets:
-        raise errors.conflict(
-            "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
-            tag_sets=tag_sets,
-        )
-
-
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
     """Lock a schema against changes until the transaction ends, and return it.
 
     Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is not None
     and is outdated.
     """
-    return _check_revision(queries.lock_schema(schema_id), revision)
+    return check_revision(queries.lock_schema(schema_id), revision)
 
 
-def _check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
+def check_revision(schema: ArtifactSchema | None, revision: int | None) -> ArtifactSchema:
+    """Return the schema. Raises 404 if it is None, or 409 `stale_precondition` as `lock` does."""
     if schema is None:
         raise errors.not_found()
     if revision is not None and revision != schema.revision:

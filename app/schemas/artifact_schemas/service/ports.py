@@ -7,21 +7,25 @@ from uuid import UUID
 
 
 class DetachArtifacts(Protocol):
-    """A function that removes a schema from all artifacts that have it.
+    """A function that removes a schema from a batch of its artifacts.
 
-    If another transaction has locked one of the artifacts, the function waits. If `wait` is false,
-    it fails instead.
+    Returns whether no artifact is left. If another transaction has locked one of the artifacts, the
+    function waits. If `wait` is false, it fails instead.
     """
 
-    def __call__(self, schema_id: UUID, *, wait: bool) -> None: ...
+    def __call__(self, schema_id: UUID, *, wait: bool) -> bool: ...
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow layer that count a schema's tag sets and detach its artifacts."""
+    """Functions of higher layers that count a schema's tag sets and delete its other records.
+
+    `delete_predictions` deletes a batch of its predictions, and returns whether none is left.
+    """
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
+    delete_predictions: Callable[[UUID], bool]
 
 
 _bound_workflows: list[Workflow] = []

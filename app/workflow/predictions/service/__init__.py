@@ -1,7 +1,7 @@
 """Public functions of predictions: request, run and read predictions, and train models."""
 
 from app.engines.learning import LearningInterrupted
-from app.workflow.predictions.queries.purging import purge_outdated
+from app.workflow.predictions.queries.purging import delete_of_schema, purge_outdated
 from app.workflow.predictions.queries.records import (
     find_latest,
     find_schema_version_id,
@@ -38,6 +38,7 @@ __all__ = [
     "QueueOutcome",
     "activate",
     "choose_job",
+    "delete_of_schema",
     "enqueue_due_training",
     "enqueue_following_training",
     "enqueue_latest_training",

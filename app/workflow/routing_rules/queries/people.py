@@ -1,4 +1,4 @@
-"""SQL queries for possible assignees and their skills, and locks on users, teams and schemas."""
+"""SQL queries for possible assignees and their skills, and locks on users and teams."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -45,9 +45,6 @@ _REQUIRED_SKILLS = text(
     SELECT id, required_skill_keys FROM schemas
     WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[])) AND required_skill_keys <> '{}'
     """
-)
-_LOCK_SCHEMA = text(
-    "SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE"
 )
 _LOCK_TEAM = text("SELECT id FROM teams WHERE organization_id = :org AND id = :id FOR KEY SHARE")
 _LOCK_MEMBER = text(
@@ -98,11 +95,6 @@ def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]
 def _lock_row(statement: object, identifier: UUID) -> object:
     parameters = {"org": tenancy.current_organization_id(), "id": identifier}
     return db.session().execute(statement, parameters).scalar_one_or_none()  # type: ignore[call-overload]
-
-
-def lock_schema(schema_id: UUID) -> bool:
-    """Lock a schema until the transaction ends; return False if it does not exist."""
-    return _lock_row(_LOCK_SCHEMA, schema_id) is not None
 
 
 def lock_team(team_id: UUID) -> bool:
