@@ -1,13 +1,16 @@
 """A schema with many documents is gone at once; a job removes it from them in batches."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from app.kit import bulk, db, tenancy
 from app.schemas.artifact_schemas import service
 from tests.factories import Org, run_jobs_of
+from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
 
 _NUMBER = 7
@@ -105,6 +108,22 @@ def test_a_job_removes_it_from_its_documents(
     listed = workspace.org.api("viewer").get("/artifacts").json["data"]
     revisions = {row["id"]: row["revision"] for row in listed}
     assert revisions == {**dict.fromkeys(map(str, artifact_ids), 2), str(other_id): 1}
+
+
+def test_the_deletion_waits_for_those_who_create_a_tag_set(
+    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
+) -> None:
+    """Otherwise, a tag set could be created for a deleted schema."""
+    blocked = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pids(pid))"
+    organization = tenancy.organization(workspace.org.id)
+    with workspace.org.app.app_context(), organization, ThreadPoolExecutor() as pool:
+        service.get_active_version(schema_id)
+        pid = db.session().scalar(text("SELECT pg_backend_pid()"))
+        deletion = pool.submit(_delete, workspace, schema_id)
+        wait_until(lambda: workspace.sql(blocked, pid=pid) or deletion.done())
+        assert not deletion.done()
+        db.session().rollback()
+        assert deletion.result() == 204
 
 
 class _KilledError(Exception):
