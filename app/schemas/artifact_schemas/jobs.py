@@ -1,4 +1,4 @@
-"""Background job that deletes schemas with many documents."""
+"""Background job that finishes the deletion of schemas."""
 
 from uuid import UUID
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.kit import bulk
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
 
@@ -28,6 +27,8 @@ def test_a_schema_goes_with_its_versions(workspace: Workspace) -> None:
     answer = api.delete(f"/schemas/{schema}")
     assert (answer.status_code, answer.data) == (204, b"")
     assert api.get(f"/schemas/{schema}").status_code == 404
+    run_jobs_of(workspace.org, "bulk")
+    assert _rows(workspace, "schemas", schema) == 0
     assert _rows(workspace, "schema_versions", schema) == 0
     assert api.delete(f"/schemas/{schema}").status_code == 404
 
@@ -36,6 +37,7 @@ def test_its_documents_stay_without_a_schema(workspace: Workspace) -> None:
     schema, other = workspace.schema(), workspace.schema()
     lost, kept = workspace.artifact(schema), workspace.artifact(other)
     assert workspace.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
+    run_jobs_of(workspace.org, "bulk")
     admin = workspace.org.api("admin")
     document = admin.get(f"/artifacts/{lost}").json["data"]
     assert (document["schema_id"], document["revision"]) == (None, 2)
@@ -91,13 +93,9 @@ def test_only_admins_delete(workspace: Workspace, role: str) -> None:
     assert _rows(workspace, "schemas", schema) == 1
 
 
-@pytest.mark.parametrize("batch", [bulk.BATCH, 2])
-def test_no_label_set_slips_through_while_its_schema_goes(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
+def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     """Eight labelers begin while the schema is deleted: either somebody is first, and it stays, or
     nobody gets a draft."""
-    monkeypatch.setattr(bulk, "BATCH", batch)
     outcomes = set()
     for _ in range(6):
         schema = workspace.schema()
@@ -125,11 +123,7 @@ def test_no_label_set_slips_through_while_its_schema_goes(
     assert outcomes <= {204, 409, 503}
 
 
-@pytest.mark.parametrize("batch", [bulk.BATCH, 1])
-def test_no_document_slips_through_while_its_schema_goes(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    monkeypatch.setattr(bulk, "BATCH", batch)
+def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     for number in range(4):
         schema = workspace.schema()
         start = Barrier(5)

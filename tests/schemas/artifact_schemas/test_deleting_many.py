@@ -1,4 +1,4 @@
-"""A schema with many documents is gone at once; a job removes it from them in batches."""
+"""A schema is gone at once; a job removes it from its documents in batches."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
