@@ -100,6 +100,7 @@ def _bind_ports() -> None:
             count_tag_sets=tag_sets.count_by_schema,
             detach_artifacts=artifacts.detach_schema,
             delete_predictions=predictions.delete_of_schema,
+            clear_references=(connectors.clear_schema, routing_rules.clear_schema),
         )
     )
 

@@ -7,8 +7,7 @@ from app.kit.jobs import Job
 from app.schemas.artifact_schemas import service
 
 
-# A document that another transaction locks for long must not leave the schema half deleted.
-@jobs.handler(service.DELETE_JOB, queue="bulk", resumable=True, max_attempts=None)
+@jobs.handler(service.DELETE_JOB, queue="bulk", resumable=True, max_attempts=10)
 def delete_schema(job: Job) -> None:
     """Finish the deletion of a schema: remove it from its documents, in batches."""
     service.finish_deletion(UUID(job.args["schema_id"]), job.checkpoint)

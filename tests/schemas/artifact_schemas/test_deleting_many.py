@@ -75,6 +75,20 @@ def test_its_documents_have_no_schema_at_once(
     assert org.api("labeler").post("/artifacts/next", {}).json["data"] is None
 
 
+def test_new_documents_do_not_get_it(
+    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
+) -> None:
+    admin, value = workspace.org.api("admin"), str(schema_id)
+    body = {"name": "R", "conditions": {"all": []}, "action": {"schema_id": value}}
+    rule = admin.post("/routing-rules", body).json["data"]
+    body = {"name": "C", "type": "local", "settings": {"path": "/srv"}, "schema_id": value}
+    connector = admin.post("/connectors", body).json["data"]
+    assert _delete(workspace, schema_id) == 204
+    rule = admin.get(f"/routing-rules/{rule['id']}").json["data"]
+    assert (rule["enabled"], rule["disabled_reason"]) == (False, "schema_deleted")
+    assert admin.get(f"/connectors/{connector['id']}").json["data"]["schema_id"] is None
+
+
 @pytest.mark.parametrize("name", ["artifact", "new artifact", "routing rule", "export"])
 def test_nothing_new_can_refer_to_it(
     workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID], name: str

@@ -1,6 +1,6 @@
 """Service functions to manage, test, browse and crawl connectors."""
 
-from app.intake.connectors.queries.records import lock
+from app.intake.connectors.queries.records import clear_schema, lock
 from app.intake.connectors.service.alerts import acknowledge, list_alerts
 from app.intake.connectors.service.crawling import fail_crawl, run_crawl
 from app.intake.connectors.service.managing import (
@@ -21,6 +21,7 @@ __all__ = [
     "DELETE_OBJECTS_JOB",
     "acknowledge",
     "browse",
+    "clear_schema",
     "crawl",
     "create",
     "delete",

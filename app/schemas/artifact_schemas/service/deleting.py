@@ -29,6 +29,8 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     schema = check_revision(queries.lock_schema(schema_id, to_delete=True), revision)
     # No new tag set can refer to the schema now.
     _check_unlabeled(schema)
+    for clear_reference in get_workflow().clear_references:
+        clear_reference(schema_id)
     schema.status = DELETED
     jobs.enqueue(
         DELETE_JOB,

@@ -1,6 +1,6 @@
 """Functions of higher layers that schemas call without importing these layers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -21,11 +21,13 @@ class Workflow:
     """Functions of higher layers that count a schema's tag sets and delete its other records.
 
     `delete_predictions` deletes a batch of its predictions, and returns whether none is left.
+    `clear_references` remove it from the records that apply it to new artifacts.
     """
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
     delete_predictions: Callable[[UUID], bool]
+    clear_references: Sequence[Callable[[UUID], None]]
 
 
 _bound_workflows: list[Workflow] = []

@@ -201,9 +201,9 @@ _ClaimedRow = NamedTuple("_ClaimedRow", [(str(column.key), Any) for column in AR
 
 
 def _build_result(row: Sequence[Any]) -> ClaimResult:
-    had_candidates, *values = row
-    claimed = _ClaimedRow._make(values)
-    return ClaimResult(claimed if claimed.id is not None else None, had_candidates)
+    had_candidates, artifact_id, *values = row
+    claimed = None if artifact_id is None else _ClaimedRow._make((artifact_id, *values))
+    return ClaimResult(claimed, had_candidates)
 
 
 def _prepare(name: str, candidates: str, limit: int) -> Prepared:

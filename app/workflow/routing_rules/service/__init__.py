@@ -1,5 +1,6 @@
 """Public functions that edit and simulate routing rules, and that route artifacts."""
 
+from app.workflow.routing_rules.queries.records import clear_schema
 from app.workflow.routing_rules.service.progress import StoredProgress
 from app.workflow.routing_rules.service.records import (
     APPLY_JOB,
@@ -22,6 +23,7 @@ from app.workflow.routing_rules.service.simulation import simulate
 __all__ = [
     "APPLY_JOB",
     "StoredProgress",
+    "clear_schema",
     "create",
     "delete",
     "disable_rules_of_ineligible_user",
