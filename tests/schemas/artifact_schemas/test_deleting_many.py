@@ -140,6 +140,18 @@ def test_the_deletion_waits_for_those_who_create_a_tag_set(
         assert deletion.result() == 204
 
 
+def test_the_audit_log_names_who_deleted_it(
+    workspace: Workspace, schema_id: UUID, artifact_ids: list[UUID]
+) -> None:
+    _delete(workspace, schema_id)
+    path = (
+        f"/organizations/{workspace.org.slug}/audit-log?target_id={schema_id}&sort=-at&page_size=1"
+    )
+    (entry,) = workspace.org.api("admin").get(path).json["data"]
+    assert entry["action"] == "schemas.delete"
+    assert entry["actor"]["id"] == str(workspace.org.users["admin"])
+
+
 class _KilledError(Exception):
     pass
 
