@@ -32,6 +32,7 @@ from app.kit import (
 )
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
+from app.workflow.predictions.queries import purging
 from app.workflow.predictions.queries import records as predictions
 from app.workflow.routing_rules.queries import records as routing_rules
 from app.workflow.tag_sets.queries import related as tag_sets
@@ -97,7 +98,10 @@ def _bind_ports() -> None:
     exports.bind_cancel_delivery(delivering.cancel)
     schemas.bind_workflow(
         schemas.Workflow(
-            count_tag_sets=tag_sets.count_by_schema, detach_artifacts=artifacts.detach_schema
+            count_tag_sets=tag_sets.count_by_schema,
+            detach_artifacts=artifacts.detach_schema,
+            delete_predictions=purging.delete_of_schema,
+            clear_references=(connectors.clear_schema, routing_rules.clear_schema),
         )
     )
 

@@ -53,6 +53,7 @@ from app.kit import idempotency, watermarks
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
 from app.kit.jobs import schedule, upkeep
+from app.schemas.artifact_schemas import jobs as schema_jobs
 from app.schemas.artifact_schemas import models as schema_models
 from app.workflow.assignment import jobs as assignment_jobs
 from app.workflow.comments import models as comment_models
@@ -71,6 +72,7 @@ JOBS: list[ModuleType] = [
     auth_jobs,
     control_plane_jobs,
     erasing_jobs,
+    schema_jobs,
     artifact_jobs,
     assignment_jobs,
     tag_set_jobs,

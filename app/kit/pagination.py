@@ -62,7 +62,8 @@ class Page:
 class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the page's own statement.
 
-    `statement` selects the sort column and the unique column under their names. If `branches` is
+    `statement` selects the sort column and the unique column under their names, and may select
+    columns for other sort orders. If `branches` is
     set, the conditions of `statement` refer to columns of that table. For each row of `branches`, a
     page of keys is read in order from an index that begins with these columns. The results are then
     merged.
@@ -220,7 +221,7 @@ def _apply_order(
 
 def _select_first_keys(keys: KeyQuery, order: _Order, limit: int) -> Subquery:
     columns = [keys.statement.selected_columns[name] for name in order.names]
-    first_keys = order.apply(keys.statement, columns).limit(limit)
+    first_keys = order.apply(keys.statement.with_only_columns(*columns), columns).limit(limit)
     if keys.branches is None:
         return first_keys.subquery()
     branch = first_keys.lateral()

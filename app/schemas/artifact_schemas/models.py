@@ -21,6 +21,11 @@ class SchemaStatus(StrEnum):
     INACTIVE = "inactive"
 
 
+DELETED = "deleted"
+"""The stored status of a deleted schema until a job has removed it from its documents. No query of
+this feature finds such a schema, so it has no state for clients."""
+
+
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Label, String, case, cast, func, select
+from sqlalchemy import ColumnElement, Label, String, case, cast, func, select
 
 from app.engines.fields import Field
 from app.kit import db, tenancy
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema, SchemaVersion
 
 _SORTS = {
     "created_at": ArtifactSchema.created_at,
@@ -58,8 +58,11 @@ _VERSION_COLUMNS = (
 )
 
 _HAS_SCHEMA = Prepared(
-    "has_schema", "uuid, uuid", "SELECT FROM schemas WHERE organization_id = $1 AND id = $2"
+    "has_schema",
+    "uuid, uuid",
+    f"SELECT FROM schemas WHERE organization_id = $1 AND id = $2 AND status <> '{DELETED}'",
 )
+_NOT_DELETED = ArtifactSchema.status != DELETED
 
 
 class CurrentVersion(NamedTuple):
@@ -81,7 +84,10 @@ def list_schemas(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of schemas. `fields` and `guidelines` are None if too large for the page."""
-    conditions = within(ArtifactSchema.created_at, created_after, created_before)
+    conditions = [
+        _NOT_DELETED,
+        *within(ArtifactSchema.created_at, created_after, created_before),
+    ]
     if status is not None:
         conditions.append(ArtifactSchema.status == status)
     if document_type is not None:
@@ -105,7 +111,7 @@ def list_schemas(
 
 def find_schema(schema_id: UUID) -> ArtifactSchema | None:
     """Return a schema with the fields of its draft, or None if it does not exist."""
-    statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
+    statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id, _NOT_DELETED)
     return db.session().execute(statement).scalar_one_or_none()
 
 
@@ -114,21 +120,42 @@ def has_schema(schema_id: UUID) -> bool:
     return bool(_HAS_SCHEMA.execute(str(tenancy.current_organization_id()), str(schema_id)))
 
 
+def lock_reference(schema_id: UUID) -> bool:
+    """Lock a schema against deletion until the transaction ends; return False if it is missing."""
+    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id, _NOT_DELETED)
+    statement = statement.with_for_update(read=True, key_share=True)
+    return db.session().execute(statement).first() is not None
+
+
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
     """Lock a schema until the transaction ends, and return it, or None if it does not exist.
 
     By default, other transactions can still insert rows that refer to the schema, so labeling
     continues. If `to_delete` is set, these transactions wait.
     """
-    statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
-    statement = statement.with_for_update(key_share=not to_delete)
+    return _lock(_NOT_DELETED, schema_id, key_share=not to_delete)
+
+
+def lock_deleted_schema(schema_id: UUID) -> ArtifactSchema | None:
+    """Lock a schema that has the status DELETED, and return it, or None if it does not exist."""
+    return _lock(ArtifactSchema.status == DELETED, schema_id, key_share=False)
+
+
+def _lock(
+    condition: ColumnElement[bool], schema_id: UUID, *, key_share: bool
+) -> ArtifactSchema | None:
+    statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id, condition)
+    statement = statement.with_for_update(key_share=key_share)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def find_version(version_id: UUID) -> SchemaVersion | None:
     """Return a schema version, or None if it does not exist."""
-    statement = select(SchemaVersion).where(SchemaVersion.id == version_id)
+    statement = select(SchemaVersion).join(
+        ArtifactSchema, (ArtifactSchema.id == SchemaVersion.schema_id) & _NOT_DELETED
+    )
+    statement = statement.where(SchemaVersion.id == version_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
@@ -177,7 +204,8 @@ def _build_size_limited_column(column: Column, request: PageRequest) -> Label[An
 def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] | None:
     """Return a schema's status and its current version, or None if the schema does not exist.
 
-    The version is None if the schema has no published version.
+    The version is None if the schema has no published version. Until the transaction ends, the
+    schema cannot be deleted.
     """
     statement = (
         select(
@@ -190,7 +218,8 @@ def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] |
         )
         .select_from(ArtifactSchema)
         .outerjoin(SchemaVersion, SchemaVersion.id == ArtifactSchema.current_version_id)
-        .where(ArtifactSchema.id == schema_id)
+        .where(ArtifactSchema.id == schema_id, _NOT_DELETED)
+        .with_for_update(of=ArtifactSchema, read=True, key_share=True)
     )
     row = db.session().execute(statement).one_or_none()
     if row is None:

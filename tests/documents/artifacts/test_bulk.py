@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.service import bulk
 from app.kit import db
 from app.kit.ids import uuid7
@@ -140,13 +141,21 @@ def test_an_unexpected_count_changes_nothing(workspace: Workspace, action: str) 
     assert workspace.events("artifact.deleted") == workspace.events("artifacts.archived") == []
 
 
-def test_a_search_selects_documents(workspace: Workspace) -> None:
+@pytest.mark.parametrize("is_frequent", [True, False])
+def test_a_search_selects_documents(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, *, is_frequent: bool
+) -> None:
+    """The hits of a frequent word are collected in a hash table, not looked up one by one."""
+    min_hits = 1 if is_frequent else 1000
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", min_hits)
     api = workspace.org.api("labeler")
     for number in range(3):
         create_text(api, f"The invoices of {number}", f"{number}.txt")
     create_text(api, "Something else", "x.txt")
     body: dict[str, Any] = {"filter": {"q": "invoices"}, "expected_count": 3}
-    assert _request_bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
+    with record_statements(workspace.org.app) as statements:
+        assert _request_bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
+    assert any("IS true" in statement for statement in statements) == is_frequent
     for archived, back in (("true", False), (False, True), (True, False)):
         body["filter"]["archived"] = archived
         answer = _request_bulk(workspace.org, "archive", archived=back, **body)

@@ -209,6 +209,7 @@ def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
     run_jobs_of(assisted.org, "imports", "default")
     path = f"/schemas/{assisted.schema_id}"  # type: ignore[attr-defined]
     assert assisted.org.api("admin").delete(path).status_code == 204
+    run_jobs_of(assisted.org, "bulk")
     assert assisted.sql("SELECT prediction FROM artifacts") == [(None,), (None,)]
     _run(assisted)
     assert _show(assisted, job["id"])["status"] == "running"

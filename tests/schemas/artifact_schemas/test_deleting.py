@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
 
 
@@ -27,6 +27,8 @@ def test_a_schema_goes_with_its_versions(workspace: Workspace) -> None:
     answer = api.delete(f"/schemas/{schema}")
     assert (answer.status_code, answer.data) == (204, b"")
     assert api.get(f"/schemas/{schema}").status_code == 404
+    run_jobs_of(workspace.org, "bulk")
+    assert _rows(workspace, "schemas", schema) == 0
     assert _rows(workspace, "schema_versions", schema) == 0
     assert api.delete(f"/schemas/{schema}").status_code == 404
 
@@ -35,6 +37,7 @@ def test_its_documents_stay_without_a_schema(workspace: Workspace) -> None:
     schema, other = workspace.schema(), workspace.schema()
     lost, kept = workspace.artifact(schema), workspace.artifact(other)
     assert workspace.org.api("admin").delete(f"/schemas/{schema}").status_code == 204
+    run_jobs_of(workspace.org, "bulk")
     admin = workspace.org.api("admin")
     document = admin.get(f"/artifacts/{lost}").json["data"]
     assert (document["schema_id"], document["revision"]) == (None, 2)
@@ -112,6 +115,7 @@ def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) 
             begun = [pool.submit(begin, artifact) for artifact in artifacts]
             deleted = pool.submit(delete).result()
             made = [one.result() for one in begun].count(201)
+        run_jobs_of(workspace.org, "bulk")
         assert _rows(workspace, "tag_sets", schema) == made
         assert _rows(workspace, "schemas", schema) == (0 if deleted == 204 else 1)
         assert deleted == 204 if made == 0 else deleted in (409, 503)
@@ -141,4 +145,6 @@ def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -
         assert deleted in (204, 503)
         assert statuses <= {201, 400, 409}
         if deleted == 204:
+            run_jobs_of(workspace.org, "bulk")
             assert _rows(workspace, "artifacts", schema) == 0
+            assert _rows(workspace, "schemas", schema) == 0

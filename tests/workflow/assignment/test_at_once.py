@@ -123,9 +123,7 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
         criteria = next_artifact.ClaimCriteria()
-        found = next_artifact.claim_next(
-            org.users["labeler"], criteria, minutes=30, include_leftovers=False
-        )
+        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).claimed
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
         assert _each(["admin"], draw) == {"admin": None}
@@ -166,23 +164,25 @@ def test_claiming_next_tries_again_if_others_change_all_candidates(
 ) -> None:
     artifact = str(workspace.artifact())
     claim_next = next_artifact.claim_next
-    tried: list[bool] = []
+    results: list[next_artifact.ClaimResult] = []
     with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         cursor.execute("UPDATE artifacts SET updated_at = now() WHERE id = %s", (artifact,))
 
-        def claim(*args: Any, include_leftovers: bool, **kwargs: Any) -> tuple[object, ...] | None:
-            claimed = claim_next(*args, include_leftovers=include_leftovers, **kwargs)
-            tried.append(include_leftovers)
-            if include_leftovers and commits:
+        def claim(*args: Any, **kwargs: Any) -> next_artifact.ClaimResult:
+            results.append(claim_next(*args, **kwargs))
+            if commits:
                 other.commit()
-            return claimed
+            return results[-1]
 
         monkeypatch.setattr(next_artifact, "claim_next", claim)
         found = draw()
     assert found == (UUID(artifact) if commits else None)
-    assert tried == ([False, True, False] if commits else [False, True] * 3)
+    assert [result.claimed is not None for result in results] == (
+        [False, True] if commits else [False] * 3
+    )
+    assert all(result.had_candidates for result in results)
 
 
 @pytest.mark.parametrize("by_team", [False, True])

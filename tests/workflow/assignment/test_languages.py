@@ -1,12 +1,15 @@
 """A labeler who requests a language does not wait for the documents in other languages."""
 
+from typing import Any
+
 from sqlalchemy import text
 
 from app.kit import db, tenancy
 from migrations.policies import ROLE
-from tests.factories.statements import record_prepared
+from tests.factories.statements import Call, record_prepared
+from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
-from tests.plans.explaining import explain_prepared
+from tests.plans.explaining import Explained, explain_prepared
 from tests.workflow.assignment.conftest import Draw
 
 _DOCUMENTS = 500
@@ -15,31 +18,55 @@ INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority,
     media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
     label_counts, created_at, updated_at, revision)
 SELECT :org, gen_random_uuid(), 'document ' || n, :schema, '{}', 50, false, false, 'text/plain',
-    100, md5(:org || n) || md5(n || :org), 1, 'en', 100, 'ready', '[]',
+    100, md5(:org || n) || md5(n || :org), 1, 'en', 100, 'ready', CAST(:assignees AS jsonb),
     '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}', now(), now(), 1
 FROM generate_series(1, :documents) AS n
 """
 
 
-def test_documents_in_other_languages_are_not_read(workspace: Workspace, draw: Draw) -> None:
-    org, schema = workspace.org, workspace.schema()
-    values = {"org": str(org.id), "schema": str(schema), "documents": _DOCUMENTS}
-    workspace.sql(_FILL, **values)
-    polish = workspace.artifact(schema, language="pl")
-    with record_prepared() as calls:
-        assert draw(language="uk") is None
-        assert draw(language="pl") == polish
+def _fill(workspace: Workspace, schema: Any, assignees: str = "[]") -> None:
+    values = {"org": str(workspace.org.id), "schema": str(schema), "documents": _DOCUMENTS}
+    workspace.sql(_FILL, assignees=assignees, **values)
+
+
+def _explain(workspace: Workspace, calls: list[Call]) -> list[Explained]:
+    """Explain the prepared statements about artifacts."""
     plans = []
+    org = workspace.org
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
-        session.execute(text("ANALYZE artifacts"))
+        session.execute(text("ANALYZE artifacts, artifact_assignees"))
         session.execute(text(f"SET LOCAL ROLE {ROLE}"))
         with session.connection().connection.cursor() as cursor:
             for statement, parameters in calls:
                 if "artifact" in statement.name:
                     plans.append(explain_prepared(cursor, statement, parameters))
-    assert len(plans) == 4  # three statements that find nothing, and one that claims
+    return plans
+
+
+def _count_rows(plan: Explained, table: str) -> int:
+    return sum(rows for name, rows in plan.rows_by_index.items() if table in name)
+
+
+def test_documents_in_other_languages_are_not_read(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    _fill(workspace, schema)
+    polish = workspace.artifact(schema, language="pl")
+    with record_prepared() as calls:
+        assert draw(language="uk") is None
+        assert draw(language="pl") == polish
+    plans = _explain(workspace, calls)
+    assert len(plans) == 3  # two statements that find nothing, and one that claims
     for plan in plans:
-        indexes = {name for name in plan.rows_by_index if "artifacts" in name}
-        rows = sum(plan.rows_by_index[name] for name in indexes)
+        rows = _count_rows(plan, "artifacts")
         assert rows < _DOCUMENTS / 10, (plan.rows_by_index, plan.statement)
+
+
+def test_the_documents_of_a_team_are_read_once(workspace: Workspace, draw: Draw) -> None:
+    team = make_team(workspace.org)
+    add_members(workspace.org, team, "labeler")
+    _fill(workspace, workspace.schema(), f'[{{"user_id": null, "team_id": "{team["id"]}"}}]')
+    with record_prepared() as calls:
+        assert draw(language="uk") is None
+    rows = [_count_rows(plan, "artifact_assignees") for plan in _explain(workspace, calls)]
+    assert [number >= _DOCUMENTS for number in rows] == [True, False], rows

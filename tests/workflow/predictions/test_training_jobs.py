@@ -215,7 +215,6 @@ def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:
     _enqueue(taught, force=True)
     path = f"/schemas/{taught.schema_id}"  # type: ignore[attr-defined]
     assert taught.org.api("admin").delete(path).status_code == 204
-    assert list_models(taught) == []
     run_jobs_of(taught.org, "default", "bulk", "training")
     assert list_models(taught) == []
     failed = taught.sql("SELECT function, error FROM jobs WHERE organization_id = :org"

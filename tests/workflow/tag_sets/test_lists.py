@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
+from app.workflow.tag_sets.queries import listing
 from tests.factories import Org
+from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
 
@@ -124,6 +128,39 @@ def test_labelers_do_not_see_each_other_before_they_submit(workspace: Workspace)
         assert _ids(workspace, query, by=by) == [second["id"], first["id"]]
     assert labeler.get(path).status_code == 200
     assert labeler.delete(path).status_code == 403
+
+
+@pytest.mark.parametrize("min_rows_to_scan", [listing._MIN_ROWS_TO_SCAN, 1])
+def test_a_labeler_lists_the_same_tag_sets_in_every_order(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, min_rows_to_scan: int
+) -> None:
+    monkeypatch.setattr(listing, "_MIN_ROWS_TO_SCAN", min_rows_to_scan)
+    workspace.org.add_user("second", "labeler")
+    blind_schema_id = workspace.schema(labels_per_artifact=2)
+    shared_id = workspace.artifact(blind_schema_id)
+    workspace.submitted(workspace.artifact(blind_schema_id), by="second")
+    workspace.draft(by="second")
+    visible = [
+        workspace.submitted(by="second"),
+        workspace.submitted(shared_id, by="second"),
+        workspace.submitted(shared_id),
+        workspace.draft(workspace.artifact(blind_schema_id)),
+        workspace.draft(),
+    ]
+    ids = [tag_set["id"] for tag_set in visible]
+    assert _ids(workspace, "?sort=created_at", by="labeler") == ids
+    touch = "UPDATE tag_sets SET updated_at = now() WHERE id = :id"
+    ids.append(ids.pop(1))
+    workspace.sql(touch, id=ids[-1])
+    with record_statements(workspace.org.app) as statements:
+        assert _ids(workspace, "?sort=updated_at", by="labeler") == ids
+    # The visibility of the other tag sets is not tested one by one.
+    assert not [statement for statement in statements if "EXISTS" in statement]
+    assert _ids(workspace, "?sort=-updated_at", by="labeler") == ids[::-1]
+    assert _ids(workspace, "?sort=updated_at&status=draft", by="labeler") == ids[2:4]
+    second = workspace.org.users["second"]
+    query = f"?sort=updated_at&labeler_id={second}"
+    assert _ids(workspace, query, by="labeler") == [ids[0], ids[-1]]
 
 
 def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace) -> None:

@@ -7,12 +7,9 @@ from app.documents.artifacts.models.content import (
     ArtifactText,
 )
 from app.documents.artifacts.models.documents import (
-    ARTIFACT_COLUMNS,
-    HAS_TEXT_LAYER,
     URGENCY,
     URGENT_AT,
     Artifact,
-    ArtifactRow,
     build_zero_label_counts,
 )
 from app.documents.artifacts.models.people import (
@@ -21,6 +18,7 @@ from app.documents.artifacts.models.people import (
     ArtifactAssignee,
     ArtifactSkip,
 )
+from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 
 __all__ = [
     "ARTIFACT_COLUMNS",

@@ -10,16 +10,18 @@ from sqlalchemy import select, text
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
+from app.schemas.artifact_schemas.models import DELETED
 
 # Uploads and deletions of the same content run one after the other; otherwise a deletion could
 # remove the file of a new document.
 _LOCK_CONTENT = Prepared(
     "lock_content",
     "text, uuid, uuid",
-    """
+    f"""
     SELECT pg_advisory_xact_lock(hashtextextended($1, 0)),
-           $3 IS NULL OR EXISTS (SELECT FROM schemas WHERE organization_id = $2 AND id = $3)
-    """,
+           $3 IS NULL OR EXISTS (SELECT FROM schemas
+               WHERE organization_id = $2 AND id = $3 AND status <> '{DELETED}')
+    """,  # noqa: S608 - a constant
 )
 _COLUMNS = {
     "organization_id": "uuid",
@@ -106,8 +108,8 @@ _FIND_BY_CONTENTS = text(
     " WHERE organization_id = :organization AND sha256 = ANY (CAST(:digests AS text[]))"
 )
 _FIND_SCHEMAS = text(
-    "SELECT id FROM schemas WHERE organization_id = :organization"
-    " AND id = ANY (CAST(:ids AS uuid[]))"
+    "SELECT id FROM schemas WHERE organization_id = :organization"  # noqa: S608 - a constant
+    f" AND id = ANY (CAST(:ids AS uuid[])) AND status <> '{DELETED}'"
 )
 
 

@@ -29,7 +29,6 @@ from app.documents.artifacts.models import (
     ArtifactRow,
     ArtifactText,
 )
-from app.documents.artifacts.queries.searching import build_query, select_hits
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
@@ -133,11 +132,6 @@ def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
     return row
 
 
-def select_ids(filters: dict[str, Any]) -> Select[Any]:
-    """Return a SELECT of the ids of all documents that match `filters`."""
-    return apply_filters(select(Artifact.id), **filters)
-
-
 def select_matching(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
@@ -177,10 +171,9 @@ def apply_filters(
     archived: str = "false",
     created_after: datetime | None = None,
     created_before: datetime | None = None,
-    q: str | None = None,
     **equal_filters: object,
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to documents that match the list filters."""
+    """Restrict `statement`, a SELECT of documents, to those that match the filters except `q`."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -194,8 +187,6 @@ def apply_filters(
         created_after=created_after,
         created_before=created_before,
     )
-    if q is not None:
-        statement = statement.where(Artifact.id.in_(select(select_hits(build_query(q)).c.id)))
     for name, value in equal_filters.items():
         statement = statement.where(getattr(Artifact, name) == value)
     return statement

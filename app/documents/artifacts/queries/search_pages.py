@@ -112,6 +112,15 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     return paginate_rows(request, _ORDER, fetch)
 
 
+def select_ids(filters: dict[str, Any]) -> Select[Any]:
+    """Return a SELECT of the ids of all documents that match `filters`, which may include `q`."""
+    bounds = {name: value for name, value in filters.items() if name != "q"}
+    statement = apply_filters(select(Artifact.id), **bounds)
+    if filters.get("q") is None:
+        return statement
+    return statement.where(_build_hit_condition(build_query(filters["q"])))
+
+
 def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     """Build the condition that a document matches a search.
 

@@ -16,9 +16,8 @@ from app.documents.artifacts.queries.reading import (
     select_matching,
 )
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.kit import db, tenancy
+from app.kit import bulk, db, tenancy
 from app.kit.pagination import within
-from app.schemas.artifact_schemas.models import ArtifactSchema
 
 _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
     Artifact.status == ArtifactStatus.FAILED,
@@ -27,11 +26,17 @@ _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
 )
 """The conditions for failed documents that can be reprocessed."""
 _EXECUTION_OPTIONS = {"synchronize_session": False}
-# Locks rows in the order of their ids, as all statements do.
+# Locks rows in the order of their ids, as all statements do. The index needs `archived`.
 _DETACH = """
-    WITH locked AS (
+    WITH batch AS MATERIALIZED (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND archived IN (false, true)
+          AND schema_id = :schema_id
+        LIMIT :batch
+    ), locked AS (
         SELECT id FROM artifacts
         WHERE organization_id = :organization_id AND schema_id = :schema_id
+          AND id IN (SELECT id FROM batch)
         ORDER BY id FOR NO KEY UPDATE {wait}
     )
     UPDATE artifacts SET schema_id = NULL, revision = revision + 1, updated_at = now()
@@ -46,13 +51,6 @@ _SET_PREDICTIONS = text(
     WHERE organization_id = :organization_id AND id = CAST(new.artifact_id AS uuid)
     """
 )
-
-
-def lock_schema(schema_id: UUID) -> bool:
-    """Lock a schema against deletion until the transaction ends; return False if it is missing."""
-    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
-    statement = statement.with_for_update(read=True, key_share=True)
-    return db.session().execute(statement).first() is not None
 
 
 def set_properties(artifact_id: UUID, changes: dict[str, Any]) -> None:
@@ -168,14 +166,19 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
     return failed_ids
 
 
-def detach_schema(schema_id: UUID, *, wait: bool) -> None:
-    """Remove a schema from all its artifacts.
+def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
+    """Remove a schema from at most `bulk.BATCH` artifacts, and return whether none is left.
 
     Without `wait`, the statement fails if another transaction has locked one of the artifacts.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
-    values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}
-    db.session().execute(statement, values)
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "batch": bulk.BATCH,
+    }
+    result = db.session().execute(statement, values)
+    return int(result.rowcount) < bulk.BATCH  # type: ignore[attr-defined]
 
 
 def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:

@@ -1,7 +1,8 @@
 """Services to create, read, search, reprocess and delete artifacts, for use by other features."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
-from app.documents.artifacts.queries.reading import select_ids, select_matching
+from app.documents.artifacts.queries.reading import select_matching
+from app.documents.artifacts.queries.search_pages import select_ids
 from app.documents.artifacts.queries.updating import (
     FailedSelection,
     count_failed_documents,

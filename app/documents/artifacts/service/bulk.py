@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ArchivedPayload, DeletedPayload
-from app.documents.artifacts.queries import reading
+from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service.ports import get_workflow
@@ -97,7 +97,7 @@ def _apply_to_selection(
 
     if filter is None:
         return bulk.build_result(artifact_ids, apply_to_ids(artifact_ids, None))
-    matched_ids = bulk.find(reading.select_ids(filter), expected=expected_count)
+    matched_ids = bulk.find(search_pages.select_ids(filter), expected=expected_count)
     return bulk.run_in_batches(
         matched_ids, lambda ids: build_missing_errors(apply_to_ids(ids, filter))
     )

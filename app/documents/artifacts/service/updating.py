@@ -12,6 +12,7 @@ from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service.ports import get_workflow
 from app.documents.artifacts.service.reading import get, lock
 from app.kit import errors, events
+from app.schemas.artifact_schemas import service as schemas
 
 
 def update(
@@ -51,7 +52,7 @@ def _is_equal(value: object, stored: object) -> bool:
 
 
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
-    if schema_id is not None and not queries.lock_schema(schema_id):
+    if schema_id is not None and not schemas.lock_reference(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
     blocking_ids = get_workflow().list_blocking_tag_sets(
         artifact_id, allowed_schema_id=schema_id, all_statuses=False

@@ -104,6 +104,12 @@ def set_state(connector_id: UUID, **state: object) -> None:
     db.session().execute(statement.values(state))
 
 
+def clear_schema(schema_id: UUID) -> None:
+    """Remove a schema from all connectors; keep their revisions and times of the last update."""
+    statement = update(Connector).where(Connector.schema_id == schema_id)
+    db.session().execute(statement.values(schema_id=None, updated_at=Connector.updated_at))
+
+
 def lock_due_connectors(limit: int) -> list[Connector]:
     """Lock and return at most `limit` connectors with a due crawl, in active organizations."""
     return _lock_overdue_connectors(Connector.next_crawl_at, limit)

@@ -1,12 +1,12 @@
 """Public functions of artifact schemas: editable drafts and immutable published versions."""
 
-from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
+from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas, lock_reference
+from app.schemas.artifact_schemas.service.deleting import DELETE_JOB, delete, finish_deletion
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     check_exists,
     check_reference,
     create,
-    delete,
     duplicate,
     get,
     update,
@@ -29,6 +29,7 @@ from app.schemas.artifact_schemas.service.versions import (
 
 __all__ = [
     "DEFAULT_POLICY",
+    "DELETE_JOB",
     "CurrentVersion",
     "Workflow",
     "activate",
@@ -41,12 +42,14 @@ __all__ = [
     "deactivate",
     "delete",
     "duplicate",
+    "finish_deletion",
     "get",
     "get_active_version",
     "get_compiled_fields",
     "get_version",
     "list_schemas",
     "list_versions",
+    "lock_reference",
     "publish",
     "set_ai_assist",
     "update",

@@ -1,4 +1,4 @@
-"""Create, read, update, copy and delete schema drafts."""
+"""Create, read, update and copy schema drafts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,6 @@ from app.kit import db, errors
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.schemas.artifact_schemas.service.ports import get_workflow
 
 MAX_NAME_LENGTH = 200
 _COPY_SUFFIX = " (copy)"
@@ -114,37 +113,6 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
 def build_copy_name(name: str) -> str:
     """Build the name of a copy, with at most `MAX_NAME_LENGTH` characters."""
     return name[: MAX_NAME_LENGTH - len(_COPY_SUFFIX)].rstrip() + _COPY_SUFFIX
-
-
-def delete(schema_id: UUID, *, revision: int | None) -> None:
-    """Delete a schema that has no tag sets, and its versions.
-
-    The schema's documents are kept, but have no schema afterwards. Raises 404 if the schema does
-    not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the schema
-    has tag sets; `details.tag_sets` is their number.
-    """
-    errors.check_revision(revision, get(schema_id).revision)
-    _check_unlabeled(schema_id)
-    # Like transactions that create a tag set, lock documents before the schema. In another order,
-    # the transactions could deadlock.
-    get_workflow().detach_artifacts(schema_id, wait=True)
-    schema = lock(schema_id, revision, to_delete=True)
-    # No new row can refer to the schema now. Detach the documents that were added before the lock.
-    # Do not wait for locked documents, because their transactions may be waiting for the schema.
-    get_workflow().detach_artifacts(schema_id, wait=False)
-    _check_unlabeled(schema_id)
-    db.session().delete(schema)
-    db.session().flush()
-
-
-def _check_unlabeled(schema_id: UUID) -> None:
-    """Raise 409 `conflict` if the schema has tag sets."""
-    tag_sets = get_workflow().count_tag_sets(schema_id)
-    if tag_sets:
-        raise errors.conflict(
-            "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
-            tag_sets=tag_sets,
-        )
 
 
 def lock(schema_id: UUID, revision: int | None, *, to_delete: bool = False) -> ArtifactSchema:

@@ -95,13 +95,13 @@ _ASSIGNED = f"""
 """  # noqa: S608 - made of constants
 # Leftovers are unassigned artifacts whose claim has expired but has not been cleared yet.
 _LEFTOVERS = f"""
-    SELECT 4, {_CANDIDATE}
+    SELECT 4 AS rank, {_CANDIDATE}
     FROM artifacts d JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
       AND d.assignees = '[]' AND $5 IS NULL AND active_schema.user_has_skills
       AND {_OPEN} AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
-_CANDIDATES = f"""
+_CRITERIA = f"""
 WITH own_teams AS MATERIALIZED (
     SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
 ), user_and_teams AS MATERIALIZED (
@@ -125,7 +125,9 @@ WITH own_teams AS MATERIALIZED (
 ), own_drafts AS MATERIALIZED (
     SELECT artifact_id AS id, greatest(created_at, decided_at) AS since FROM tag_sets
     WHERE organization_id = $1 AND labeler_id = $2 AND status = 'draft'
-), candidates AS (
+)
+"""  # noqa: S608 - made of constants
+_CANDIDATES = f"""
     SELECT 0 AS rank, {_CANDIDATE}
     FROM artifacts d LEFT JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
@@ -144,7 +146,6 @@ WITH own_teams AS MATERIALIZED (
     SELECT assigned.* FROM user_and_teams
     JOIN active_schema ON user_and_teams.rank = 2 OR active_schema.user_has_skills
     CROSS JOIN LATERAL ({_ASSIGNED}) AS assigned
-    {{leftovers}}
     UNION ALL
     SELECT pool.rank, {_CANDIDATE}
     FROM (
@@ -153,25 +154,7 @@ WITH own_teams AS MATERIALIZED (
         ORDER BY urgency DESC, urgent_at, id LIMIT {{limit}}
     ) AS pool
     JOIN artifacts d ON d.organization_id = $1 AND d.id = pool.id
-)
 """  # noqa: S608 - made of constants
-_CLAIM_NEXT_SQL = f"""{_CANDIDATES}, first AS MATERIALIZED (
-    SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{limit}}
-), chosen AS (
-    -- A row is checked again after it is locked. If its `updated_at` has changed, the row may not
-    -- match any more. Saving a draft renews the claim, but does not change `updated_at`.
-    SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
-    WHERE d.updated_at = first.updated_at AND ({_UNCLAIMED} OR d.claim_user_id = $2)
-    ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
-    FOR NO KEY UPDATE OF d SKIP LOCKED
-)
-UPDATE artifacts SET
-    claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $8),
-    status = 'in_progress', updated_at = now()
-FROM chosen WHERE artifacts.organization_id = $1 AND artifacts.id = chosen.id
-RETURNING {{columns}}
-"""  # noqa: S608 - made of constants
-_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
@@ -182,27 +165,58 @@ def _compile_column(column: ColumnElement[Any]) -> str:
 
 
 _RETURNED_COLUMNS = ", ".join(_compile_column(column) for column in ARTIFACT_COLUMNS)
-_NEXT_STATEMENT = Prepared(
-    "claim_next_artifact",
-    _TYPES,
-    _CLAIM_NEXT_SQL.format(leftovers="", limit=MAX_LOCKED, columns=_RETURNED_COLUMNS),
+# Returns a row even if nothing was claimed. It then says whether there were candidates.
+_CLAIM_SQL = f"""{_CRITERIA}, candidates AS ({{candidates}}), first AS MATERIALIZED (
+    SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{limit}}
+), chosen AS (
+    -- A row is checked again after it is locked. If its `updated_at` has changed, the row may not
+    -- match any more. Saving a draft renews the claim, but does not change `updated_at`.
+    SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
+    WHERE d.updated_at = first.updated_at AND ({_UNCLAIMED} OR d.claim_user_id = $2)
+    ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+), claimed AS (
+    UPDATE artifacts SET
+        claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $8),
+        status = 'in_progress', updated_at = now()
+    FROM chosen WHERE artifacts.organization_id = $1 AND artifacts.id = chosen.id
+    RETURNING {_RETURNED_COLUMNS}
 )
-_LEFTOVER_STATEMENT = Prepared(
-    "claim_leftover_artifact",
-    _TYPES,
-    _CLAIM_NEXT_SQL.format(
-        leftovers=f"UNION ALL {_LEFTOVERS}",
-        limit=MAX_LOCKED_LEFTOVERS,
-        columns=_RETURNED_COLUMNS,
-    ),
+SELECT EXISTS (SELECT FROM first), claimed.* FROM (SELECT) AS always LEFT JOIN claimed ON true
+"""  # noqa: S608 - made of constants
+_TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
+
+
+class ClaimResult(NamedTuple):
+    """The claimed artifact, or None.
+
+    `had_candidates` is true if an artifact met the criteria, even if it was locked or has changed.
+    """
+
+    claimed: ArtifactRow | None
+    had_candidates: bool
+
+
+def _build_result(row: Sequence[Any]) -> ClaimResult:
+    had_candidates, artifact_id, *values = row
+    claimed = None if artifact_id is None else ArtifactRow._make((artifact_id, *values))
+    return ClaimResult(claimed, had_candidates)
+
+
+def _prepare(name: str, candidates: str, limit: int) -> Prepared:
+    sql = _CLAIM_SQL.format(candidates=candidates.format(limit=limit), limit=limit)
+    statement = Prepared(name, _TYPES, sql)
+    statement.build_row = _build_result
+    return statement
+
+
+_NEXT_STATEMENT = _prepare("claim_next_artifact", _CANDIDATES, MAX_LOCKED)
+_LEFTOVER_STATEMENT = _prepare("claim_leftover_artifact", _LEFTOVERS, MAX_LOCKED_LEFTOVERS)
+_LOCKED_STATEMENT = _prepare(
+    "claim_after_locked_artifacts",
+    f"{_CANDIDATES} UNION ALL {_LEFTOVERS}",
+    MAX_LOCKED_LEFTOVERS,
 )
-_HAS_CANDIDATE_STATEMENT = Prepared(
-    "find_claimable_artifact",
-    _TYPES,
-    _CANDIDATES.format(leftovers=f"UNION ALL {_LEFTOVERS}", limit=1)
-    + " SELECT FROM candidates LIMIT 1",
-)
-_NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = ArtifactRow._make
 
 
 class ClaimCriteria(NamedTuple):
@@ -218,28 +232,19 @@ class ClaimCriteria(NamedTuple):
     skip_held: bool = False
 
 
-def claim_next(
-    user_id: UUID, criteria: ClaimCriteria, *, minutes: int, include_leftovers: bool
-) -> ArtifactRow | None:
-    """Claim the next artifact for a user and return it, or None if no artifact matches.
+def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> ClaimResult:
+    """Claim the next artifact for a user. The claim expires after `minutes`.
 
-    The claim expires after `minutes`. With `include_leftovers`, the query also finds artifacts
-    whose expired claim has not been cleared yet, and tries to lock up to MAX_LOCKED_LEFTOVERS
-    artifacts instead of MAX_LOCKED.
+    If the first query finds no candidate, the second query looks only for artifacts whose expired
+    claim has not been cleared yet. If all candidates of the first query are locked, the second
+    query tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
     """
-    statement = _LEFTOVER_STATEMENT if include_leftovers else _NEXT_STATEMENT
-    row: ArtifactRow | None = statement.first(*_build_parameters(user_id, criteria, minutes))
-    return row
-
-
-def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether there is an artifact that meets the criteria and that the user may claim.
-
-    Artifacts that another transaction has locked are included.
-    """
-    return (
-        _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
-    )
+    parameters = _build_parameters(user_id, criteria, minutes)
+    result: ClaimResult = _NEXT_STATEMENT.first(*parameters)
+    if result.claimed is None:
+        second = _LOCKED_STATEMENT if result.had_candidates else _LEFTOVER_STATEMENT
+        result = second.first(*parameters)
+    return result
 
 
 def _build_parameters(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...]:

@@ -77,20 +77,10 @@ def claim_next(
     # The queries skip artifacts that a bulk request locks or changes at the same time. If all
     # candidates were skipped, the queries are repeated to find artifacts with committed changes.
     for _ in range(_MAX_ATTEMPTS):
-        claimed = _claim_next(caller.user_id, criteria, minutes)
-        if claimed is not None or not next_artifact.has_candidates(caller.user_id, criteria):
-            return claimed
+        result = next_artifact.claim_next(caller.user_id, criteria, minutes=minutes)
+        if result.claimed is not None or not result.had_candidates:
+            return result.claimed
     return None
-
-
-def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> ArtifactRow | None:
-    # The second query also finds artifacts whose expired claim has not been cleared yet, and
-    # artifacts after many locked artifacts. It is slower, so it runs only if the first query finds
-    # no artifact.
-    claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, include_leftovers=False)
-    return claimed or next_artifact.claim_next(
-        user_id, criteria, minutes=minutes, include_leftovers=True
-    )
 
 
 def release(

@@ -1,8 +1,10 @@
-"""SQL queries that purge old predictions."""
+"""SQL queries that purge old predictions, and delete the predictions of deleted schemas."""
+
+from uuid import UUID
 
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import bulk, db, tenancy
 from app.kit.db import PositionCheckpoint
 
 BATCH_SIZE = 5_000
@@ -41,6 +43,40 @@ _PURGE_BATCH = text(
     FROM batch ORDER BY created_at DESC, id DESC LIMIT 1
     """
 )
+
+# All code locks artifacts in the order of their ids.
+_DELETE_BATCH = text(
+    """
+    WITH batch AS MATERIALIZED (
+        SELECT id, artifact_id FROM predictions
+        WHERE organization_id = :organization_id AND schema_id = :schema_id LIMIT :limit
+    ), shown AS (
+        SELECT document.id FROM batch JOIN artifacts document
+          ON document.organization_id = :organization_id AND document.id = batch.artifact_id
+         AND document.prediction ->> 'id' = CAST(batch.id AS text)
+        ORDER BY document.id FOR NO KEY UPDATE OF document
+    ), cleared AS (
+        UPDATE artifacts SET prediction = NULL FROM shown
+        WHERE artifacts.organization_id = :organization_id AND artifacts.id = shown.id
+    )
+    DELETE FROM predictions USING batch
+    WHERE predictions.organization_id = :organization_id AND predictions.id = batch.id
+    """
+)
+
+
+def delete_of_schema(schema_id: UUID) -> bool:
+    """Delete at most `bulk.BATCH` predictions of a schema, and return whether none is left.
+
+    Artifacts no longer show the deleted predictions.
+    """
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "limit": bulk.BATCH,
+    }
+    result = db.session().execute(_DELETE_BATCH, values)
+    return int(result.rowcount) < bulk.BATCH  # type: ignore[attr-defined]
 
 
 def purge_outdated(days: int, checkpoint: PositionCheckpoint, position: str | None = None) -> int:

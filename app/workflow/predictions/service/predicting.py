@@ -72,7 +72,10 @@ def predict(
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
         return None
-    version = schemas.get_version(prediction.schema_version_id)
+    try:
+        version = schemas.get_version(prediction.schema_version_id)
+    except ApiError:
+        return None  # The schema was deleted, and a job is deleting its predictions.
     can_wait = prediction.created_at > db.utc_now() - _MAX_WAIT
     try:
         result = _propose_tags(prediction.artifact_id, version, checkpoint)

@@ -1,4 +1,4 @@
-"""SQL queries for possible assignees and their skills, and locks on users and schemas."""
+"""SQL queries for possible assignees and their skills, and locks on members."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -46,9 +46,6 @@ _REQUIRED_SKILLS = text(
     WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[])) AND required_skill_keys <> '{}'
     """
 )
-_LOCK_SCHEMA = text(
-    "SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE"
-)
 _LOCK_MEMBER = text(
     "SELECT role FROM memberships WHERE organization_id = :org AND user_id = :id FOR KEY SHARE"
 )
@@ -92,12 +89,6 @@ def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]
     """Return {schema_id: required skills}; schemas without required skills are omitted."""
     rows = db.session().execute(_REQUIRED_SKILLS, _build_parameters(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
-
-
-def lock_schema(schema_id: UUID) -> bool:
-    """Lock a schema until the transaction ends; return False if it does not exist."""
-    values = {"org": tenancy.current_organization_id(), "id": schema_id}
-    return db.session().scalar(_LOCK_SCHEMA, values) is not None
 
 
 def lock_member(user_id: UUID) -> str | None:

@@ -107,3 +107,13 @@ def disable_rules_of_user(user_id: UUID, reason: str) -> None:
         )
         .execution_options(synchronize_session=False)
     )
+
+
+def clear_schema(schema_id: UUID) -> None:
+    """Remove a schema from all rules; a trigger disables them and stores the reason."""
+    db.session().execute(
+        update(RoutingRule)
+        .where(RoutingRule.schema_id == schema_id)
+        .values(schema_id=None)
+        .execution_options(synchronize_session=False)
+    )

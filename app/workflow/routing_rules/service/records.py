@@ -16,6 +16,7 @@ from app.identity.teams import service as teams
 from app.kit import db, errors, events, jobs, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
+from app.schemas.artifact_schemas import service as artifact_schemas
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
@@ -246,7 +247,7 @@ def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
         _validate_labeler(people.lock_member(user_id), f"{path}.user_id")
     if team_id is not None and not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
-    if schema_id is not None and not people.lock_schema(schema_id):
+    if schema_id is not None and not artifact_schemas.lock_reference(schema_id):
         raise errors.invalid("Must be the id of a schema.", f"{path}.schema_id")
 
 

@@ -1,6 +1,5 @@
 """SQL queries for the list of tag sets. Totals come from counters; pages use index ranges."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +8,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Integer,
-    Select,
-    Subquery,
-    Uuid,
     bindparam,
     cast,
     false,
@@ -22,13 +18,21 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
-from app.kit.counters import build_between
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
-from app.kit.periods import PERIOD_FILTERS, build_filter_conditions
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
 from app.kit.prepared_lists import PreparedList
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.queries.ranges import (
+    KEYS,
+    VersionIds,
+    build_conditions,
+    build_count,
+    build_keys,
+    remove_period,
+    select_branches,
+    select_ids,
+)
 from app.workflow.tag_sets.queries.reading import (
     IS_OVERLAPPING,
     OVERLAPPING_SCHEMAS,
@@ -40,8 +44,9 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
-_KEYS = select(TagSet.created_at, TagSet.id)
-VersionIds = Sequence[UUID]
+_MIN_ROWS_TO_SCAN = 20_000
+"""With at least this many visible tag sets of versions that are not labeled blind, a list sorted by
+`updated_at` reads all tag sets in this order. With fewer, it reads and sorts only these."""
 _NEWEST = PreparedList(
     "list_tag_sets",
     select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
@@ -62,17 +67,15 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
     sorts_by_creation = request.sort.endswith("created_at")
-    conditions, keys = _build_conditions(filters), list[KeyQuery]()
+    conditions, keys = build_conditions(filters), list[KeyQuery]()
     if reader is None:
-        total = _build_count(filters)
-        keys = _build_keys(filters) if sorts_by_creation else []
+        total = build_count(filters)
+        keys = build_keys(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
         conditions.append(build_visibility_condition(reader))
-        total = counters.count(_select_ids(filters).where(build_visibility_condition(reader)))
+        total = counters.count(select_ids(filters).where(build_visibility_condition(reader)))
     else:
-        total, keys = _build_visible_total_and_keys(filters, reader)
-        if not sorts_by_creation:
-            conditions, keys = [*conditions, build_visibility_condition(reader)], []
+        total, keys = _build_visible_total_and_keys(filters, reader, by_creation=sorts_by_creation)
     statement = select_listed_tag_sets(request.page_size)
     if not keys:
         statement = statement.where(*conditions)
@@ -80,9 +83,11 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
 
 
 def _build_visible_total_and_keys(
-    filters: dict[str, Any], reader: Reader
+    filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
     """Build the total and the index ranges for the tag sets that a reader may see.
+
+    `by_creation` is true if the page is sorted by creation time.
 
     Readers see their own drafts, and submitted tag sets unless they must label the artifact blind.
     """
@@ -94,108 +99,39 @@ def _build_visible_total_and_keys(
     total: ColumnElement[int] = cast(0, BigInteger)
     keys = list[KeyQuery]()
     if submitted_filters["status"]:
-        total, keys = _build_submitted_total_and_keys(submitted_filters, reader)
+        total, keys = _build_submitted_total_and_keys(
+            submitted_filters, reader, by_creation=by_creation
+        )
     if (
         TagSetStatus.DRAFT in statuses
         and filters.get("labeler_id", reader.user_id) == reader.user_id
     ):
         draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
-        total = total + _build_count(draft_filters)
-        keys.append(KeyQuery(_KEYS.where(*_build_conditions(draft_filters))))
+        total = total + build_count(draft_filters)
+        keys.append(KeyQuery(KEYS.where(*build_conditions(draft_filters))))
     # If there are no keys, only drafts of other users match the filters. They are never visible.
-    return total, keys or [KeyQuery(_KEYS.where(false()))]
+    return total, keys or [KeyQuery(KEYS.where(false()))]
 
 
 def _build_submitted_total_and_keys(
-    filters: dict[str, Any], reader: Reader
+    filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
     blind_versions = _list_blind_version_ids() if reader.blind else []
     if not blind_versions:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
-        keys = [] if has_rare_source else _build_keys(filters)
-        return _build_count(filters), keys or [KeyQuery(_KEYS.where(*_build_conditions(filters)))]
+        keys = build_keys(filters) if by_creation and not has_rare_source else []
+        return build_count(filters), keys or [KeyQuery(KEYS.where(*build_conditions(filters)))]
     siblings = _select_siblings(filters, reader.user_id, blind_versions)
     total = _build_visible_count(filters, reader.user_id, blind_versions, siblings)
-    return total, _build_visible_keys(filters, reader.user_id, blind_versions, siblings)
-
-
-def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    column_filters = {name: value for name, value in filters.items() if name != "status"}
-    conditions = build_filter_conditions(TagSet, column_filters)
-    if "status" in filters:
-        statuses = filters["status"]
-        conditions.append(
-            TagSet.status == statuses[0] if len(statuses) == 1 else TagSet.status.in_(statuses)
-        )
-    return conditions
-
-
-def _build_count(
-    filters: dict[str, Any], *, versions: VersionIds | None = None, labeler_id: UUID | None = None
-) -> ColumnElement[int]:
-    """Build an expression for the number of tag sets that match `filters`.
-
-    `versions` and `labeler_id` restrict the number to schema versions and to one labeler.
-    """
-    facet_filters = _remove_period(filters)
-    rows = _select_ids(facet_filters)
-    if versions is not None:
-        facet_filters["version_id"] = versions
-        rows = rows.where(TagSet.schema_version_id.in_(versions))
-    if labeler_id is not None:
-        facet_filters["labeler_id"] = labeler_id
-        rows = rows.where(TagSet.labeler_id == labeler_id)
-    after, before = (filters.get(name) for name in PERIOD_FILTERS)
-    if "artifact_id" in filters:
-        return counters.count(rows.where(*within(TagSet.created_at, after, before)))
-    between = build_between("created", TagSet.created_at, after, before, rows)
-    return counters.build_total(TAG_SETS, facet_filters, between=between)
-
-
-def _select_ids(filters: dict[str, Any]) -> Select[Any]:
-    # The ORM does not add this condition to a count inside another statement.
-    in_organization = TagSet.organization_id == tenancy.current_organization_id()
-    return select(TagSet.id).where(in_organization, *_build_conditions(filters))
-
-
-def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
-    """Build index ranges for a page sorted by creation time, or [] if one range is enough."""
-    statuses = filters.get("status", ())
-    has_labeler = "labeler_id" in filters
-    has_many_statuses = len(statuses) > 1 or (
-        not statuses and ("schema_id" in filters or "reviewer_id" in filters)
-    )
-    if "artifact_id" in filters or not (has_labeler or has_many_statuses):
-        return []
-    facets = ("schema_id", "status") if has_labeler else ("status",)
-    branches = _select_branches(_remove_period(filters), *facets)
-    other_filters = {name: value for name, value in filters.items() if name not in facets}
-    in_branch = [getattr(TagSet, name) == branches.c[name] for name in facets]
-    return [KeyQuery(_KEYS.where(*in_branch, *_build_conditions(other_filters)), branches)]
-
-
-def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
-
-
-def _select_branches(
-    facet_filters: dict[str, Any], *facets: str, excluded_versions: VersionIds = ()
-) -> Subquery:
-    """Build a subquery with one row for each existing combination of facet values.
-
-    Tag sets of `excluded_versions` are ignored.
-    """
-    version_facet = ["version_id"] if excluded_versions else []
-    cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), facet_filters)
-    columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
-    named_columns = (column.label(name) for column, name in zip(columns, facets, strict=True))
-    grouped = select(*named_columns).group_by(*(cells.c[name] for name in facets))
-    if excluded_versions:
-        grouped = grouped.where(
-            cells.c.version_id.not_in([str(version_id) for version_id in excluded_versions])
-        )
-    return grouped.having(func.sum(cells.c.n) > 0).subquery()
+    keys = [_build_open_key(filters, blind_versions, by_creation=by_creation)]
+    if filters.get("labeler_id", reader.user_id) == reader.user_id:
+        own_filters = {**filters, "labeler_id": reader.user_id}
+        own_keys = build_keys(own_filters) if by_creation else []
+        keys += own_keys or [KeyQuery(KEYS.where(*build_conditions(own_filters)))]
+    if siblings is not None:
+        keys.append(KeyQuery(select(*siblings.c)))
+    return total, keys
 
 
 def _list_blind_version_ids() -> VersionIds:
@@ -217,9 +153,9 @@ def _build_visible_count(
 
     `siblings` is the result of `_select_siblings`.
     """
-    total = _build_count(filters) - _build_count(filters, versions=list(blind_versions))
+    total = build_count(filters) - build_count(filters, versions=list(blind_versions))
     if filters.get("labeler_id", user_id) == user_id:
-        total += _build_count(filters, versions=list(blind_versions), labeler_id=user_id)
+        total += build_count(filters, versions=list(blind_versions), labeler_id=user_id)
     if siblings is not None:
         total += select(func.count()).select_from(siblings).scalar_subquery()
     return total
@@ -255,36 +191,37 @@ def _select_siblings(
         .cte()
         .prefix_with("MATERIALIZED")
     )
-    siblings = _KEYS.where(
+    siblings = KEYS.where(
         TagSet.organization_id == organization_id,
         TagSet.schema_version_id.in_(blind_versions),
         TagSet.labeler_id.is_distinct_from(user_id),
         TagSet.artifact_id == submitted.c.artifact_id,
         TagSet.schema_id == submitted.c.schema_id,
-        *_build_conditions(filters),
+        *build_conditions(filters),
     )
     result: CTE = siblings.cte().prefix_with("MATERIALIZED")
     return result
 
 
-def _build_visible_keys(
-    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
-) -> list[KeyQuery]:
-    branches = _select_branches(
-        _remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
+def _build_open_key(
+    filters: dict[str, Any], blind_versions: VersionIds, *, by_creation: bool
+) -> KeyQuery:
+    """Build the index ranges for the tag sets whose versions are not labeled blind."""
+    is_open = TagSet.schema_version_id.not_in(blind_versions)
+    if not by_creation:
+        count = build_count(filters) - build_count(filters, versions=list(blind_versions))
+        if db.session().execute(select(count)).scalar_one() >= _MIN_ROWS_TO_SCAN:
+            return KeyQuery(KEYS.where(is_open, *build_conditions(filters)))
+    branches = select_branches(
+        remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
     )
     other_filters = {
         name: value for name, value in filters.items() if name not in ("status", "schema_id")
     }
-    visible = _KEYS.where(
+    in_branch = KEYS.where(
         TagSet.schema_id == branches.c.schema_id,
         TagSet.status == branches.c.status,
-        TagSet.schema_version_id.not_in(blind_versions),
-        *_build_conditions(other_filters),
+        is_open,
+        *build_conditions(other_filters),
     )
-    keys = [KeyQuery(visible, branches)]
-    if filters.get("labeler_id", user_id) == user_id:
-        keys += _build_keys({**filters, "labeler_id": user_id})
-    if siblings is not None:
-        keys.append(KeyQuery(select(siblings.c.created_at, siblings.c.id)))
-    return keys
+    return KeyQuery(in_branch, branches)

@@ -1,0 +1,79 @@
+"""Delete schemas. A job then removes a deleted schema from its documents."""
+
+from uuid import UUID
+
+from app.kit import db, errors, jobs, tenancy
+from app.kit.db import Checkpoint
+from app.schemas.artifact_schemas import queries
+from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
+from app.schemas.artifact_schemas.service.drafts import get, lock
+from app.schemas.artifact_schemas.service.ports import get_workflow
+
+DELETE_JOB = "schemas.delete"
+
+
+def delete(schema_id: UUID, *, revision: int | None) -> None:
+    """Delete a schema that has no tag sets, and its versions.
+
+    The schema's documents are kept, but have no schema afterwards. The schema is only marked as
+    deleted, so that nobody finds it any more, and a job deletes the rest. Raises 404 if the schema
+    does not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the
+    schema has tag sets; `details.tag_sets` is their number.
+    """
+    schema = get(schema_id)
+    errors.check_revision(revision, schema.revision)
+    _check_unlabeled(schema)
+    schema = lock(schema_id, revision, to_delete=True)
+    # No new tag set can refer to the schema now.
+    _check_unlabeled(schema)
+    for clear_reference in get_workflow().clear_references:
+        clear_reference(schema_id)
+    schema.status = DELETED
+    jobs.enqueue(
+        DELETE_JOB,
+        {"schema_id": str(schema_id)},
+        organization_id=tenancy.current_organization_id(),
+    )
+    db.session().flush()
+
+
+def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
+    """Remove a schema that is marked as deleted from its documents, and delete it.
+
+    `checkpoint` commits each batch, so a run after a crash continues with the remaining documents.
+    """
+    workflow = get_workflow()
+    is_deleted = False
+    while not is_deleted:
+        while not workflow.detach_artifacts(schema_id, wait=True):
+            checkpoint()
+        checkpoint()
+        while not workflow.delete_predictions(schema_id):
+            checkpoint()
+        checkpoint()
+        schema = queries.lock_deleted_schema(schema_id)
+        is_deleted = schema is None or _delete_row(schema)
+        checkpoint()
+
+
+def _delete_row(schema: ArtifactSchema) -> bool:
+    """Delete a locked schema, unless a large number of documents was added before the lock."""
+    # No new row can refer to the schema now. Do not wait for locked documents, because their
+    # transactions may be waiting for the schema.
+    if not get_workflow().detach_artifacts(schema.id, wait=False):
+        return False
+    # For each version, PostgreSQL searches all tag sets and predictions of the organization.
+    db.disable_statement_timeout()
+    db.session().delete(schema)
+    db.session().flush()
+    return True
+
+
+def _check_unlabeled(schema: ArtifactSchema) -> None:
+    """Raise 409 `conflict` if the schema has tag sets."""
+    tag_sets = get_workflow().count_tag_sets(schema.id)
+    if tag_sets:
+        raise errors.conflict(
+            "This schema has tag sets; it cannot be deleted. Deactivate it instead.",
+            tag_sets=tag_sets,
+        )
