@@ -46,10 +46,15 @@ INSIDE = "127.0.0.2/32"
 """The only loopback address to which the service may send outbound requests in tests."""
 
 load_profile()
+# As in the application of the tests. Tests of other levels restore this one.
+logging.configure("WARNING", "json")
 
 # Servers poll for their shutdown at this interval in seconds. With the default of 0.5 s, stopping
 # servers took two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
+
+# The power does not fail during a test. On a disk that PostgreSQL also writes to, each call waits.
+os.fsync = lambda _descriptor: None
 
 # Tests only connect to this machine, which a proxy cannot reach.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
@@ -80,11 +85,18 @@ def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     secrets.build_dummy_hash.cache_clear()
 
 
-@pytest.fixture(autouse=True)
 def _flush_log() -> Iterator[None]:
-    """Write the log lines of a test before the next test starts."""
-    yield
-    logging.flush(10)
+    """Write the log lines of a phase while pytest still captures its output."""
+    try:
+        return (yield)
+    finally:
+        logging.flush(10)
+
+
+# The hooks of pytest's capture are wrappers, too; with `trylast`, these wrappers are inside them.
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = pytest.hookimpl(
+    wrapper=True, trylast=True
+)(_flush_log)
 
 
 @pytest.hookimpl(tryfirst=True)
