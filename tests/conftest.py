@@ -23,6 +23,7 @@ from cryptography.fernet import Fernet
 from flask import Flask
 from werkzeug.serving import BaseWSGIServer
 
+from app.engines import interpreter
 from app.kit import logging, secrets
 from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
@@ -52,6 +53,10 @@ logging.configure("WARNING", "json")
 # Servers poll for their shutdown at this interval in seconds. With the default of 0.5 s, stopping
 # servers took two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
+
+# As in the service's own processes. More threads of the numeric libraries wait for each other in
+# loops, while other tests need the processor.
+os.environ |= interpreter._SINGLE_THREAD_VARIABLES
 
 # The power does not fail during a test. On a disk that PostgreSQL also writes to, each call waits.
 os.fsync = lambda _descriptor: None
