@@ -24,7 +24,7 @@ from flask import Flask
 from werkzeug.serving import BaseWSGIServer
 
 from app.engines import interpreter
-from app.kit import logging, secrets
+from app.kit import logging, metrics, secrets
 from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
@@ -249,6 +249,8 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     drain(app)
     postpone_periodic_jobs(app)
     yield app
+    # When this process exits, Valkey has already been stopped.
+    metrics.set_client_factory(None)
     # An encryption key can only be removed if all columns with encrypted values are known.
     with app.app_context():
         assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"
