@@ -87,6 +87,8 @@ _FAST_SETTINGS: Mapping[str, str] = {
     # New indexes and copies of databases are not written to the write-ahead log.
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    # For the passwords that this server sets. A client computes all iterations at each connection.
+    "scram_iterations": "1",
 }
 
 

@@ -23,7 +23,8 @@ from cryptography.fernet import Fernet
 from flask import Flask
 from werkzeug.serving import BaseWSGIServer
 
-from app.kit import logging, secrets
+from app.engines import interpreter
+from app.kit import logging, metrics, secrets
 from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
@@ -46,10 +47,19 @@ INSIDE = "127.0.0.2/32"
 """The only loopback address to which the service may send outbound requests in tests."""
 
 load_profile()
+# As in the application of the tests. Tests of other levels restore this one.
+logging.configure("WARNING", "json")
 
 # Servers poll for their shutdown at this interval in seconds. With the default of 0.5 s, stopping
 # servers took two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
+
+# As in the service's own processes. More threads of the numeric libraries wait for each other in
+# loops, while other tests need the processor.
+os.environ |= interpreter._SINGLE_THREAD_VARIABLES
+
+# The power does not fail during a test. On a disk that PostgreSQL also writes to, each call waits.
+os.fsync = lambda _descriptor: None
 
 # Tests only connect to this machine, which a proxy cannot reach.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
@@ -80,11 +90,18 @@ def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     secrets.build_dummy_hash.cache_clear()
 
 
-@pytest.fixture(autouse=True)
 def _flush_log() -> Iterator[None]:
-    """Write the log lines of a test before the next test starts."""
-    yield
-    logging.flush(10)
+    """Write the log lines of a phase while pytest still captures its output."""
+    try:
+        return (yield)
+    finally:
+        logging.flush(10)
+
+
+# The hooks of pytest's capture are wrappers, too; with `trylast`, these wrappers are inside them.
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = pytest.hookimpl(
+    wrapper=True, trylast=True
+)(_flush_log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -232,6 +249,8 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     drain(app)
     postpone_periodic_jobs(app)
     yield app
+    # When this process exits, Valkey has already been stopped.
+    metrics.set_client_factory(None)
     # An encryption key can only be removed if all columns with encrypted values are known.
     with app.app_context():
         assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"

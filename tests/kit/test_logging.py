@@ -34,16 +34,13 @@ def fail(message: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _json_logs() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     configure("INFO", "json")
     # RQ sets the level of its logger when a worker starts in another test.
     logging.getLogger("rq.worker").setLevel(logging.NOTSET)
     clear_contextvars()
     yield
     clear_contextvars()
-    configure("INFO", "json")
-    root.handlers[:], root.level = handlers, level
+    configure("WARNING", "json")
 
 
 @pytest.fixture

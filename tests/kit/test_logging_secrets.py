@@ -17,14 +17,11 @@ def fail(message: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _json_logs() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     configure("INFO", "json")
     clear_contextvars()
     yield
     clear_contextvars()
-    configure("INFO", "json")
-    root.handlers[:], root.level = handlers, level
+    configure("WARNING", "json")
 
 
 @pytest.fixture

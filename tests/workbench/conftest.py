@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,29 @@ For connectors: CONNECTOR_ALLOWED_NETWORKS=127.0.0.0/8 and CONNECTOR_ALLOW_UNENC
 For invoices: BILLING_FILE=examples/billing.toml, as a whole path, and CONTROL_PLANE_TOKEN.
 """
 
+_until_last_test = ExitStack()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """Stop the service and the browser after the last test of this folder.
+
+    All tests that use them are in one group, so no later test of this process needs them. When
+    idle, they would use processor time until the end of the test run.
+    """
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+            _until_last_test.close()
+
+
+@pytest.fixture(scope="session")
+def _stop_shared() -> Iterator[None]:
+    """Stop the service and the browser at the end of the test run, if they are still running."""
+    with _until_last_test:
+        yield
+
 
 @pytest.fixture(scope="session")
 def build() -> Path:
@@ -30,7 +54,7 @@ def build() -> Path:
 
 
 @pytest.fixture(scope="session")
-def workbench(build: Path) -> Iterator[Service]:
+def workbench(build: Path, _stop_shared: None) -> Service:
     """Run a service that serves the build."""
     settings = {
         "RATE_LIMITS": "off",
@@ -39,8 +63,7 @@ def workbench(build: Path) -> Iterator[Service]:
         "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
         "CONTROL_PLANE_TOKEN": CONTROL_PLANE_TOKEN,
     }
-    with running(**settings) as service:
-        yield service
+    return _until_last_test.enter_context(running(**settings))
 
 
 @pytest.fixture(scope="session")
@@ -54,8 +77,11 @@ def data_dir(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def walker(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, data_dir: Path
-) -> Iterator[Walker]:
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    data_dir: Path,
+    _stop_shared: None,
+) -> Walker:
     pictures = tmp_path_factory.mktemp("pictures")
     mail = data_dir / "mail"
     if BASE in os.environ:
@@ -63,5 +89,4 @@ def walker(
     else:
         service: Service = request.getfixturevalue("workbench")
         walker = Walker(service.base, service.password, mail, pictures)
-    yield walker
-    walker.close()
+    return _until_last_test.enter_context(closing(walker))
