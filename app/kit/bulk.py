@@ -52,7 +52,8 @@ class MatchedIds:
 def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
     """Return the ids in the first column of `statement`, ordered by `order`.
 
-    Raises 409 `conflict` with `details.count` if the number of ids differs from `expected`.
+    Raises 409 `conflict` with `details.count` if the number of ids differs from `expected`, or if
+    `expected` is None.
     """
     sort_keys = (key.label(f"by_{number}") for number, key in enumerate(order))
     id_column, *sort_columns = statement.add_columns(*sort_keys).subquery().c

@@ -25,7 +25,7 @@ class WebPage(StrEnum):
 
 
 def build_token_link(page: WebPage, *, token: str, language: str) -> str:
-    """Return the path and query of a page that receives a token through an email.
+    """Return the path and query of an emailed link to a page, with the token in the query.
 
     `language` is the reader's locale. The page is shown in the closest available language.
     """

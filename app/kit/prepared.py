@@ -1,4 +1,4 @@
-"""Prepared statements for hot paths: planned once per connection, without SQLAlchemy's overhead.
+"""Prepared statements for hot paths: parsed once per connection, without SQLAlchemy's overhead.
 
 They are for the few most frequent requests. For these requests, SQLAlchemy's compile cache and
 result objects take several times as long as PostgreSQL. Prepared statements must contain a

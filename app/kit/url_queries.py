@@ -1,4 +1,7 @@
-"""Queries of URLs in settings. A query may contain a signature, so it is never shown to users."""
+"""Hide the query strings of stored URLs from users, and restore them when settings are updated.
+
+A query string may contain a signature.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

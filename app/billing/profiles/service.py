@@ -105,7 +105,7 @@ def _parse_address(address: dict[str, Any], country: str) -> dict[str, Any]:
 
 
 def has_price(plan: Plan) -> bool:
-    """Return whether a plan has a monthly price or charges, so that invoices may be issued."""
+    """Return whether a plan has a monthly price or charges; only such plans lead to invoices."""
     return bool(plan.price or plan.charges)
 
 

@@ -33,7 +33,7 @@ def check_text(value: object, limit: int) -> str:
 
 
 def clean_text(value: object, limit: int = 200) -> str:
-    """Clean text: trim it, normalize digits and dashes to ASCII, and remove invisible characters.
+    """Clean text: normalize whitespace, digits and punctuation, and remove invisible characters.
 
     Superscripts and fractions are kept, so `10²` does not become `102`. Raises ValueProblem if
     `value` is not valid text, or if nothing is left.

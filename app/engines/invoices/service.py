@@ -1,4 +1,7 @@
-"""Validate and render documents. The large libraries for this (30 MB) are imported on first use."""
+"""Validate and render invoices and credit notes.
+
+The large libraries for this (30 MB) are imported on first use.
+"""
 
 from app.engines.invoices.checks import check_document
 from app.engines.invoices.currencies import can_have_xml

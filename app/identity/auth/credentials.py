@@ -56,8 +56,8 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
-    the password failures, invalidates other links and marks the address as verified (see
-    `verification`). Raises 400 `validation_error` if the token is not valid or the new password is
+    the record of failed logins, ends all sessions, invalidates other links and marks the address as
+    verified (see `verification`). Raises 400 `validation_error` if the token is not valid or the new password is
     rejected; in the second case, the token stays valid, because the transaction is rolled back.
     Raises 403 `permission_denied` if the account may not use a password.
     """

@@ -187,7 +187,7 @@ def _schedule_email(mailbox: str) -> _Schedule:
 
 
 def _reserve_day(delay: int) -> int | None:
-    """Count an email toward the organization's limit of a day; return the delay until that day.
+    """Count an email on the first day that the organization's daily limit allows; return its delay.
 
     Tries the day that is `delay` seconds from now, and then each following day. The returned delay
     is in seconds. Returns None if the limit is reached on every day before the invitation's expiry.

@@ -122,7 +122,7 @@ def _select_settings(
     if selected_settings is None or protocol not in PROTOCOLS:
         raise errors.invalid("This protocol is not available.", "kind")
     if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
-        raise errors.invalid("The scope openid is required.", "oidc.scopes")
+        raise errors.invalid("The scope `openid` is required.", "oidc.scopes")
     return selected_settings
 
 

@@ -96,8 +96,9 @@ class Call:
     def may_repeat(self) -> bool:
         """Return whether a failed request may be sent again on a new connection.
 
-        This is the case if a pooled connection broke before the first byte of the response, most
-        likely because the server had just closed it.
+        This is the case if the request is repeatable, its first attempt used a pooled connection,
+        and it failed before the deadline and before the first byte of the response. Most likely,
+        the server had just closed the connection.
         """
         is_broken = (
             self.uses_pooled_connection and not self.received and monotonic() < self.deadline

@@ -69,7 +69,8 @@ def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True)
     """Return the background processes without starting them.
 
     `job_workers` determines the number of processes that parse documents. If `outbound` is false,
-    jobs that call other hosts stay queued.
+    the result omits the processes that call other hosts: their jobs and webhook deliveries stay
+    queued.
     """
     children = [Child("relay", partial(_run_relay, wake_ups=wake_ups))]
     for group in GROUPS.values():

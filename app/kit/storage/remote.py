@@ -37,7 +37,7 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
 
 
 def _translate_read_errors(file: BinaryIO, key: str) -> None:
-    """Translate the errors of later reads from an open file.
+    """Make later reads from an open file raise NotStored or StorageUnavailable.
 
     Only a file that fsspec reads block by block has a `cache`.
     """

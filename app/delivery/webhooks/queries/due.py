@@ -187,7 +187,7 @@ class DueWebhookFinder:
     def search_once(self) -> list[DueWebhook]:
         """Run one search, and return the visited webhooks with due or outdated deliveries."""
         if db.session().execute(_FIND_PENDING).first() is None:
-            self._remember_position({}, None)
+            self._store_position({}, None)
             return []
         values = self.build_values(MAX_VISITS_PER_ORGANIZATION)
         webhooks: list[DueWebhook] = []
@@ -200,7 +200,7 @@ class DueWebhookFinder:
                 new_marks[row[0]] = row[1]
             else:
                 last_organization_id = row[0]
-        self._remember_position(new_marks, last_organization_id)
+        self._store_position(new_marks, last_organization_id)
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class DueWebhookFinder:
             "per_organization": per_organization,
         }
 
-    def _remember_position(
+    def _store_position(
         self, new_marks: dict[UUID, UUID], last_organization_id: UUID | None
     ) -> None:
         """Store the position at which the next search continues.

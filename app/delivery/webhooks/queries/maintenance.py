@@ -11,7 +11,7 @@ RETENTION_DAYS = 30
 OLD_DELIVERIES = (
     f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
 )
-"""The SQL condition for the deliveries to delete: they ended more than RETENTION_DAYS ago."""
+"""The SQL condition for the deliveries to delete, which ended more than RETENTION_DAYS ago."""
 _BATCH_SIZE = 500
 
 

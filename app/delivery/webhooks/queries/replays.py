@@ -109,7 +109,7 @@ class ReplayRange(NamedTuple):
     statuses: Sequence[str]
 
 
-class ReplayPosition(NamedTuple):
+class ReplayedBatch(NamedTuple):
     """The last delivery of a batch, and the number of deliveries that the batch has replayed."""
 
     at: datetime
@@ -163,7 +163,7 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 
 def replay_batch(
     webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
-) -> ReplayPosition | None:
+) -> ReplayedBatch | None:
     """Replay the next `BATCH_SIZE` deliveries after the position `after`: make them pending again.
 
     Skips deliveries that were delivered within the last day. Returns the position of the batch, or
@@ -172,7 +172,7 @@ def replay_batch(
     values = _build_parameters(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH_SIZE}
     row = db.session().execute(_REPLAY, values).first()
-    return None if row is None else ReplayPosition(*row)
+    return None if row is None else ReplayedBatch(*row)
 
 
 def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:

@@ -275,13 +275,13 @@ def _detect_media_type(key: str, file_name: str, declared_media_type: str | None
     except documents.UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",
-            _explain_unsupported(error),
+            _build_unsupported_type_message(error),
             field="file",
             details={"declared": error.declared, "detected": error.detected},
         ) from None
 
 
-def _explain_unsupported(error: documents.UnsupportedMediaType) -> str:
+def _build_unsupported_type_message(error: documents.UnsupportedMediaType) -> str:
     if error.declared and error.detected in documents.MEDIA_TYPES:
         return (
             f"The content of the file is `{error.detected}`, but its name or declared type says "

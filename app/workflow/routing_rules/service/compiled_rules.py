@@ -105,7 +105,7 @@ def _compile_json(conditions: bytes) -> _CacheEntry:
 
 
 def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
-    """Return the names of the attributes that enabled rules test."""
+    """Return the names of the attributes that the conditions of enabled rules use."""
     return frozenset().union(*(rule.compiled.attributes for rule in rules if rule.enabled))
 
 

@@ -1,7 +1,8 @@
 """Submission of drafts for review, and automatic acceptance.
 
-Tag sets are accepted automatically by sampling, by confidence, or by agreement; see
-docs/decisions/0025. A tag set that a reviewer has returned is never accepted automatically.
+Tag sets are accepted automatically because of their confidence or agreement, or because they are
+not in the review sample; see docs/decisions/0025. A tag set that a reviewer has returned is never
+accepted automatically.
 """
 
 from typing import Any
