@@ -57,9 +57,9 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 
     The token proves that the user can read the account's email. Therefore, this function deletes
     the record of failed logins, ends all sessions, invalidates other links and marks the address as
-    verified (see `verification`). Raises 400 `validation_error` if the token is not valid or the new password is
-    rejected; in the second case, the token stays valid, because the transaction is rolled back.
-    Raises 403 `permission_denied` if the account may not use a password.
+    verified (see `verification`). Raises 400 `validation_error` if the token is not valid or the
+    new password is rejected; in the second case, the token stays valid, because the transaction is
+    rolled back. Raises 403 `permission_denied` if the account may not use a password.
     """
     consumed_token = links.consume(token, links.PASSWORD_RESET)
     user = user_queries.lock(consumed_token.user_id)
