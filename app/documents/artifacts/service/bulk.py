@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
@@ -24,10 +24,21 @@ Deleting a thousand scans with hundreds of pages would exceed the statement time
 log = get_logger(__name__)
 
 
-def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[str, Any]:
-    """Archive or unarchive documents by id or by filter; return the result for each document.
+class DocumentSelection(TypedDict, total=False):
+    """The documents to change: by id, or all documents that match a filter.
 
-    `selection` has the arguments of `_apply_to_selection`.
+    `expected_count` is the number of documents that the filter must match.
+    """
+
+    artifact_ids: Sequence[UUID]
+    filter: dict[str, Any]
+    expected_count: int
+
+
+def archive_many(
+    *, archived: bool, by: UUID | None, **selection: Unpack[DocumentSelection]
+) -> dict[str, Any]:
+    """Archive or unarchive documents by id or by filter; return the result for each document.
 
     As with a single document, archiving ends claims and keeps tag sets. Emits `artifacts.archived`
     for each batch of 1,000. With a filter, each batch is a separate transaction
@@ -59,7 +70,7 @@ def archive_many(*, archived: bool, by: UUID | None, **selection: Any) -> dict[s
     return _apply_to_selection(apply, **selection)
 
 
-def delete_many(**selection: Any) -> dict[str, Any]:
+def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
     """Delete documents and their tag sets, by id or by filter; return the result for each document.
 
     Emits `artifact.deleted` for each document; a job then deletes the files. Transactions and
@@ -84,10 +95,7 @@ def _apply_to_selection(
     filter: dict[str, Any] | None = None,  # noqa: A002 - named as in the body
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    """Apply a function to documents: by id, or in batches to all documents that match a filter.
-
-    `expected_count` is the number of documents that the filter must match.
-    """
+    """Apply a function to documents: by id, or in batches to all documents that match a filter."""
 
     def apply_to_ids(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
         artifacts = queries.lock_matching_documents(ids, filters)
