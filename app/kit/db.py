@@ -41,6 +41,9 @@ RELEASE = 2
 release check this value, and do nothing for this release. When this release begins to write such
 data itself, increase the value by one (docs/contributors/migrations.md)."""
 
+_MAX_OVERFLOW = 16
+"""The maximum number of connections of a pool above its size. Only processes for background jobs
+have more threads than the pool has connections, and these threads mostly wait for other hosts."""
 JSON = dict[str, Any]
 Checkpoint = Callable[[], None]
 """A function that commits a batch of long work, or raises if the work must stop."""
@@ -127,7 +130,7 @@ def build_engine_options(url: str, threads: int, role: str) -> JSON:
     return {
         # Each thread may keep one extra connection of the read pool (see `app.kit.prepared`).
         "pool_size": 2 * threads + 1,
-        "max_overflow": 4,
+        "max_overflow": _MAX_OVERFLOW,
         "pool_timeout": 10,
         "pool_recycle": 1800,
         "json_serializer": _encode_json,

@@ -85,10 +85,10 @@ _ALL_QUEUES = (
     # longer to store an invoice than the processor takes to render it.
     Queue("invoice_files", _INVOICES, slots=4, late_after=_HOUR),
     # These jobs mostly wait for hosts that organizations choose. One organization can use three
-    # slots, so the slow hosts of six organizations leave a slot for the jobs of others.
-    Queue("crawls", _CRAWLS, slots=4, spare_slots=16, late_after=15 * _MINUTE),
-    Queue("export_deliveries", _CRAWLS, slots=4, spare_slots=16, late_after=15 * _MINUTE),
-    Queue("model_servers", _CRAWLS, slots=4, spare_slots=16, late_after=_HOUR),
+    # slots, so the slow hosts of three organizations leave slots for the jobs of others.
+    Queue("crawls", _CRAWLS, slots=4, spare_slots=8, late_after=15 * _MINUTE),
+    Queue("export_deliveries", _CRAWLS, slots=4, spare_slots=8, late_after=15 * _MINUTE),
+    Queue("model_servers", _CRAWLS, slots=4, spare_slots=8, late_after=_HOUR),
     Queue("training", _TRAINING, late_after=6 * _HOUR),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL_QUEUES}

@@ -8,6 +8,7 @@ from app.workflow.tag_sets.queries import listing
 from tests.factories import Org
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
+from tests.workflow.tag_sets.test_required_labels import publish
 
 
 def _ids(workspace: Workspace, query: str = "", *, by: str = "reviewer") -> list[str]:
@@ -161,6 +162,26 @@ def test_a_labeler_lists_the_same_tag_sets_in_every_order(
     second = workspace.org.users["second"]
     query = f"?sort=updated_at&labeler_id={second}"
     assert _ids(workspace, query, by="labeler") == [ids[0], ids[-1]]
+
+
+def test_a_labeler_who_used_another_version_lists_what_get_shows(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema_id = workspace.schema(labels_per_artifact=2)
+    artifact_id = workspace.artifact(schema_id)
+    first = workspace.submitted(artifact_id, by="second")
+    own = workspace.submitted(artifact_id)
+    publish(workspace, schema_id, labels_per_artifact=1)
+    # As if the first tag set had been rejected, and then labeled with the new version.
+    workspace.sql(
+        "UPDATE tag_sets SET schema_version_id = schemas.current_version_id FROM schemas"
+        " WHERE schemas.id = tag_sets.schema_id AND tag_sets.id = :id",
+        id=own["id"],
+    )
+    api = workspace.org.api("labeler")
+    assert api.get(f"/tag-sets/{first['id']}").status_code == 200
+    for sort in ("created_at", "updated_at"):
+        ids = _ids(workspace, f"?sort={sort}", by="labeler")
+        assert sorted(ids) == sorted([first["id"], own["id"]]), sort
 
 
 def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace) -> None:

@@ -38,7 +38,7 @@ def _find_address(recipient: Mapping[str, Any]) -> str | None:
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
         return None
-    notification_ids = [UUID(item) for item in recipient["notification_ids"]]
+    notification_ids = [UUID(item) for item in recipient.get("notification_ids", ())]
     if notification_ids and not queries.has_unread(notification_ids):
         return None
     is_wanted = any(

@@ -167,7 +167,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
-    """Remove a schema from at most `bulk.BATCH` artifacts, and return whether none is left.
+    """Remove a schema from at most `bulk.BATCH` artifacts, and return whether there was none.
 
     Without `wait`, the statement fails if another transaction has locked one of the artifacts.
     """
@@ -178,7 +178,9 @@ def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
         "batch": bulk.BATCH,
     }
     result = db.session().execute(statement, values)
-    return int(result.rowcount) < bulk.BATCH  # type: ignore[attr-defined]
+    # Fewer artifacts than a batch do not mean that none is left: while the statement waits for
+    # locks, other transactions may change artifacts of the batch.
+    return not result.rowcount  # type: ignore[attr-defined]
 
 
 def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:

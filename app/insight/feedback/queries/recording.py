@@ -10,7 +10,7 @@ from sqlalchemy import and_, delete, insert, select, text, tuple_
 from app.documents.artifacts.models import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
 from app.kit import db, tenancy
-from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
 _EXECUTION_OPTIONS = {"synchronize_session": False}
@@ -105,7 +105,7 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
     statement = (
         select(
             Artifact.id,
-            Artifact.schema_id,
+            ArtifactSchema.id,
             ArtifactSchema.current_version_id,
             Artifact.text_length,
             Artifact.page_count,
@@ -116,6 +116,7 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
             and_(
                 ArtifactSchema.organization_id == Artifact.organization_id,
                 ArtifactSchema.id == Artifact.schema_id,
+                ArtifactSchema.status != DELETED,
             ),
         )
         .where(Artifact.id.in_(artifact_ids))

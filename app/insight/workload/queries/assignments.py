@@ -14,6 +14,7 @@ from app.kit import db, tenancy
 from app.kit.counters import BucketSpan
 from app.kit.counters.sql import StatementBuilder
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
+from app.schemas.artifact_schemas.models import DELETED
 from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 
@@ -78,8 +79,7 @@ _PAGE = f"""
     SELECT page.kind, page.rank, CAST(page.at AS text) AS at, page.id,
            document.id AS artifact_id, document.name, document.priority,
            coalesce(item.id, own.tag_set_id) AS tag_set_id,
-           coalesce(item.schema_id, own.schema_id, document.schema_id) AS schema_id,
-           schemas.name AS schema_name,
+           schemas.id AS schema_id, schemas.name AS schema_name,
            CASE WHEN item.id IS NULL THEN document.due_at ELSE item.due_at END AS due_at,
            CASE WHEN own.artifact_id IS NOT NULL THEN own.team_id
                 WHEN item.id IS NULL AND NOT offer.by_name THEN offer.team_id END AS team_id,
@@ -94,6 +94,7 @@ _PAGE = f"""
      AND document.id = page.artifact_id
     LEFT JOIN schemas ON schemas.organization_id = :org
      AND schemas.id = coalesce(item.schema_id, own.schema_id, document.schema_id)
+     AND schemas.status <> '{DELETED}'
     CROSS JOIN LATERAL ({todo.ASSIGNMENT_SUBQUERY.format(user=":me")}) AS offer
     ORDER BY {{order}}
 """  # noqa: S608 - made of constants

@@ -9,8 +9,8 @@ from uuid import UUID
 class DetachArtifacts(Protocol):
     """A function that removes a schema from a batch of its artifacts.
 
-    Returns whether no artifact is left. If another transaction has locked one of the artifacts, the
-    function waits. If `wait` is false, it fails instead.
+    Returns whether there was no such artifact. If another transaction has locked one of the
+    artifacts, the function waits. If `wait` is false, it fails instead.
     """
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> bool: ...

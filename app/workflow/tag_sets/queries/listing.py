@@ -168,24 +168,22 @@ def _select_siblings(
 
     The CTE contains tag sets of `blind_versions`, for artifacts for which the labeler has submitted
     a tag set. It searches by artifact, so the cost grows with the number of the labeler's own tag
-    sets. Returns None if the labeler has no tag set of these versions.
+    sets of these schemas. Returns None if the labeler has no tag set of these schemas.
     """
-    own_total = counters.build_total(
-        TAG_SETS, {"labeler_id": user_id, "version_id": list(blind_versions)}
-    )
+    blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_versions))
+    schema_ids = list(db.session().scalars(blind_schemas.distinct()))
+    own_total = counters.build_total(TAG_SETS, {"labeler_id": user_id, "schema_id": schema_ids})
     if not db.session().execute(select(own_total)).scalar_one():
         return None
     own_tag_set = aliased(TagSet)
     organization_id = tenancy.current_organization_id()
-    schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_versions))
     submitted = (
         select(own_tag_set.artifact_id, own_tag_set.schema_id)
         .where(
             own_tag_set.organization_id == organization_id,
             own_tag_set.labeler_id == user_id,
-            own_tag_set.schema_id.in_(schemas),
+            own_tag_set.schema_id.in_(schema_ids),
             own_tag_set.submitted_at.is_not(None),
-            own_tag_set.schema_version_id.in_(blind_versions),
         )
         .distinct()
         .cte()
