@@ -163,7 +163,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
             TagSet.status,
             TagSet.superseded_by.is_not(None),
             TagSet.seconds_spent,
-            loaded_bytes,
+            loaded_bytes.label("loaded_bytes"),
         )
         .where(TagSet.artifact_id.in_(artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
