@@ -3,6 +3,7 @@
 import os
 import time
 from contextlib import ExitStack
+from statistics import median
 
 import psutil
 import pytest
@@ -18,7 +19,10 @@ STALLED = 500
 REQUESTS = 150
 DOWNLOAD_BYTES = 8 * 1024 * 1024
 SLACK_SECONDS = 0.1
-"""The tolerance for one request in a hundred on a machine with two busy cores."""
+"""The tolerance for half of the requests on a machine with two busy cores."""
+MAX_SECONDS = 5.0
+"""The maximum response time. A request that waited for a client that stalls would take longer than
+this; `make bench` measures the 99th percentile on an idle machine."""
 
 
 @pytest.fixture
@@ -31,16 +35,19 @@ def download(demo: Service) -> str:
     return f"/artifacts/{response.json()['data']['id']}/content"
 
 
-def measure_p99(service: Service, path: str) -> float:
-    """Return the 99th percentile of the response times in seconds."""
+def measure_median(service: Service, path: str) -> float:
+    """Return the median of the response times in seconds; check that no request takes long."""
     times = []
     with requests.Session() as session:
         for _ in range(REQUESTS):
             began = time.perf_counter()
-            response = session.get(f"{service.base}{path}", headers=service.headers, timeout=30)
+            response = session.get(
+                f"{service.base}{path}", headers=service.headers, timeout=MAX_SECONDS
+            )
             times.append(time.perf_counter() - began)
             assert response.status_code == 200, response.text
-    return sorted(times)[int(REQUESTS * 0.99)]
+    assert max(times) < MAX_SECONDS
+    return median(times)
 
 
 def get_port(service: Service) -> int:
@@ -66,11 +73,11 @@ def test_stalling_clients_do_not_delay_other_clients(
 ) -> None:
     """Check the response times and the memory of the API while clients stall."""
     options = list_options(demo, request) if kind == "reader" else []
-    usual = {path: measure_p99(demo, path) for path in PATHS}
+    usual = {path: measure_median(demo, path) for path in PATHS}
     before = measure_memory(demo)
     with stalling(get_port(demo), kind, STALLED, *options):
         for path in PATHS:
-            stalled = measure_p99(demo, path)
+            stalled = measure_median(demo, path)
             assert stalled <= 3 * usual[path] + SLACK_SECONDS, (path, usual, stalled)
         assert measure_memory(demo) - before < 300 * 1024 * 1024
 
@@ -99,12 +106,12 @@ def test_rendering_pages_does_not_delay_other_requests(demo: Service) -> None:
         return data["status"] not in ("processing", "failed")
 
     wait_until(is_read, "the document to be read")
-    usual = {path: measure_p99(demo, path) for path in PATHS}
+    usual = {path: measure_median(demo, path) for path in PATHS}
     # A width that is not cached is rendered each time.
     url = f"{demo.base}/api/v1{path}/pages/1/image?width=1001"
     with hammering(url, 24, demo.headers) as counts:
         for path in PATHS:
-            times = measure_p99(demo, path)
+            times = measure_median(demo, path)
             assert times <= 3 * usual[path] + SLACK_SECONDS, (path, usual, times)
     assert counts["200"] > 0
     assert set(counts) == {"200", "503"}
