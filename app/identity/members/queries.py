@@ -30,6 +30,7 @@ from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
+from app.kit.tenancy import build_join
 
 MEMBERS = Source(
     "members",
@@ -54,10 +55,7 @@ _TEAM_ARRAY = (
         )
     )
     .select_from(TeamMember)
-    .join(
-        Team,
-        and_(Team.organization_id == TeamMember.organization_id, Team.id == TeamMember.team_id),
-    )
+    .join(Team, build_join(TeamMember.team_id, Team))
     .where(
         TeamMember.organization_id == Membership.organization_id,
         TeamMember.user_id == Membership.user_id,

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Select,
     Text,
     Uuid,
-    and_,
     any_,
     bindparam,
     case,
@@ -33,6 +32,7 @@ from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
+from app.kit.tenancy import build_join
 
 TEAMS = Source(
     "teams",
@@ -79,7 +79,7 @@ _MEMBER_ARRAY = (
     )
     .select_from(TeamMember)
     .join(User, User.id == TeamMember.user_id)
-    .where(TeamMember.organization_id == Team.organization_id, TeamMember.team_id == Team.id)
+    .where(build_join(TeamMember.team_id, Team))
     .correlate(Team)
     .scalar_subquery()
 )
@@ -216,10 +216,7 @@ def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
     """Return the user id, team id and team name of each user's teams, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
-        .join(
-            Team,
-            and_(Team.organization_id == TeamMember.organization_id, Team.id == TeamMember.team_id),
-        )
+        .join(Team, build_join(TeamMember.team_id, Team))
         .where(TeamMember.user_id.in_(user_ids))
         .order_by(Team.name, Team.id)
     )

@@ -21,6 +21,7 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, JobStatus
 from app.kit import db
 from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.tenancy import build_join
 
 PROGRESS_PERIOD = timedelta(hours=2)
 """The time within which a crawl records a batch or a position if it makes progress."""
@@ -44,9 +45,7 @@ class ConnectorFilters(CreatedFilters, total=False):
 def _select_connectors() -> Select[Any]:
     """Select connectors with their last crawl."""
     return select(*Connector.__table__.columns, *_JOB_COLUMNS).outerjoin(
-        IngestionJob,
-        (IngestionJob.organization_id == Connector.organization_id)
-        & (IngestionJob.id == Connector.last_job_id),
+        IngestionJob, build_join(Connector.last_job_id, IngestionJob)
     )
 
 
@@ -121,8 +120,7 @@ def lock_stale_connectors(limit: int) -> list[Connector]:
     A connector whose crawl is making progress is not returned, because the crawl may succeed.
     """
     is_crawled = exists().where(
-        IngestionJob.organization_id == Connector.organization_id,
-        IngestionJob.id == Connector.last_job_id,
+        build_join(Connector.last_job_id, IngestionJob),
         IngestionJob.status == JobStatus.RUNNING,
         IngestionJob.updated_at > func.now() - PROGRESS_PERIOD,
     )
