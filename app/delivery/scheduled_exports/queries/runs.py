@@ -102,6 +102,5 @@ def set_sent_bytes(job_id: UUID, sent_bytes: int) -> bool:
             ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
         )
         .values(sent_bytes=sent_bytes)
-        .execution_options(synchronize_session=False)
     )
-    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+    return bool(db.execute_bulk(statement).rowcount)  # type: ignore[attr-defined]
