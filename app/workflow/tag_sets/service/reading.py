@@ -23,10 +23,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     other people's tag sets are hidden from a labeler until the labeler has submitted a tag set for
     it with the same schema.
     """
-    row = find(tag_set_id, caller=caller)
-    if row is None:
-        raise errors.not_found()
-    return row
+    return errors.require_found(find(tag_set_id, caller=caller))
 
 
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
