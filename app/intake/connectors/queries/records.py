@@ -1,6 +1,6 @@
 """SQL queries that read, lock and update connectors."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +20,8 @@ from app.intake.connectors.models import Connector
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, JobStatus
 from app.kit import db
-from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate
+from app.kit.periods import build_filter_conditions
 from app.kit.tenancy import build_join
 
 PROGRESS_PERIOD = timedelta(hours=2)
@@ -49,22 +50,9 @@ def _select_connectors() -> Select[Any]:
     )
 
 
-def list_connectors(
-    page: PageRequest,
-    *,
-    type: str | None = None,  # noqa: A002 - the name of the filter
-    enabled: bool | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_connectors(page: PageRequest, filters: ConnectorFilters) -> Page:
     """Return a page of connectors that match the filters, as rows with their last crawls."""
-    conditions: list[ColumnElement[bool]] = [
-        *within(Connector.created_at, created_after, created_before)
-    ]
-    if type is not None:
-        conditions.append(Connector.type == type)
-    if enabled is not None:
-        conditions.append(Connector.enabled == enabled)
+    conditions = build_filter_conditions(Connector, filters)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
     return paginate(_select_connectors().where(*conditions), page, sorts=sorts, unique=Connector.id)
 
