@@ -31,7 +31,7 @@ def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTag
 
     A prediction is hidden from labelers who label blind until they have submitted a tag set.
     """
-    row = ports.find_latest_prediction(artifact_id)
+    row = ports.predictions.get().find_latest(artifact_id)
     return None if row is None or is_blind(artifact_id, caller=caller) else row
 
 
