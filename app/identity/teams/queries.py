@@ -31,6 +31,7 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import PERIOD_FILTERS, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 from app.kit.tenancy import build_join
 
@@ -92,7 +93,6 @@ _SELECT_SUMMARIES = select(
     *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
     null().label("members"),
 )
-_PERIOD_FILTERS = ("created_after", "created_before")
 _SORTS = {"name": Team.name, "created_at": Team.created_at}
 _BY_NAME = PreparedList(
     "list_teams",
@@ -165,9 +165,9 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
         return _BY_NAME.page(request)
     statement = _apply_filters(_SELECT_SUMMARIES, **filters)
     total = None
-    if {"root", *_PERIOD_FILTERS}.issuperset(filters):
+    if {"root", *PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
-        after, before = (filters.get(name) for name in _PERIOD_FILTERS)
+        after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
         rows = _apply_filters(select(Team.id).where(in_organization), **where)
         between = build_between("created", Team.created_at, after, before, rows)
