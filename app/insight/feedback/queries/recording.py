@@ -5,12 +5,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, text, tuple_
+from sqlalchemy import and_, delete, insert, select, text, tuple_
 
 from app.documents.artifacts.models import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
 from app.kit import db, tenancy
-from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
@@ -103,7 +102,13 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
             Artifact.page_count,
             Artifact.updated_at,
         )
-        .outerjoin(ArtifactSchema, build_join(Artifact.schema_id, ArtifactSchema))
+        .outerjoin(
+            ArtifactSchema,
+            and_(
+                ArtifactSchema.organization_id == Artifact.organization_id,
+                ArtifactSchema.id == Artifact.schema_id,
+            ),
+        )
         .where(Artifact.id.in_(artifact_ids))
         .order_by(Artifact.id)
         .with_for_update(of=Artifact, read=True, key_share=True)
