@@ -15,6 +15,7 @@ from app.billing.usage.service import limits as usage_limits
 from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import ports as artifact_ports
 from app.identity.organizations import ports as organizations
 from app.intake.connectors.queries import records as connectors
 from app.intake.ingestion_jobs.service import ports as ingestion_jobs
@@ -31,13 +32,13 @@ from app.kit import (
     tokens,
 )
 from app.kit.settings import Settings, SettingsError
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import ports as schemas
 from app.workflow.predictions.queries import purging
 from app.workflow.predictions.queries import records as predictions
 from app.workflow.routing_rules.queries import records as routing_rules
 from app.workflow.tag_sets.queries import related as tag_sets
 from app.workflow.tag_sets.queries import statuses
-from app.workflow.tag_sets.service.ports import Predictions, bind_predictions
+from app.workflow.tag_sets.service import ports as tag_set_ports
 
 
 def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = True) -> Flask:
@@ -71,32 +72,34 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 
 def _bind_ports() -> None:
     """Bind functions of higher layers that lower layers call but must not import."""
-    plan_limits.bind(usage_limits.open_allowance)
-    organizations.bind_billing(
+    plan_limits.implementation.bind(usage_limits.open_allowance)
+    organizations.billing.bind(
         organizations.Billing(
             cancel_scheduled_change=plan_changes.cancel_scheduled_change,
             record_closed_time=plan_changes.record_closed_time,
             list_unbilled=unbilled.list_unbilled,
         )
     )
-    artifacts.bind_intake(
-        artifacts.Intake(
+    artifact_ports.intake.bind(
+        artifact_ports.Intake(
             create_reprocess_job=reprocess_jobs.create_for_document,
             request_settling=reprocess_jobs.request_settling,
         )
     )
-    artifacts.bind_workflow(
-        artifacts.Workflow(
+    artifact_ports.workflow.bind(
+        artifact_ports.Workflow(
             has_routing_rules=routing_rules.has_enabled_rules,
             list_blocking_tag_sets=tag_sets.list_blocking_ids,
             update_statuses=statuses.update_statuses,
             unarchive=statuses.unarchive,
         )
     )
-    bind_predictions(Predictions(predictions.find_latest, predictions.find_schema_version_id))
-    ingestion_jobs.bind_lock_connector(connectors.lock)
-    exports.bind_cancel_delivery(delivering.cancel)
-    schemas.bind_workflow(
+    tag_set_ports.predictions.bind(
+        tag_set_ports.Predictions(predictions.find_latest, predictions.find_schema_version_id)
+    )
+    ingestion_jobs.lock_connector.bind(connectors.lock)
+    exports.cancel_delivery.bind(delivering.cancel)
+    schemas.workflow.bind(
         schemas.Workflow(
             count_tag_sets=tag_sets.count_by_schema,
             detach_artifacts=artifacts.detach_schema,

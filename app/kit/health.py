@@ -8,7 +8,7 @@ from flask import Blueprint, Flask, Response, request
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.kit import container, db, errors, metrics
+from app.kit import container, db, errors, metrics, tokens
 from app.kit.api.responses import build_json_response, encode
 from app.kit.errors import ApiError
 from app.kit.jobs import backlog
@@ -84,9 +84,8 @@ def _check_metrics_token() -> None:
     expected_token = container.settings().metrics_token
     if not expected_token:
         raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")
-    scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
-    matches = hmac.compare_digest(token.strip().encode(), expected_token.encode())
-    if scheme.lower() != "bearer" or not matches:
+    token = tokens.parse_bearer(request.headers.get("Authorization")) or ""
+    if not hmac.compare_digest(token.encode(), expected_token.encode()):
         raise ApiError(
             "invalid_credentials",
             "The bearer token for /metrics is missing or invalid.",

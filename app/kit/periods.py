@@ -20,6 +20,11 @@ class CreatedFilters(TypedDict, total=False):
 PERIOD_FILTERS = tuple(CreatedFilters.__annotations__)
 
 
+def get_created_bounds(filters: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
+    """Return created_after and created_before of `filters`; None if the filter is missing."""
+    return filters.get("created_after"), filters.get("created_before")
+
+
 def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
@@ -37,6 +42,6 @@ def build_filter_conditions(model: Any, filters: Mapping[str, Any]) -> list[Colu
 
     `filters` may also contain created_after and created_before.
     """
-    period = within(model.created_at, *(filters.get(name) for name in PERIOD_FILTERS))
+    period = within(model.created_at, *get_created_bounds(filters))
     columns = filters.keys() - set(PERIOD_FILTERS)
     return [*period, *(getattr(model, name) == filters[name] for name in sorted(columns))]

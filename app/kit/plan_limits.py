@@ -14,6 +14,7 @@ from typing import Any
 
 from app.kit import tenancy
 from app.kit.errors import ApiError
+from app.kit.ports import Port
 from app.kit.principal import Organization
 
 CODE = "plan_limit_reached"
@@ -105,13 +106,8 @@ def find_plan() -> tuple[str, Mapping[str, Any]] | None:
     return organization.plan, organization.plan_limits
 
 
-OpenAllowance = Callable[[Sequence[Meter]], Allowance]
-_implementation: list[OpenAllowance] = []
-
-
-def bind(implementation: OpenAllowance) -> None:
-    """Set the function that `open_allowance` calls."""
-    _implementation[:] = [implementation]
+implementation = Port[Callable[[Sequence[Meter]], Allowance]]()
+"""The function that `open_allowance` calls."""
 
 
 def open_allowance(*meters: Meter) -> Allowance:
@@ -120,7 +116,7 @@ def open_allowance(*meters: Meter) -> Allowance:
     The meters that have a limit stay locked until the transaction ends. Earlier additions in this
     transaction count as used.
     """
-    return _implementation[0](meters)
+    return implementation.get()(meters)
 
 
 def reserve(meter: Meter, quantity: int = 1) -> None:

@@ -139,16 +139,6 @@ def _encode_token(token: str) -> bytes:
         raise DecryptionFailed("the token contains invalid characters") from None
 
 
-def random_token(nbytes: int = 32) -> str:
-    """Generate `nbytes` random bytes, and return them in URL-safe base64 without padding."""
-    return secrets.token_urlsafe(nbytes)
-
-
-def random_hex(nbytes: int = 32) -> str:
-    """Generate `nbytes` random bytes, and return them as `2 * nbytes` hexadecimal characters."""
-    return secrets.token_hex(nbytes)
-
-
 class HashingSlots:
     """Limits the number of threads that hash passwords or wait to hash them.
 
@@ -266,7 +256,7 @@ def build_dummy_hash() -> str:
 
     It is computed with the current parameters, so a check against it takes as long as other checks.
     """
-    return hash_password(random_token())
+    return hash_password(secrets.token_urlsafe(32))
 
 
 def verify_dummy_password(password: str) -> None:

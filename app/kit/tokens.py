@@ -68,6 +68,12 @@ def invalid() -> ApiError:
     return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
 
+def parse_bearer(authorization: str | None) -> str | None:
+    """Return the bearer token of an Authorization header, or None if there is none."""
+    scheme, _, token = (authorization or "").partition(" ")
+    return token.strip() if token and scheme.lower() == "bearer" else None
+
+
 def read(token: str) -> Claims:
     """Verify a token, and return its claims.
 

@@ -15,8 +15,6 @@ from app.kit.secrets import (
     Keyring,
     hash_password,
     needs_rehash,
-    random_hex,
-    random_token,
     verify_dummy_password,
     verify_password,
 )
@@ -106,12 +104,6 @@ def test_fingerprints_are_stable_keyed_and_separate(keyring: Keyring) -> None:
     }
     assert len(others) == 5
     assert fingerprint not in others
-
-
-def test_random_tokens_do_not_repeat() -> None:
-    assert len({random_token(16) for _ in range(1000)}) == 1000
-    assert len(random_token(32)) == 43
-    assert len(random_hex(32)) == 64
 
 
 def test_password_round_trip_with_written_down_parameters() -> None:

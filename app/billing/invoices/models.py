@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, Numeric, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, Numeric, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class InvoiceKind(StrEnum):
@@ -53,11 +53,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "invoices"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "refers_to"],
-            ["invoices.organization_id", "invoices.id"],
-            name="fk_invoices_organization_id_refers_to",
-        ),
+        build_foreign_key("refers_to", "invoices", name="fk_invoices_organization_id_refers_to"),
         Index("ix_invoices_list", "organization_id", "created_at", "id"),
         Index("ix_invoices_period", "organization_id", "period_from", "id"),
         Index("uq_invoices_number", "number", unique=True),

@@ -10,8 +10,6 @@ class ExportAuditFilters(Schema):
     job_id = Uuid()
     actor_id = Uuid()
     action = Str(max_length=100)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class ExportActor(Response):

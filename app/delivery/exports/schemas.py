@@ -195,8 +195,6 @@ class ExportFilters(Schema):
 
     status = Str(validate=OneOf(STATUSES))
     format_id = Str(data_key="format", max_length=64)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class ExportPreview(Response):

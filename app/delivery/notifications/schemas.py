@@ -30,8 +30,6 @@ class NotificationFilters(Schema):
 
     kind = Str(validate=OneOf(_KINDS))
     unread = QueryBool(description="True for unread notifications, false for read notifications.")
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class NotificationOrganization(Response):

@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.encryption import encrypted
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class Mode(StrEnum):
@@ -90,16 +90,8 @@ class ScheduledRun(TenantModel, db.Base):
 
     __tablename__ = "scheduled_export_runs"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "scheduled_export_id"],
-            ["scheduled_exports.organization_id", "scheduled_exports.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "job_id"],
-            ["exports.organization_id", "exports.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("scheduled_export_id", "scheduled_exports", ondelete="CASCADE"),
+        build_foreign_key("job_id", "exports", ondelete="CASCADE"),
         Index(
             "ix_scheduled_export_runs_list",
             "organization_id",

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from app.delivery.scheduled_exports.schemas import (
     CreateScheduledExport,
-    RunFilters,
     ScheduledExport,
     ScheduledExportFilters,
     ScheduledExportRun,
@@ -23,7 +22,7 @@ _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 @blueprint.get(
     "/exports/scheduled",
     permission=_READ,
-    query=Listing(sorts=("-created_at", "name"), filters=ScheduledExportFilters),
+    query=Listing(sorts=("-created_at", "name"), filters=ScheduledExportFilters, created=True),
     returns=ScheduledExport,
 )
 def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
@@ -106,7 +105,7 @@ def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
 @blueprint.get(
     "/exports/scheduled/{export_id}/runs",
     permission=_READ,
-    query=Listing(sorts=("-created_at",), filters=RunFilters),
+    query=Listing(sorts=("-created_at",), created=True),
     returns=ScheduledExportRun,
 )
 def list_scheduled_export_runs(caller: Caller, export_id: UUID, query: dict[str, Any]) -> Page:

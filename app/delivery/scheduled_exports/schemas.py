@@ -109,15 +109,6 @@ class ScheduledExportFilters(Schema):
 
     paused = QueryBool()
     format_id = Str(data_key="format", max_length=64)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
-
-
-class RunFilters(Schema):
-    """Filters for the runs of a scheduled export."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class ExportDelivery(Response):

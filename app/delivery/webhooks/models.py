@@ -5,14 +5,14 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, false, func, text
+from sqlalchemy import Index, LargeBinary, false, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class DeliveryStatus(StrEnum):
@@ -87,11 +87,7 @@ class Delivery(TenantModel, db.Base):
 
     __tablename__ = "webhook_deliveries"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "webhook_id"],
-            ["webhooks.organization_id", "webhooks.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("webhook_id", "webhooks", ondelete="CASCADE"),
         Index(
             "uq_webhook_deliveries_event", "organization_id", "webhook_id", "event_id", unique=True
         ),
@@ -165,13 +161,7 @@ class DeliveryAttempt(TenantModel, db.Base):
     """One attempt at a delivery: the response, or the reason why there is none."""
 
     __tablename__ = "webhook_attempts"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "delivery_id"],
-            ["webhook_deliveries.organization_id", "webhook_deliveries.id"],
-            ondelete="CASCADE",
-        ),
-    )
+    __table_args__ = (build_foreign_key("delivery_id", "webhook_deliveries", ondelete="CASCADE"),)
 
     delivery_id: Mapped[UUID] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)

@@ -28,7 +28,7 @@ _MANAGE = "webhooks:manage"
 @blueprint.get(
     "/webhooks",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at", "updated_at"), filters=WebhookFilters),
+    query=Listing(sorts=("-created_at", "updated_at"), filters=WebhookFilters, created=True),
     returns=ListedWebhook,
 )
 def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
@@ -153,7 +153,7 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
 @blueprint.get(
     "/webhooks/{webhook_id}/deliveries",
     permission=_MANAGE,
-    query=Listing(sorts=("-created_at",), filters=DeliveryFilters),
+    query=Listing(sorts=("-created_at",), filters=DeliveryFilters, created=True),
     returns=Delivery,
 )
 def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Page:

@@ -99,8 +99,6 @@ class WebhookFilters(Schema):
 
     active = QueryBool()
     event = Str(validate=OneOf(SUBSCRIBABLE))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class Webhook(Response):
@@ -198,8 +196,6 @@ class DeliveryFilters(Schema):
 
     status = Str(validate=OneOf(_STATUSES))
     event = Str(validate=OneOf(CATALOGUE))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class DeliveryAttempt(Response):

@@ -1,5 +1,6 @@
 """Service functions for webhooks and deliveries. The dispatcher sends the deliveries."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +16,7 @@ from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhoo
 from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord, WebhookFilters
 from app.delivery.webhooks.replaying import ReplayRequest
-from app.kit import container, db, errors, events, outbound_slots, plan_limits, secrets
+from app.kit import container, db, errors, events, outbound_slots, plan_limits
 from app.kit.counters import spans
 from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest, paginate_values
@@ -64,7 +65,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     check_events(events)
     _check_url(url)
     plan_limits.reserve(Meter.WEBHOOKS)
-    secret = secrets.random_hex(32)
+    secret = secrets.token_hex(32)
     webhook = Webhook(
         url=url,
         events=events,
@@ -212,7 +213,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
     not exist, and 409 if `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
-    secret = secrets.random_hex(32)
+    secret = secrets.token_hex(32)
     webhook.previous_secret = webhook.secret
     webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
     webhook.secret = container.keyring().encrypt(secret)

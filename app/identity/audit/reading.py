@@ -12,6 +12,7 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.periods import PERIOD_FILTERS, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 
 _ENTRY_FACETS = ("actor_kind", "action", "target_type")
@@ -27,7 +28,6 @@ AUDIT = Source(
 )
 
 _SORTS = {"at": AuditEntry.at}
-_PERIOD_FILTERS = ("created_after", "created_before")
 _ENTRIES = select(
     AuditEntry.id,
     AuditEntry.at,
@@ -75,16 +75,16 @@ def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any
 
 def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == organization_id]
-    conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD_FILTERS))
+    conditions += within(AuditEntry.at, *get_created_bounds(filters))
     for name, value in filters.items():
-        if name not in _PERIOD_FILTERS:
+        if name not in PERIOD_FILTERS:
             conditions.append(getattr(AuditEntry, name) == value)
     return conditions
 
 
 def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
-    after, before = (filters.get(name) for name in _PERIOD_FILTERS)
-    where = {name: value for name, value in filters.items() if name not in _PERIOD_FILTERS}
+    after, before = get_created_bounds(filters)
+    where = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):

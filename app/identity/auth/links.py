@@ -5,6 +5,7 @@ replace the previous reset links: anybody may request a reset, and could otherwi
 owner by requesting new links repeatedly.
 """
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select
 from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
-from app.kit import container, db, errors, purging, secrets
+from app.kit import container, db, errors, purging
 from app.kit.db import Checkpoint
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
@@ -52,7 +53,7 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
     """
     if purpose == EMAIL_CONFIRMATION:
         db.session().execute(delete(MailedToken).where(*_build_conditions(user.id, purpose)))
-    token = secrets.random_token()
+    token = secrets.token_urlsafe(32)
     db.session().execute(
         insert(MailedToken).values(
             user_id=user.id,

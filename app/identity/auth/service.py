@@ -101,8 +101,8 @@ def _find_session_by_token(account: Credentials, authorization: str | None) -> U
 
     The access token may have expired. Returns None if there is no such session.
     """
-    scheme, _, token = (authorization or "").partition(" ")
-    claims = tokens.read_ignoring_expiry(token.strip()) if scheme.lower() == "bearer" else None
+    token = tokens.parse_bearer(authorization)
+    claims = None if token is None else tokens.read_ignoring_expiry(token)
     if (
         claims is None
         or account.user_id is None

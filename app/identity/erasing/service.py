@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
-from app.identity.organizations.ports import get_billing
+from app.identity.organizations import ports
 from app.kit import container, db, tenancy
 from app.kit.db import Checkpoint
 from app.kit.jobs import Retry
@@ -31,7 +31,7 @@ def list_due_ids() -> list[UUID]:
     """
     due_organizations = queries.list_due_organizations()
     wait_start = db.utc_now() - MAX_BILLING_WAIT
-    unbilled_ids = get_billing().list_unbilled(
+    unbilled_ids = ports.billing.get().list_unbilled(
         [
             row.id
             for row in due_organizations

@@ -161,10 +161,9 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     No new session is opened. In the response, `only_organization_id` is the organization that the
     session is limited to, or None. It may differ from the organization of the invitation.
     """
-    scheme, _, token = authorization.partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
+    token = access_tokens.parse_bearer(authorization)
+    if not token:
         raise access_tokens.invalid()
-    token = token.strip()
     caller = auth.authenticate_token(token, None)
     audit.act_as("user", caller.user_id, caller.email)
     if caller.user_id != account.id:

@@ -10,9 +10,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.invitations.models import Invitation
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
-from app.identity.users.models import User
+from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import get_created_bounds
 
 _PENDING = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 _STATUS = case(
@@ -28,12 +29,6 @@ _CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "accepted": (Invitation.accepted_at.is_not(None),),
     "revoked": (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_not(None)),
 }
-_INVITER = case(
-    (
-        User.id.is_not(None),
-        func.jsonb_build_object("id", User.id, "email", User.email, "name", User.name),
-    )
-).label("invited_by")
 _INVITATIONS = select(
     Invitation.id,
     Invitation.email,
@@ -41,7 +36,7 @@ _INVITATIONS = select(
     Invitation.team_ids,
     _STATUS,
     Invitation.expires_at,
-    _INVITER,
+    build_person(User).label("invited_by"),
     Invitation.created_at,
     Invitation.updated_at,
 ).outerjoin(User, User.id == Invitation.invited_by)
@@ -53,11 +48,8 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
     `filters` must contain `status`, and may contain `created_after` and `created_before`.
     """
-    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]])
-    period = within(
-        Invitation.created_at, filters.get("created_after"), filters.get("created_before")
-    )
-    statement = statement.where(*period)
+    period = within(Invitation.created_at, *get_created_bounds(filters))
+    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]], *period)
     return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
 
 

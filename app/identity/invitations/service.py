@@ -1,5 +1,6 @@
 """Service that sends and revokes invitations."""
 
+import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import container, db, errors, locales, ratelimit, secrets, tenancy
+from app.kit import container, db, errors, locales, ratelimit, tenancy
 from app.kit.emails import Email, Emails
 from app.kit.links import WebPage, build_token_link
 from app.kit.permissions import PERMISSIONS, Role, require_role
@@ -65,7 +66,7 @@ def invite(
     users.check_enabled(caller.user_id)
     unique_team_ids = sorted(set(team_ids or []))
     _check_teams(unique_team_ids)
-    token = secrets.random_token()
+    token = secrets.token_urlsafe(32)
     now = db.utc_now()
     values = {
         "organization_id": caller.org.id,

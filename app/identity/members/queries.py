@@ -29,7 +29,9 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import get_created_bounds
 from app.kit.prepared_lists import PreparedList
+from app.kit.tenancy import build_join
 
 MEMBERS = Source(
     "members",
@@ -54,10 +56,7 @@ _TEAM_ARRAY = (
         )
     )
     .select_from(TeamMember)
-    .join(
-        Team,
-        and_(Team.organization_id == TeamMember.organization_id, Team.id == TeamMember.team_id),
-    )
+    .join(Team, build_join(TeamMember.team_id, Team))
     .where(
         TeamMember.organization_id == Membership.organization_id,
         TeamMember.user_id == Membership.user_id,
@@ -115,7 +114,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     where = {"role": filters["role"]} if "role" in filters else {}
-    after, before = filters.get("created_after"), filters.get("created_before")
+    after, before = get_created_bounds(filters)
     rows = select(Membership.user_id).where(
         Membership.organization_id == tenancy.current_organization_id(), *_build_conditions(where)
     )
@@ -127,9 +126,7 @@ def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if "role" in filters:
         conditions.append(Membership.role == filters["role"])
-    conditions += within(
-        Membership.created_at, filters.get("created_after"), filters.get("created_before")
-    )
+    conditions += within(Membership.created_at, *get_created_bounds(filters))
     if "team_id" in filters:
         in_team = and_(
             TeamMember.organization_id == Membership.organization_id,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from app.kit.ports import Port
+
 
 @dataclass(frozen=True)
 class Billing:
@@ -22,14 +24,4 @@ class Billing:
     list_unbilled: Callable[[Sequence[UUID]], AbstractSet[UUID]]
 
 
-_bound_functions: list[Billing] = []
-
-
-def bind_billing(billing: Billing) -> None:
-    """Set the functions that `get_billing` returns; called when the application starts."""
-    _bound_functions[:] = [billing]
-
-
-def get_billing() -> Billing:
-    """Return the functions that `bind_billing` has set."""
-    return _bound_functions[0]
+billing = Port[Billing]()

@@ -16,6 +16,7 @@ from app.identity.organizations.models import (
 )
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import get_created_bounds
 
 _COLUMNS = (*Organization.__table__.columns, Membership.role)
 _SELECT_FOR_USER = (
@@ -89,8 +90,7 @@ def get_page_for_api_key(
 def _paginate(
     statement: Select[Any], page: PageRequest, period: Mapping[str, datetime | None]
 ) -> Page:
-    bounds = (period.get("created_after"), period.get("created_before"))
-    statement = statement.where(*within(Organization.created_at, *bounds))
+    statement = statement.where(*within(Organization.created_at, *get_created_bounds(period)))
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 

@@ -242,7 +242,7 @@ def reopen_locked_organization(record: Organization) -> None:
     state = record.status if record.erasure is None else "erased"
     if state != "closed" or record.closed_at is None:
         raise errors.conflict("Only a closed organization can be reopened.", state=state)
-    ports.get_billing().record_closed_time(record.plan, record.closed_at)
+    ports.billing.get().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None
     events.emit(emitted_events.REOPENED, {"organization_id": record.id})
@@ -269,7 +269,7 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
         "plan_before": record.plan,
     }
     record.plan, record.plan_limits = plan, limits
-    ports.get_billing().cancel_scheduled_change()
+    ports.billing.get().cancel_scheduled_change()
     events.emit(emitted_events.PLAN_CHANGED, payload)
 
 

@@ -5,6 +5,7 @@ has reported for three days that the record is missing. While the DNS does not r
 stays verified.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -20,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.identity.sso import queries
 from app.identity.sso.models import Domain
-from app.kit import db, errors, secrets, tenancy
+from app.kit import db, errors, tenancy
 
 RECORD_NAME = "_labeling-challenge"
 VALUE_PREFIX = "labeling-domain="
@@ -126,7 +127,7 @@ def replace_domains(names: Iterable[str]) -> list[Domain]:
             db.session().delete(row)
     old_names = {row.domain for row in rows}
     for name in sorted(new_names - old_names):
-        db.session().add(Domain(domain=name, token=secrets.random_token(24)))
+        db.session().add(Domain(domain=name, token=secrets.token_urlsafe(24)))
     db.session().flush()
     return queries.list_domains()
 

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import re
+import secrets
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -17,7 +18,7 @@ from sqlalchemy import ColumnElement, func, or_, update
 from app.identity.sso import queries
 from app.identity.sso.models import Code, Configuration, Flow
 from app.identity.sso.providers import NewFlow
-from app.kit import container, db, errors, secrets, tenancy
+from app.kit import container, db, errors, tenancy
 
 SingleUseT = TypeVar("SingleUseT", Flow, Code)
 LIFETIME = timedelta(minutes=10)
@@ -29,7 +30,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 def get_browser_secret(cookie: str | None) -> str:
     """Return the browser's secret from its cookie if it is valid, otherwise a new secret."""
-    return cookie if cookie and _S256.fullmatch(cookie) else secrets.random_token()
+    return cookie if cookie and _S256.fullmatch(cookie) else secrets.token_urlsafe(32)
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
@@ -74,12 +75,12 @@ def begin(
     arrive in another browser. `redirect_uri` is the application's URL to return to. `next_` is
     returned to the application as `next`. `hint` is the email address that the person entered.
     """
-    state, verifier = secrets.random_token(), secrets.random_token()
+    state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     flow = Flow(
         kind=configuration.kind,
         issuer=configuration.provider["issuer"],
         state_hash=fingerprint("state", state),
-        nonce=secrets.random_token(),
+        nonce=secrets.token_urlsafe(32),
         code_verifier=container.keyring().encrypt(verifier),
         request_id=f"_{uuid4().hex}",
         browser_hash=fingerprint("browser", browser_secret),
@@ -151,7 +152,7 @@ def issue_code(
     (see `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For both
     arguments, see `models.Code`.
     """
-    code = secrets.random_token()
+    code = secrets.token_urlsafe(32)
     lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME
     row = Code(
         code_hash=fingerprint("code", code),

@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, func, text
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class Configuration(TenantModel, db.Revised, db.Base):
@@ -45,11 +45,7 @@ class ProviderState(TenantModel, db.Base):
 
     __tablename__ = "sso_provider_states"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "configuration_id"],
-            ["sso_configurations.organization_id", "sso_configurations.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("configuration_id", "sso_configurations", ondelete="CASCADE"),
     )
 
     configuration_id: Mapped[UUID] = mapped_column(primary_key=True)

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, db_errors
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 MAX_DEPTH = 12
 """The maximum number of levels in an organization's tree of teams."""
@@ -26,9 +26,9 @@ class Team(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "teams"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "parent_id"],
-            ["teams.organization_id", "teams.id"],
+        build_foreign_key(
+            "parent_id",
+            "teams",
             # Deferrable because a team is deleted before its children move up: a child may have the
             # same name as the deleted team.
             deferrable=True,
@@ -67,11 +67,7 @@ class TeamMember(TenantModel, db.Base):
 
     __tablename__ = "team_members"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "team_id"],
-            ["teams.organization_id", "teams.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("team_id", "teams", ondelete="CASCADE"),
         ForeignKeyConstraint(
             ["organization_id", "user_id"],
             ["memberships.organization_id", "memberships.user_id"],

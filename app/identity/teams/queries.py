@@ -11,7 +11,6 @@ from sqlalchemy import (
     Select,
     Text,
     Uuid,
-    and_,
     any_,
     bindparam,
     case,
@@ -32,7 +31,9 @@ from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import PERIOD_FILTERS, get_created_bounds
 from app.kit.prepared_lists import PreparedList
+from app.kit.tenancy import build_join
 
 TEAMS = Source(
     "teams",
@@ -79,7 +80,7 @@ _MEMBER_ARRAY = (
     )
     .select_from(TeamMember)
     .join(User, User.id == TeamMember.user_id)
-    .where(TeamMember.organization_id == Team.organization_id, TeamMember.team_id == Team.id)
+    .where(build_join(TeamMember.team_id, Team))
     .correlate(Team)
     .scalar_subquery()
 )
@@ -92,7 +93,6 @@ _SELECT_SUMMARIES = select(
     *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
     null().label("members"),
 )
-_PERIOD_FILTERS = ("created_after", "created_before")
 _SORTS = {"name": Team.name, "created_at": Team.created_at}
 _BY_NAME = PreparedList(
     "list_teams",
@@ -165,9 +165,9 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
         return _BY_NAME.page(request)
     statement = _apply_filters(_SELECT_SUMMARIES, **filters)
     total = None
-    if {"root", *_PERIOD_FILTERS}.issuperset(filters):
+    if {"root", *PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
-        after, before = (filters.get(name) for name in _PERIOD_FILTERS)
+        after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
         rows = _apply_filters(select(Team.id).where(in_organization), **where)
         between = build_between("created", Team.created_at, after, before, rows)
@@ -216,10 +216,7 @@ def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
     """Return the user id, team id and team name of each user's teams, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
-        .join(
-            Team,
-            and_(Team.organization_id == TeamMember.organization_id, Team.id == TeamMember.team_id),
-        )
+        .join(Team, build_join(TeamMember.team_id, Team))
         .where(TeamMember.user_id.in_(user_ids))
         .order_by(Team.name, Team.id)
     )

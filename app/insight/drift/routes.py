@@ -16,7 +16,7 @@ blueprint = Blueprint("drift", tag="quality", records="drift_reports")
 @blueprint.get(
     "/quality/drift",
     permission="drift:read",
-    query=Listing(sorts=("-created_at",), filters=DriftFilters),
+    query=Listing(sorts=("-created_at",), filters=DriftFilters, created=True),
     returns=DriftReport,
 )
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:

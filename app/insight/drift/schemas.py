@@ -34,8 +34,6 @@ class DriftFilters(Schema):
     field = Str(max_length=64)
     metric = Str(validate=OneOf(tuple(DriftMetric)))
     detection_id = Uuid(description=_DETECTION_ID_DESCRIPTION)
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class DriftPeriod(Schema):

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.insight.history import service
-from app.insight.history.schemas import HistoryEntry, HistoryFilters
+from app.insight.history.schemas import HistoryEntry
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -15,7 +15,7 @@ blueprint = Blueprint("history", tag="artifacts")
 @blueprint.get(
     "/artifacts/{artifact_id}/history",
     permission="artifacts:read",
-    query=Listing(sorts=("-at",), filters=HistoryFilters),
+    query=Listing(sorts=("-at",), created=True),
     returns=HistoryEntry,
 )
 def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:

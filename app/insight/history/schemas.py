@@ -1,16 +1,9 @@
 """Query and response schemas for a document's history."""
 
 from app.kit import audit
-from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
+from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Str, UtcDateTime, Uuid
 
 KINDS = ("artifact", "tag_set", "comment")
-
-
-class HistoryFilters(Schema):
-    """Filters for history entries by their time."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class HistoryActor(Response):

@@ -46,7 +46,7 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 @blueprint.get(
     "/quality/runs",
     permission="quality_runs:read",
-    query=Listing(sorts=("-created_at",), filters=RunFilters),
+    query=Listing(sorts=("-created_at",), filters=RunFilters, created=True),
     returns=QualityRunSummary,
 )
 def list_quality_runs(caller: Caller, query: dict[str, Any]) -> Page:

@@ -178,8 +178,6 @@ class RunFilters(Schema):
 
     schema_id = Uuid()
     status = Str(validate=OneOf(STATUSES))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class AgreementQuery(Schema):

@@ -137,9 +137,7 @@ def get_team_workload(
     day `end`, exclusive, in the caller's time zone. Raises 404 for an unknown team, and 400 for an
     invalid period.
     """
-    members = teams.list_members(team_id)
-    if members is None:
-        raise errors.not_found()
+    members = errors.require_found(teams.list_members(team_id))
     period = get_period(users.get_time_zone(caller.user_id), first, end)
     now = db.utc_now()
     counts = teams.count_work(

@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, text
+from sqlalchemy import ForeignKey, Index, LargeBinary, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.encryption import encrypted
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class AlertKind(StrEnum):
@@ -41,11 +41,7 @@ class Connector(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "connectors"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="SET NULL (schema_id)",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="SET NULL (schema_id)"),
         Index("ix_connectors_list", "organization_id", "created_at", "id"),
         Index("ix_connectors_schema", "organization_id", "schema_id"),
         Index(
@@ -80,11 +76,7 @@ class ConnectorAlert(TenantModel, db.Record, db.Base):
 
     __tablename__ = "connector_alerts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "connector_id"],
-            ["connectors.organization_id", "connectors.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("connector_id", "connectors", ondelete="CASCADE"),
         Index("ix_connector_alerts_list", "organization_id", "connector_id", "created_at", "id"),
         Index(
             "uq_connector_alerts_open",

@@ -18,7 +18,7 @@ _READ, _MANAGE = "connectors:read", "connectors:manage"
 @blueprint.get(
     "/connectors",
     permission=_READ,
-    query=Listing(sorts=("-created_at", "name"), filters=schemas.ConnectorFilters),
+    query=Listing(sorts=("-created_at", "name"), filters=schemas.ConnectorFilters, created=True),
     returns=schemas.Connector,
 )
 def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
@@ -144,7 +144,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 @blueprint.get(
     "/connectors/{connector_id}/alerts",
     permission=_READ,
-    query=Listing(sorts=("-created_at",), filters=schemas.AlertFilters),
+    query=Listing(sorts=("-created_at",), filters=schemas.AlertFilters, created=True),
     returns=schemas.AlertOfConnector,
 )
 def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:

@@ -82,8 +82,6 @@ class ConnectorFilters(Schema):
 
     type = Str(validate=OneOf(_TYPES))
     enabled = QueryBool()
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class BrowseQuery(Schema):
@@ -103,8 +101,6 @@ class AlertFilters(Schema):
     is_open = QueryBool(
         data_key="open", description="True for open alerts, false for closed alerts."
     )
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class TypeOfConnector(Response):

@@ -5,12 +5,12 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy import BigInteger, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 COUNTS = ("found", "created", "duplicate", "skipped", "failed")
 """The counts of a job, in the order of the API; all except `found` are outcomes of its items."""
@@ -108,11 +108,7 @@ class IngestionItem(TenantModel, db.Base):
 
     __tablename__ = "ingestion_items"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "job_id"],
-            ["ingestion_jobs.organization_id", "ingestion_jobs.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("job_id", "ingestion_jobs", ondelete="CASCADE"),
         Index("ix_ingestion_items_status", "organization_id", "job_id", "status", "number"),
         Index(
             "ix_ingestion_items_processing",

@@ -27,16 +27,12 @@ class IngestionJobFilters(Schema):
     )
     kind = Str(validate=OneOf(tuple(JobKind)))
     connector_id = Uuid()
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class IngestionItemFilters(Schema):
     """Filters for the items of a job."""
 
     status = Str(validate=OneOf(tuple(ItemStatus)))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class IngestionStatsQuery(Schema):

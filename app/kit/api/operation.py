@@ -222,15 +222,15 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
     assert _authenticator is not None, "no authenticator is bound"
     authorization = request.headers.get("Authorization")
     if authorization is not None:
-        scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        token = tokens.parse_bearer(authorization)
+        if token is None:
             raise tokens.invalid()
         slug = None
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
                 slug = ""  # PostgreSQL rejects NUL, so respond as for an unknown slug
-        return _authenticator.by_token(token.strip(), slug)
+        return _authenticator.by_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
         raise tokens.invalid()
@@ -244,10 +244,10 @@ def _check_operator() -> None:
     expected = container.settings().control_plane_token
     if not expected:
         raise errors.denied("The control plane is disabled: CONTROL_PLANE_TOKEN is not set.")
-    scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
-    if scheme.lower() != "bearer" or not token:
+    token = tokens.parse_bearer(request.headers.get("Authorization"))
+    if token is None:
         raise tokens.invalid()
-    if not hmac.compare_digest(token.strip().encode(), expected.encode()):
+    if not hmac.compare_digest(token.encode(), expected.encode()):
         raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
 
 

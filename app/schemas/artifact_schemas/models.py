@@ -5,12 +5,12 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, ForeignKey, ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import ARRAY, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class SchemaStatus(StrEnum):
@@ -72,11 +72,7 @@ class SchemaVersion(TenantModel, db.Base):
 
     __tablename__ = "schema_versions"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         UniqueConstraint("organization_id", "schema_id", "number"),
     )
 

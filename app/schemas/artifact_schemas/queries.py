@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Label, String, case, cast, func, select
 from app.engines.fields import Field
 from app.kit import db, tenancy
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
-from app.kit.periods import Column
+from app.kit.periods import Column, build_filter_conditions
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema, SchemaVersion
 
@@ -75,23 +75,12 @@ class CurrentVersion(NamedTuple):
     review_policy: dict[str, Any]
 
 
-def list_schemas(
-    page: PageRequest,
-    *,
-    status: str | None = None,
-    document_type: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
-    """Return a page of schemas. `fields` and `guidelines` are None if too large for the page."""
-    conditions = [
-        _NOT_DELETED,
-        *within(ArtifactSchema.created_at, created_after, created_before),
-    ]
-    if status is not None:
-        conditions.append(ArtifactSchema.status == status)
-    if document_type is not None:
-        conditions.append(ArtifactSchema.document_type == document_type)
+def list_schemas(page: PageRequest, **filters: Any) -> Page:
+    """Return a page of schemas. `fields` and `guidelines` are None if too large for the page.
+
+    `filters` maps columns to values. Two other keys are allowed: created_after and created_before.
+    """
+    conditions = [_NOT_DELETED, *build_filter_conditions(ArtifactSchema, filters)]
     # The sizes of the fields are read only for the rows of the page, not for all sorted rows.
     keys = select(_SORTS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
     large_columns = (ArtifactSchema.fields, ArtifactSchema.guidelines)

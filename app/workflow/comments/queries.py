@@ -18,7 +18,6 @@ from app.workflow.tag_sets.models import TagSet
 MAX_HISTORY_CHARACTERS = 500
 """The maximum number of characters of a comment that an artifact's history shows."""
 
-_EXECUTION_OPTIONS = {"synchronize_session": False}
 _author = aliased(User)
 _resolver = aliased(User)
 _first_comment = aliased(Comment)
@@ -108,12 +107,11 @@ def find_parent(tag_set_id: UUID, parent_id: UUID) -> Row[UUID, UUID, str | None
 
 def increment_comment_count(tag_set_id: UUID) -> bool:
     """Lock a tag set and increment its comment count; return False if it does not exist."""
-    updated = db.session().execute(
+    updated = db.execute_bulk(
         update(TagSet)
         .where(TagSet.id == tag_set_id)
         .values(comment_count=TagSet.comment_count + 1, updated_at=TagSet.updated_at)
         .returning(TagSet.id)
-        .execution_options(**_EXECUTION_OPTIONS)
     )
     return updated.first() is not None
 
@@ -147,9 +145,6 @@ def reopen(comment_id: UUID) -> None:
 
 
 def _update_comments(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
-    db.session().execute(
-        update(Comment)
-        .where(condition)
-        .values(**values, revision=Comment.revision + 1)
-        .execution_options(**_EXECUTION_OPTIONS)
+    db.execute_bulk(
+        update(Comment).where(condition).values(**values, revision=Comment.revision + 1)
     )

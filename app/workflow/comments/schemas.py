@@ -74,5 +74,3 @@ class CommentFilters(Schema):
     thread_id = Uuid()
     parent_id = Uuid()
     author_id = Uuid()
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()

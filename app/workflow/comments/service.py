@@ -147,9 +147,7 @@ def resolve(
     `stale_precondition`; 409 `conflict` with `details.thread_id` if the comment is a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
-    comment = queries.lock(tag_set_id, comment_id)
-    if comment is None:
-        raise errors.not_found()
+    comment = errors.require_found(queries.lock(tag_set_id, comment_id))
     is_participant = caller.user_id in (comment.author_id, tag_set.labeler_id)
     if not (is_participant or caller.has(Role.reviewer)):
         raise errors.denied(
@@ -160,8 +158,7 @@ def resolve(
             "A reply cannot be resolved; resolve the first comment of its thread.",
             thread_id=comment.thread_id,
         )
-    if revision is not None and revision != comment.revision:
-        raise errors.stale(comment.revision)
+    errors.check_revision(revision, comment.revision)
     if comment.resolved_at is None:
         queries.resolve(comment_id, by=caller.user_id)
     return queries.get(comment_id)

@@ -26,7 +26,9 @@ _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
 @blueprint.get(
     "/routing-rules",
     permission=_READ,
-    query=Listing(sorts=("position", "name", "created_at"), filters=RoutingRuleFilters),
+    query=Listing(
+        sorts=("position", "name", "created_at"), filters=RoutingRuleFilters, created=True
+    ),
     returns=RoutingRule,
 )
 def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:

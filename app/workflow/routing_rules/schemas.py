@@ -193,8 +193,6 @@ class RoutingRuleFilters(Schema):
     enabled = QueryBool()
     team_id = Uuid()
     user_id = Uuid()
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
 
 
 class SampleDocument(Schema):

@@ -18,7 +18,6 @@ from app.workflow.tag_sets.schemas.comparing import (
     Diff,
     DiffQuery,
     Revision,
-    RevisionFilters,
 )
 from app.workflow.tag_sets.schemas.records import TagSet, TagSetFilters, TagSetSummary
 from app.workflow.tag_sets.service import (
@@ -68,7 +67,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
 @blueprint.get(
     "/tag-sets",
     permission="tag_sets:read",
-    query=Listing(sorts=("-created_at", "updated_at"), filters=TagSetFilters),
+    query=Listing(sorts=("-created_at", "updated_at"), filters=TagSetFilters, created=True),
     returns=TagSetSummary,
 )
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
@@ -191,7 +190,7 @@ def reopen_tag_set(
 @blueprint.get(
     "/tag-sets/{tag_set_id}/revisions",
     permission="tag_sets:read",
-    query=Listing(sorts=("-number",), filters=RevisionFilters),
+    query=Listing(sorts=("-number",), created=True),
     returns=Revision,
 )
 def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:

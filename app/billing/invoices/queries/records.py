@@ -6,12 +6,13 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import func, select, text
 
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
 from app.identity.organizations.models import Organization
 from app.kit import db
-from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate
+from app.kit.periods import build_filter_conditions
 
 _BATCH_SIZE = 1000
 # The row stays locked until the commit, so that the numbers of a series have no gaps.
@@ -38,24 +39,10 @@ class CreditedAmounts(NamedTuple):
     tax: Decimal
 
 
-def list_page(
-    page: PageRequest,
-    *,
-    status: str | None = None,
-    kind: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_page(page: PageRequest, filters: InvoiceFilters) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    conditions: list[ColumnElement[bool]] = [
-        *within(Invoice.created_at, created_after, created_before)
-    ]
-    if status is not None:
-        conditions.append(Invoice.status == status)
-    if kind is not None:
-        conditions.append(Invoice.kind == kind)
     return paginate(
-        select(Invoice).where(*conditions),
+        select(Invoice).where(*build_filter_conditions(Invoice, filters)),
         page,
         sorts={"created_at": Invoice.created_at, "period": Invoice.period_from},
         unique=Invoice.id,

@@ -28,7 +28,7 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    documents = records.list_page(page, **filters)
+    documents = records.list_page(page, filters)
     return replace(documents, items=[render(invoice) for invoice in documents.items])
 
 

@@ -92,9 +92,8 @@ def increment_download_count(export_id: UUID) -> None:
         update(Export)
         .where(Export.id == export_id)
         .values(download_count=Export.download_count + 1, updated_at=Export.updated_at)
-        .execution_options(synchronize_session=False)
     )
-    db.session().execute(statement)
+    db.execute_bulk(statement)
 
 
 def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
@@ -103,9 +102,8 @@ def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
         update(Export)
         .where(Export.id == export_id, Export.status == ExportStatus.RUNNING.value)
         .values(progress_done=done, progress_total=total, updated_at=db.utc_now())
-        .execution_options(synchronize_session=False)
     )
-    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+    return bool(db.execute_bulk(statement).rowcount)  # type: ignore[attr-defined]
 
 
 def is_running(export_id: UUID) -> bool:

@@ -19,7 +19,7 @@ def cancel(export_id: UUID) -> Export:
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
         export = errors.require_found(records.lock(export_id))
-        if export.status == ExportStatus.COMPLETED and ports.cancel_delivery(export_id):
+        if export.status == ExportStatus.COMPLETED and ports.cancel_delivery.get()(export_id):
             return export
         message = f"The export is {export.status}; only queued or running exports can be cancelled."
         raise errors.conflict(message, state=export.status)

@@ -68,9 +68,8 @@ def set_read(
         .where(Notification.id == notification_id, *scope.build_conditions())
         .values(read_at=read_at, updated_at=func.now())
         .returning(*COLUMNS)
-        .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).first()
+    return db.execute_bulk(statement).first()
 
 
 def delete_notification(
@@ -85,9 +84,8 @@ def delete_notification(
         delete(Notification)
         .where(Notification.id == notification_id, is_seen, *scope.build_conditions())
         .returning(Notification.id)
-        .execution_options(synchronize_session=False)
     )
-    return db.session().execute(statement).first() is not None
+    return db.execute_bulk(statement).first() is not None
 
 
 def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact
 from app.identity.users.models import User
 from app.kit import db
+from app.kit.tenancy import build_join
 from app.workflow.comments.models import TagSetComment
 from app.workflow.tag_sets.models import TagSet
 
@@ -27,8 +28,8 @@ def get_comment(comment_id: UUID) -> Comment | None:
     statement = (
         select(TagSetComment.body, User.name, Artifact.name)
         .join(User, User.id == TagSetComment.author_id)
-        .join(TagSet, _build_join_condition(TagSet, TagSetComment.tag_set_id, TagSetComment))
-        .join(Artifact, _build_join_condition(Artifact, TagSet.artifact_id, TagSet))
+        .join(TagSet, build_join(TagSetComment.tag_set_id, TagSet))
+        .join(Artifact, build_join(TagSet.artifact_id, Artifact))
         .where(TagSetComment.id == comment_id)
     )
     row = db.session().execute(statement).first()
@@ -43,7 +44,7 @@ def list_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
 def list_tag_set_document_names(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
     """Return the name of each tag set's document by tag set id; deleted tag sets are omitted."""
     statement = select(TagSet.id, Artifact.name).join(
-        Artifact, _build_join_condition(Artifact, TagSet.artifact_id, TagSet)
+        Artifact, build_join(TagSet.artifact_id, Artifact)
     )
     return _fetch_names(statement, TagSet.id, tag_set_ids)
 
@@ -60,11 +61,3 @@ def _fetch_names(
     if not sorted_ids:
         return {}
     return {row[0]: row[1] for row in db.session().execute(statement.where(key.in_(sorted_ids)))}
-
-
-def _build_join_condition(
-    target: type[Artifact | TagSet],
-    key: InstrumentedAttribute[UUID],
-    source: type[TagSet | TagSetComment],
-) -> ColumnElement[bool]:
-    return and_(target.organization_id == source.organization_id, target.id == key)

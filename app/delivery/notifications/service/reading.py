@@ -100,9 +100,7 @@ def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = No
         scope = _open_inbox(caller).scope
         if changing.delete_notification(notification_id, scope, seen_count=seen_count):
             return
-        count = changing.get_count(notification_id, scope)
-    if count is None:
-        raise errors.not_found()
+        count = errors.require_found(changing.get_count(notification_id, scope))
     message = "The notification has more events now. Read it again before you delete it."
     raise errors.ApiError("stale_precondition", message, details={"count": count})
 

@@ -2,9 +2,10 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from app.delivery.notifications.models import EmailFrequency
+from app.kit.days import find_zone
 
 DAILY_DIGEST_TIME = time(8)
 """The local time of the daily digest."""
@@ -30,7 +31,7 @@ def compute_send_time(schedule: EmailSchedule, *, since: datetime, now: datetime
     The result is never before `now`. An email in a digest is sent with the next digest after
     `since`. A send time in the quiet hours is moved to the end of the quiet hours.
     """
-    zone = _get_zone(schedule.time_zone)
+    zone = find_zone(schedule.time_zone)
     frequency = schedule.email_frequency
     if frequency == EmailFrequency.HOURLY:
         send_at = _get_next_hour(since, zone)
@@ -39,14 +40,6 @@ def compute_send_time(schedule: EmailSchedule, *, since: datetime, now: datetime
     else:
         send_at = now
     return _skip_quiet_hours(schedule, max(send_at, now), zone)
-
-
-def _get_zone(name: str) -> ZoneInfo:
-    """Return a time zone, or UTC if this machine does not know the name."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC")
 
 
 def _get_next_hour(since: datetime, zone: ZoneInfo) -> datetime:

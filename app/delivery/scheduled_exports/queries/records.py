@@ -10,6 +10,7 @@ from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExpor
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.kit import db, tenancy
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.tenancy import build_join
 
 _ACTIVE_STATUS = "active"
 _UNFINISHED_STATUSES = (
@@ -92,8 +93,7 @@ def lock_due_exports(limit: int) -> list[ScheduledExport]:
     """
     has_unfinished_run = exists(
         _select_unfinished_job_ids().where(
-            ScheduledRun.organization_id == ScheduledExport.organization_id,
-            ScheduledRun.scheduled_export_id == ScheduledExport.id,
+            build_join(ScheduledRun.scheduled_export_id, ScheduledExport)
         )
     )
     statement = (
@@ -137,11 +137,7 @@ def _select_unfinished_job_ids() -> Select[UUID]:
     """Select the job ids of runs that have not ended."""
     return (
         select(ScheduledRun.job_id)
-        .join(
-            Export,
-            (Export.organization_id == ScheduledRun.organization_id)
-            & (Export.id == ScheduledRun.job_id),
-        )
+        .join(Export, build_join(ScheduledRun.job_id, Export))
         .where(
             ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
             Export.status.in_(_UNFINISHED_STATUSES),

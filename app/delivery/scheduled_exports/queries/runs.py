@@ -14,6 +14,7 @@ from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExpor
 from app.kit import counters, db
 from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.tenancy import build_join
 
 
 class RunRecord(NamedTuple):
@@ -58,10 +59,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
     # This is one index lookup per scheduled export, regardless of the number of its runs.
     latest = (
         select(ScheduledRun)
-        .where(
-            ScheduledRun.organization_id == ScheduledExport.organization_id,
-            ScheduledRun.scheduled_export_id == ScheduledExport.id,
-        )
+        .where(build_join(ScheduledRun.scheduled_export_id, ScheduledExport))
         .order_by(ScheduledRun.created_at.desc(), ScheduledRun.job_id.desc())
         .limit(1)
         .lateral("latest")
@@ -71,7 +69,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
         select(run, Export)
         .select_from(ScheduledExport)
         .join(run, true())
-        .join(Export, (Export.organization_id == run.organization_id) & (Export.id == run.job_id))
+        .join(Export, build_join(run.job_id, Export))
         .where(ScheduledExport.id.in_(export_ids))
     )
     records = map(RunRecord._make, db.session().execute(statement))
@@ -80,11 +78,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
 
 def read(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
-    statement = select(ScheduledRun, Export).join(
-        Export,
-        (Export.organization_id == ScheduledRun.organization_id)
-        & (Export.id == ScheduledRun.job_id),
-    )
+    statement = select(ScheduledRun, Export).join(Export, build_join(ScheduledRun.job_id, Export))
     row = db.session().execute(statement.where(ScheduledRun.job_id == job_id)).first()
     return None if row is None else RunRecord._make(row)
 
@@ -108,6 +102,5 @@ def set_sent_bytes(job_id: UUID, sent_bytes: int) -> bool:
             ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
         )
         .values(sent_bytes=sent_bytes)
-        .execution_options(synchronize_session=False)
     )
-    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+    return bool(db.execute_bulk(statement).rowcount)  # type: ignore[attr-defined]

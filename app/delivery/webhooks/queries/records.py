@@ -14,6 +14,7 @@ from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
+from app.kit.periods import get_created_bounds
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,
@@ -103,7 +104,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     """Return a page of a webhook's deliveries that match the filters, without attempts."""
     facets = {"status": filters.get("status"), "event": filters.get("event")}
     facets = {name: value for name, value in facets.items() if value is not None}
-    created_after, created_before = filters.get("created_after"), filters.get("created_before")
+    created_after, created_before = get_created_bounds(filters)
     conditions = [
         Delivery.organization_id == tenancy.current_organization_id(),
         Delivery.webhook_id == webhook_id,

@@ -8,9 +8,8 @@ from sqlalchemy import Index, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.documents.artifacts.models.documents import build_artifact_foreign_key
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class ArtifactText(TenantModel, db.Base):
@@ -22,7 +21,7 @@ class ArtifactText(TenantModel, db.Base):
 
     __tablename__ = "artifact_texts"
     __table_args__ = (
-        build_artifact_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index("ix_artifact_texts_search", "search", postgresql_using="gin"),
     )
 
@@ -43,7 +42,7 @@ class ArtifactSearch(TenantModel, db.Base):
 
     __tablename__ = "artifact_search"
     __table_args__ = (
-        build_artifact_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index("ix_artifact_search_vector", "vector", postgresql_using="gin"),
         Index("ix_artifact_search_language", "organization_id", "language"),
         Index(
@@ -84,7 +83,7 @@ class ArtifactPage(TenantModel, db.Base):
     """
 
     __tablename__ = "artifact_pages"
-    __table_args__ = (build_artifact_foreign_key(),)
+    __table_args__ = (build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),)
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)

@@ -7,7 +7,6 @@ from uuid import UUID
 from sqlalchemy import (
     BigInteger,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     UniqueConstraint,
     Uuid,
@@ -19,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 URGENCY = """(
 CASE
@@ -95,9 +94,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
 
     __tablename__ = "artifacts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"], ["schemas.organization_id", "schemas.id"]
-        ),
+        build_foreign_key("schema_id", "schemas"),
         UniqueConstraint("organization_id", "sha256", name="uq_artifacts_content"),
         _build_list_index("created", "created_at"),
         _build_list_index("status", "status", "created_at"),
@@ -206,12 +203,3 @@ class Artifact(TenantModel, db.Revised, db.Base):
     )
     prediction: Mapped[dict[str, Any] | None]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
-
-
-def build_artifact_foreign_key() -> ForeignKeyConstraint:
-    """Return the foreign key of a table whose rows are deleted with their document."""
-    return ForeignKeyConstraint(
-        ["organization_id", "artifact_id"],
-        ["artifacts.organization_id", "artifacts.id"],
-        ondelete="CASCADE",
-    )

@@ -7,10 +7,9 @@ from sqlalchemy import ForeignKey, Index, Uuid, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.documents.artifacts.models.documents import build_artifact_foreign_key
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 SCHEMA_OR_NONE = """(
 CASE
@@ -34,7 +33,7 @@ class ArtifactAssignee(TenantModel, db.Base):
 
     __tablename__ = "artifact_assignees"
     __table_args__ = (
-        build_artifact_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index(
             "ix_artifact_assignees_work",
             "organization_id",
@@ -98,7 +97,7 @@ class ArtifactSkip(TenantModel, db.Base):
 
     __tablename__ = "artifact_skips"
     __table_args__ = (
-        build_artifact_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index("ix_artifact_skips_user", "organization_id", "user_id", "artifact_id"),
     )
 
@@ -121,7 +120,7 @@ class ArtifactAction(TenantModel, db.Base):
 
     __tablename__ = "artifact_acts"
     __table_args__ = (
-        build_artifact_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index("ix_artifact_acts_of", "organization_id", "artifact_id"),
     )
 

@@ -25,7 +25,7 @@ from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between, spans
 from app.kit.pagination import within
-from app.kit.periods import Column
+from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN_STATUSES = tuple(status for status in ArtifactStatus if status not in CLOSED)
@@ -34,7 +34,6 @@ AGES = (1, 7, 30)
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
 _UNASSIGNED: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
-_PERIOD = ("created_after", "created_before")
 
 
 class SchemaCounts(NamedTuple):
@@ -132,14 +131,14 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     due_day = counters.UpperBound(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
     before_today = counters.build_total(DUE, where, between=between)
-    period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
+    period = within(Artifact.created_at, *get_created_bounds(filters))
     due_today = rows.where(Artifact.due_at > today, Artifact.due_at < now, *period)
     return before_today + counters.count(due_today)
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
     """Build an expression that counts claimed documents row by row; they are few and indexed."""
-    period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
+    period = within(Artifact.created_at, *get_created_bounds(filters))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select_documents(filters, Artifact.id).where(
         Artifact.archived.is_(False), *is_claimed, *period
@@ -156,11 +155,11 @@ def _build_open_where(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _has_period(filters: dict[str, Any]) -> bool:
-    return any(name in filters for name in _PERIOD)
+    return any(name in filters for name in PERIOD_FILTERS)
 
 
 def _build_created_period(filters: dict[str, Any], rows: Select[Any]) -> Between:
-    after, before = (filters.get(name) for name in _PERIOD)
+    after, before = get_created_bounds(filters)
     return Between("created", Artifact.created_at, after, before, rows)
 
 

@@ -34,12 +34,12 @@ from app.kit.pagination import (
     paginate,
     within,
 )
-from app.kit.periods import Column
+from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
 """Filters that are facets of the counters. With other filters, documents are counted row by row."""
-_PERIODS = ("created_after", "created_before", "due_after", "due_before")
+_PERIODS = (*PERIOD_FILTERS, "due_after", "due_before")
 _COUNTED_FILTERS = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
 _SCANNED_FILTERS = (*_STATE, "ocr")
@@ -153,7 +153,7 @@ def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     statement = select(*columns).where(
         assignee.assignee_id == filters["assignee"],
         assignee.archived == branches.c.archived,
-        *within(assignee.created_at, filters.get("created_after"), filters.get("created_before")),
+        *within(assignee.created_at, *get_created_bounds(filters)),
         *within(assignee.due_at, filters.get("due_after"), filters.get("due_before")),
     )
     if by_state:

@@ -133,19 +133,15 @@ def set_failed(artifact_id: UUID, code: str, message: str) -> None:
         has_text_layer=None,
         ocr=OcrStatus.NONE,
     )
-    db.session().execute(
+    db.execute_bulk(
         update(ArtifactText)
         .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
         .values(text="")
-        .execution_options(synchronize_session=False)
     )
 
 
 def update_artifact(artifact_id: UUID, **values: object) -> None:
     """Set columns and the update time of a document."""
-    db.session().execute(
-        update(Artifact)
-        .where(Artifact.id == artifact_id)
-        .values(updated_at=func.now(), **values)
-        .execution_options(synchronize_session=False)
+    db.execute_bulk(
+        update(Artifact).where(Artifact.id == artifact_id).values(updated_at=func.now(), **values)
     )

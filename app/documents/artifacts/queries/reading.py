@@ -9,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     Uuid,
-    and_,
     bindparam,
     cast,
     func,
@@ -32,6 +31,7 @@ from app.documents.artifacts.models import (
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 
 _ARTIFACT = select(*ARTIFACT_COLUMNS).where(Artifact.id == bindparam("artifact_id"))
 _LOCKED_ARTIFACT = _ARTIFACT.with_for_update(key_share=True)
@@ -92,13 +92,7 @@ _TEXT_ROW = (
         HAS_TEXT_LAYER,
         func.coalesce(_SPANS, literal_column("CAST('[]' AS jsonb)"), type_=JSONB).label("pages"),
     )
-    .join(
-        ArtifactText,
-        and_(
-            ArtifactText.organization_id == Artifact.organization_id,
-            ArtifactText.artifact_id == Artifact.id,
-        ),
-    )
+    .join(ArtifactText, build_join(ArtifactText.artifact_id, Artifact))
     .where(
         Artifact.organization_id == bindparam("organization_id"),
         Artifact.id == bindparam("artifact_id"),

@@ -95,7 +95,7 @@ def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
     statement = update(ArtifactPage).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
     )
-    db.session().execute(statement.values(ocr=ocr).execution_options(synchronize_session=False))
+    db.execute_bulk(statement.values(ocr=ocr))
 
 
 def list_page_texts(artifact_id: UUID) -> list[PageText]:

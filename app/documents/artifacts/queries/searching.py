@@ -35,6 +35,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from app.documents.artifacts.models import Artifact, ArtifactSearch, ArtifactSearchBacklog
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 
 BATCH = 100
 """The number of documents indexed in one statement. Even with the largest documents, the statement
@@ -137,10 +138,7 @@ def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their legacy vectors."""
     search = func.search_backlog(typed)
     old = search.table_valued(column("id", Uuid()), name="old").render_derived()
-    is_indexed = exists().where(
-        ArtifactSearch.organization_id == Artifact.organization_id,
-        ArtifactSearch.artifact_id == Artifact.id,
-    )
+    is_indexed = exists().where(build_join(ArtifactSearch.artifact_id, Artifact))
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
     return documents.join(old, old.c.id == Artifact.id).where(~is_indexed)
 

@@ -25,7 +25,6 @@ _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
     Artifact.label_counts == build_zero_label_counts(),
 )
 """The conditions for failed documents that can be reprocessed."""
-_EXECUTION_OPTIONS = {"synchronize_session": False}
 # Locks rows in the order of their ids, as all statements do. The index needs `archived`.
 _DETACH = """
     WITH batch AS MATERIALIZED (
@@ -67,7 +66,7 @@ def _set_properties(condition: ColumnElement[bool], changes: dict[str, Any]) -> 
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
     statement = update(Artifact).where(condition).values(values)
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
+    db.execute_bulk(statement)
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
@@ -90,7 +89,7 @@ def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any
         updated_at=func.now(),
         **changes,
     )
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
+    db.execute_bulk(statement)
 
 
 class FailedSelection(NamedTuple):
@@ -238,7 +237,7 @@ def archive(artifact_ids: Sequence[UUID]) -> None:
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
     """Delete locked documents with their texts, pages and tag sets."""
     statement = delete(Artifact).where(build_id_condition(artifact_ids))
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
+    db.execute_bulk(statement)
 
 
 def lock_documents_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:

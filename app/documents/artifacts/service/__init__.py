@@ -31,7 +31,6 @@ from app.documents.artifacts.service.creating_many import (
 )
 from app.documents.artifacts.service.images import PageImage, PageImages, get_page_image
 from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
-from app.documents.artifacts.service.ports import Intake, Workflow, bind_intake, bind_workflow
 from app.documents.artifacts.service.reading import (
     download,
     get,
@@ -65,17 +64,13 @@ __all__ = [
     "MAX_BATCH",
     "RECOGNIZE_JOB",
     "FailedSelection",
-    "Intake",
     "NewText",
     "Outcome",
     "PageImage",
     "PageImages",
     "PreparedText",
-    "Workflow",
     "archive_many",
     "attach",
-    "bind_intake",
-    "bind_workflow",
     "build_missing_errors",
     "build_source_text",
     "count_failed_documents",

@@ -10,7 +10,7 @@ from app.documents.artifacts.emitted_events import ArchivedPayload, DeletedPaylo
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
-from app.documents.artifacts.service.ports import get_workflow
+from app.documents.artifacts.service import ports
 from app.kit import bulk, db, errors, events
 from app.kit.chunks import split_by_size
 from app.kit.db import Checkpoint
@@ -56,9 +56,9 @@ def archive_many(
             claimed_ids = [
                 artifact.id for artifact in artifacts if artifact.claim_user_id is not None
             ]
-            get_workflow().update_statuses(claimed_ids)
+            ports.workflow.get().update_statuses(claimed_ids)
         else:
-            get_workflow().unarchive(changed_ids)
+            ports.workflow.get().unarchive(changed_ids)
         payload: ArchivedPayload = {
             "artifact_ids": changed_ids,
             "archived": archived,

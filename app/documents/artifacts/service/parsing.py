@@ -9,8 +9,7 @@ from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries import recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent, PageRow
-from app.documents.artifacts.service import files, routing
-from app.documents.artifacts.service.ports import get_intake
+from app.documents.artifacts.service import files, ports, routing
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
 from app.kit import container, events, jobs, tenancy
@@ -142,7 +141,7 @@ def publish(artifact: Artifact, content: DocumentContent) -> None:
         routing.request_routing(artifact.id)
     elif is_first:
         events.emit(emitted_events.INGESTED, payload)
-    get_intake().request_settling(artifact.id)
+    ports.intake.get().request_settling(artifact.id)
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
@@ -153,4 +152,4 @@ def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     if queries.find_processing_document(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)
         queries.set_failed(artifact_id, code, message)
-        get_intake().request_settling(artifact_id)
+        ports.intake.get().request_settling(artifact_id)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from app.kit.ports import Port
+
 
 class ListBlockingTagSets(Protocol):
     """A function that returns the ids of the oldest tag sets that block a change to an artifact.
@@ -49,25 +51,5 @@ class Workflow:
     unarchive: Callable[[Sequence[UUID]], None]
 
 
-_bound_intakes: list[Intake] = []
-_bound_workflows: list[Workflow] = []
-
-
-def bind_intake(intake: Intake) -> None:
-    """Set the functions that `get_intake` returns."""
-    _bound_intakes[:] = [intake]
-
-
-def get_intake() -> Intake:
-    """Return the functions that were bound when the application was created."""
-    return _bound_intakes[0]
-
-
-def bind_workflow(workflow: Workflow) -> None:
-    """Set the functions that `get_workflow` returns."""
-    _bound_workflows[:] = [workflow]
-
-
-def get_workflow() -> Workflow:
-    """Return the functions that were bound when the application was created."""
-    return _bound_workflows[0]
+intake = Port[Intake]()
+workflow = Port[Workflow]()

@@ -8,7 +8,7 @@ from app.documents.artifacts.emitted_events import ReprocessedPayload
 from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries import searching
 from app.documents.artifacts.queries import updating as queries
-from app.documents.artifacts.service.ports import get_intake, get_workflow
+from app.documents.artifacts.service import ports
 from app.documents.artifacts.service.reading import get, lock
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events, tenancy
@@ -24,7 +24,7 @@ def reprocess_as_job(artifact_id: UUID, *, revision: int | None, by: UUID | None
     Raises the errors of `reprocess`.
     """
     artifact = reprocess(artifact_id, revision=revision, by=by)
-    get_intake().create_reprocess_job(artifact_id, name=artifact.name, created_by=by)
+    ports.intake.get().create_reprocess_job(artifact_id, name=artifact.name, created_by=by)
     return artifact
 
 
@@ -42,7 +42,7 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
         raise errors.conflict(
             f"The document is {state}; it cannot be reprocessed now.", state=state
         )
-    blocking_ids = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    blocking_ids = ports.workflow.get().list_blocking_tag_sets(artifact_id, all_statuses=True)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets, which refer to positions in the current text. Discard its"

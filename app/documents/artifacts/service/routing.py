@@ -8,7 +8,7 @@ from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ArtifactPayload
 from app.documents.artifacts.queries import routing as queries
 from app.documents.artifacts.queries.routing import FinishedArtifact
-from app.documents.artifacts.service.ports import get_workflow
+from app.documents.artifacts.service import ports
 from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
@@ -30,7 +30,7 @@ def is_needed() -> bool:
 
     They must wait if the current organization has at least one enabled routing rule.
     """
-    return get_workflow().has_routing_rules()
+    return ports.workflow.get().has_routing_rules()
 
 
 def request_routing(artifact_id: UUID) -> None:

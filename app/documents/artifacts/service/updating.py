@@ -9,7 +9,7 @@ from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import UpdatedPayload
 from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries import updating as queries
-from app.documents.artifacts.service.ports import get_workflow
+from app.documents.artifacts.service import ports
 from app.documents.artifacts.service.reading import get, lock
 from app.kit import errors, events
 from app.schemas.artifact_schemas import service as schemas
@@ -37,7 +37,7 @@ def update(
         _check_schema(artifact_id, changes["schema_id"])
     queries.set_properties(artifact_id, changes)
     if changes.keys() & {"schema_id", "archived"}:
-        get_workflow().update_statuses([artifact_id])
+        ports.workflow.get().update_statuses([artifact_id])
     payload: UpdatedPayload = {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
     events.emit(emitted_events.UPDATED, payload)
     return get(artifact_id)
@@ -54,7 +54,7 @@ def _is_equal(value: object, stored: object) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not schemas.lock_reference(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
-    blocking_ids = get_workflow().list_blocking_tag_sets(
+    blocking_ids = ports.workflow.get().list_blocking_tag_sets(
         artifact_id, allowed_schema_id=schema_id, all_statuses=False
     )
     if blocking_ids:

@@ -50,9 +50,7 @@ def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftR
 
     Raises 404 if the report does not exist, or if the caller may not see its labeler.
     """
-    report = records.find(DriftReport, report_id, lock=lock)
-    if report is None:
-        raise errors.not_found()
+    report = errors.require_found(records.find(DriftReport, report_id, lock=lock))
     if report.labeler_id is not None and not get_visibility(caller).has_labeler(report.labeler_id):
         raise errors.not_found()
     return report

@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
 from app.kit.chunks import split_by_size
+from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet, TagSetRevision, build_checked_condition
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -96,11 +97,7 @@ def _filter_eligible(
         statement.select_from(TagSet)
         .join(
             _initial,
-            and_(
-                _initial.organization_id == TagSet.organization_id,
-                _initial.tag_set_id == TagSet.id,
-                _initial.number == 1,
-            ),
+            and_(build_join(_initial.tag_set_id, TagSet), _initial.number == 1),
         )
         .where(
             TagSet.id.in_(tag_set_ids),

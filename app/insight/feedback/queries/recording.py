@@ -13,7 +13,6 @@ from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
-_EXECUTION_OPTIONS = {"synchronize_session": False}
 _INSERT_BATCH = 1000
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
@@ -29,26 +28,22 @@ def lock_recording() -> None:
 
 def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:
     """Delete the automatic feedback on tag sets."""
-    db.session().execute(
-        delete(PredictionFeedback)
-        .where(
+    db.execute_bulk(
+        delete(PredictionFeedback).where(
             PredictionFeedback.tag_set_id.in_(tag_set_ids),
             PredictionFeedback.position.is_not(None),
         )
-        .execution_options(**_EXECUTION_OPTIONS)
     )
 
 
 def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
     """Delete the reported feedback on each pair of artifact id and model in `documents`."""
     if documents:
-        db.session().execute(
-            delete(PredictionFeedback)
-            .where(
+        db.execute_bulk(
+            delete(PredictionFeedback).where(
                 tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
                 PredictionFeedback.position.is_(None),
             )
-            .execution_options(**_EXECUTION_OPTIONS)
         )
 
 
@@ -77,11 +72,7 @@ _ADD_DOCUMENTS = text(
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
     """Recompute each model's outcomes on these documents; deleted documents get no outcomes."""
-    db.session().execute(
-        delete(FeedbackDocument)
-        .where(FeedbackDocument.artifact_id.in_(artifact_ids))
-        .execution_options(**_EXECUTION_OPTIONS)
-    )
+    db.execute_bulk(delete(FeedbackDocument).where(FeedbackDocument.artifact_id.in_(artifact_ids)))
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": list(map(str, artifact_ids)),

@@ -92,8 +92,6 @@ _DELETE_EMPTY = text(
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
-# Reading the contributions and cells of a large schema takes longer than the timeout of requests.
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _LIST_SCHEMAS = text(
     """
     SELECT schema_id FROM (
@@ -226,7 +224,8 @@ def list_schemas(after: UUID) -> list[UUID]:
 
     Turns off the statement timeout until the transaction ends.
     """
-    db.session().execute(_NO_TIMEOUT)
+    # Reading the cells of a large organization takes longer than the timeout of requests.
+    db.disable_statement_timeout()
     return list(
         db.session().scalars(_LIST_SCHEMAS, {**_build_organization_params(), "after": after})
     )
@@ -238,7 +237,7 @@ def repair(schema_id: UUID) -> int:
     The caller must have locked the state. Turns off the statement timeout until the transaction
     ends.
     """
-    db.session().execute(_NO_TIMEOUT)
+    db.disable_statement_timeout()
     values = {**_build_organization_params(), "schema_id": schema_id}
     return int(db.session().execute(_REPAIR, values).scalar_one())
 

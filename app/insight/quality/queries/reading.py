@@ -35,6 +35,7 @@ from app.insight.quality.queries.selections import (
 from app.kit import tenancy
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.kit.prepared import Prepared
+from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 MAX_ROWS = 500
@@ -184,13 +185,7 @@ _IDS: object = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
 _CURRENT_FIELDS = Prepared.from_select(
     "quality_current_fields",
     select(ArtifactSchema.id, ArtifactSchema.name, SchemaVersion.fields)
-    .join(
-        SchemaVersion,
-        and_(
-            SchemaVersion.organization_id == ArtifactSchema.organization_id,
-            SchemaVersion.id == ArtifactSchema.current_version_id,
-        ),
-    )
+    .join(SchemaVersion, build_join(ArtifactSchema.current_version_id, SchemaVersion))
     .where(ArtifactSchema.organization_id == ORGANIZATION, ArtifactSchema.id == _IDS),
     organization_id="uuid",
     ids="text[]",

@@ -42,8 +42,6 @@ _REPAIR = text(
     SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
     """  # noqa: S608 - consists of constants
 )
-# Reading the cells of a large organization takes longer than the timeout of requests.
-_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _FIND_STATE = Prepared(
     "quality_sums_complete",
     "uuid",
@@ -70,7 +68,8 @@ def repair() -> int:
     The caller must have locked the state. Turns off the statement timeout until the transaction
     ends.
     """
-    db.session().execute(_NO_TIMEOUT)
+    # Reading the cells of a large organization takes longer than the timeout of requests.
+    db.disable_statement_timeout()
     values: dict[str, Any] = {"organization_id": tenancy.current_organization_id()}
     return int(db.session().execute(_REPAIR, values).scalar_one())
 

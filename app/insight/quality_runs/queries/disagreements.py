@@ -21,6 +21,7 @@ from app.insight.quality_runs.queries.answers import (
 from app.kit import counters, db, tenancy
 from app.kit.chunks import split_by_size
 from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.tenancy import build_join
 
 CHUNK_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags in one query, unless a single document has more."""
@@ -182,11 +183,7 @@ def list_disagreements(
             Disagreement.compared_at,
             func.jsonb_build_object("id", Artifact.id, "name", Artifact.name).label("artifact"),
         )
-        .join(
-            Artifact,
-            (Artifact.organization_id == Disagreement.organization_id)
-            & (Artifact.id == Disagreement.artifact_id),
-        )
+        .join(Artifact, build_join(Disagreement.artifact_id, Artifact))
         .where(*conditions)
     )
     total = counters.build_total(DISAGREEMENTS, where)

@@ -135,9 +135,8 @@ def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
         update(QualityRun)
         .where(QualityRun.id == run_id, QualityRun.status == RunStatus.RUNNING.value)
         .values(progress_done=done, progress_total=total, updated_at=db.utc_now())
-        .execution_options(synchronize_session=False)
     )
-    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
+    return bool(db.execute_bulk(statement).rowcount)  # type: ignore[attr-defined]
 
 
 def list_versions(schema_id: UUID) -> list[VersionFields]:

@@ -29,9 +29,7 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
     Raises 404 if the run does not exist.
     """
-    run = records.get(run_id)
-    if run is None:
-        raise errors.not_found()
+    run = errors.require_found(records.get(run_id))
     return {
         **{name: getattr(run, name) for name in _SUMMARY},
         "results": run.results,

@@ -1,6 +1,6 @@
 """SQL queries that read, lock and update connectors."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +20,9 @@ from app.intake.connectors.models import Connector
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, JobStatus
 from app.kit import db
-from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate
+from app.kit.periods import build_filter_conditions
+from app.kit.tenancy import build_join
 
 PROGRESS_PERIOD = timedelta(hours=2)
 """The time within which a crawl records a batch or a position if it makes progress."""
@@ -44,28 +46,13 @@ class ConnectorFilters(CreatedFilters, total=False):
 def _select_connectors() -> Select[Any]:
     """Select connectors with their last crawl."""
     return select(*Connector.__table__.columns, *_JOB_COLUMNS).outerjoin(
-        IngestionJob,
-        (IngestionJob.organization_id == Connector.organization_id)
-        & (IngestionJob.id == Connector.last_job_id),
+        IngestionJob, build_join(Connector.last_job_id, IngestionJob)
     )
 
 
-def list_connectors(
-    page: PageRequest,
-    *,
-    type: str | None = None,  # noqa: A002 - the name of the filter
-    enabled: bool | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_connectors(page: PageRequest, filters: ConnectorFilters) -> Page:
     """Return a page of connectors that match the filters, as rows with their last crawls."""
-    conditions: list[ColumnElement[bool]] = [
-        *within(Connector.created_at, created_after, created_before)
-    ]
-    if type is not None:
-        conditions.append(Connector.type == type)
-    if enabled is not None:
-        conditions.append(Connector.enabled == enabled)
+    conditions = build_filter_conditions(Connector, filters)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
     return paginate(_select_connectors().where(*conditions), page, sorts=sorts, unique=Connector.id)
 
@@ -121,8 +108,7 @@ def lock_stale_connectors(limit: int) -> list[Connector]:
     A connector whose crawl is making progress is not returned, because the crawl may succeed.
     """
     is_crawled = exists().where(
-        IngestionJob.organization_id == Connector.organization_id,
-        IngestionJob.id == Connector.last_job_id,
+        build_join(Connector.last_job_id, IngestionJob),
         IngestionJob.status == JobStatus.RUNNING,
         IngestionJob.updated_at > func.now() - PROGRESS_PERIOD,
     )

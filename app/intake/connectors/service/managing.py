@@ -46,7 +46,7 @@ class ConnectorChanges(TypedDict, total=False):
 
 def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -> Page:
     """Return a page of connectors that match the filters, each with its last crawl."""
-    rows = records.list_connectors(page, **filters)
+    rows = records.list_connectors(page, filters)
     return replace(rows, items=[_build_response(row) for row in rows.items])
 
 

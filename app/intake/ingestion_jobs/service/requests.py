@@ -148,7 +148,7 @@ def retry(job_id: UUID) -> IngestionJob:
     """
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
-        ports.lock_connector(job.connector_id)
+        ports.lock_connector.get()(job.connector_id)
         _check_no_active_crawl(job.connector_id)
     elif job.kind not in _KINDS_WITHOUT_FILE and job.source_key is None:
         raise errors.conflict(

@@ -247,7 +247,7 @@ def reopen(job_id: UUID) -> None:
 def _has_other_crawl(job: IngestionJob) -> bool:
     if job.kind != JobKind.CRAWL or job.connector_id is None:
         return False
-    ports.lock_connector(job.connector_id)
+    ports.lock_connector.get()(job.connector_id)
     return any(id_ != job.id for id_ in records.list_active_crawl_ids(job.connector_id))
 
 

@@ -11,7 +11,6 @@ from app.schemas.artifact_schemas.service.drafts import (
     get,
     update,
 )
-from app.schemas.artifact_schemas.service.ports import Workflow, bind_workflow
 from app.schemas.artifact_schemas.service.publishing import (
     activate,
     deactivate,
@@ -31,9 +30,7 @@ __all__ = [
     "DEFAULT_POLICY",
     "DELETE_JOB",
     "CurrentVersion",
-    "Workflow",
     "activate",
-    "bind_workflow",
     "build_json_schema",
     "check_exists",
     "check_reference",

@@ -6,8 +6,8 @@ from app.kit import db, errors, jobs, tenancy
 from app.kit.db import Checkpoint
 from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
+from app.schemas.artifact_schemas.service import ports
 from app.schemas.artifact_schemas.service.drafts import get, lock
-from app.schemas.artifact_schemas.service.ports import get_workflow
 
 DELETE_JOB = "schemas.delete"
 
@@ -26,7 +26,7 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     schema = lock(schema_id, revision, to_delete=True)
     # No new tag set can refer to the schema now.
     _check_unlabeled(schema)
-    for clear_reference in get_workflow().clear_references:
+    for clear_reference in ports.workflow.get().clear_references:
         clear_reference(schema_id)
     schema.status = DELETED
     jobs.enqueue(
@@ -42,7 +42,7 @@ def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
 
     `checkpoint` commits each batch, so a run after a crash continues with the remaining documents.
     """
-    workflow = get_workflow()
+    workflow = ports.workflow.get()
     is_deleted = False
     while not is_deleted:
         while not workflow.detach_artifacts(schema_id, wait=True):
@@ -60,7 +60,7 @@ def _delete_row(schema: ArtifactSchema) -> bool:
     """Delete a locked schema, unless a large number of documents was added before the lock."""
     # No new row can refer to the schema now. Do not wait for locked documents, because their
     # transactions may be waiting for the schema.
-    if not get_workflow().detach_artifacts(schema.id, wait=False):
+    if not ports.workflow.get().detach_artifacts(schema.id, wait=False):
         return False
     # For each version, PostgreSQL searches all tag sets and predictions of the organization.
     db.disable_statement_timeout()
@@ -71,7 +71,7 @@ def _delete_row(schema: ArtifactSchema) -> bool:
 
 def _check_unlabeled(schema: ArtifactSchema) -> None:
     """Raise 409 `conflict` if the schema has tag sets."""
-    tag_sets = get_workflow().count_tag_sets(schema.id)
+    tag_sets = ports.workflow.get().count_tag_sets(schema.id)
     if tag_sets:
         raise errors.conflict(
             "This schema has tag sets; it cannot be deleted. Deactivate it instead.",

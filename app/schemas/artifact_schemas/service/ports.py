@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from app.kit.ports import Port
+
 
 class DetachArtifacts(Protocol):
     """A function that removes a schema from a batch of its artifacts.
@@ -30,14 +32,4 @@ class Workflow:
     clear_references: Sequence[Callable[[UUID], None]]
 
 
-_bound_workflows: list[Workflow] = []
-
-
-def bind_workflow(workflow: Workflow) -> None:
-    """Bind the functions that `get_workflow` returns. The application calls this at startup."""
-    _bound_workflows[:] = [workflow]
-
-
-def get_workflow() -> Workflow:
-    """Return the workflow functions that `bind_workflow` has set."""
-    return _bound_workflows[0]
+workflow = Port[Workflow]()

@@ -133,9 +133,8 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
             updated_at=func.now(),
         )
         .returning(*ARTIFACT_COLUMNS)
-        .execution_options(synchronize_session=False)
     )
-    row = db.session().execute(statement).one_or_none()
+    row = db.execute_bulk(statement).one_or_none()
     return None if row is None else ArtifactRow._make(row)
 
 
@@ -161,11 +160,10 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
         db.session().execute(statement.with_for_update(key_share=True)).scalar_one_or_none()
     )
     if claimed_by is not None:
-        db.session().execute(
+        db.execute_bulk(
             update(Artifact)
             .where(Artifact.id == artifact_id)
             .values(claim_user_id=None, claim_expires_at=None, updated_at=func.now())
-            .execution_options(synchronize_session=False)
         )
     return claimed_by
 

@@ -51,9 +51,7 @@ def assign(
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
     if revision is not None:
-        artifact = artifacts.lock(artifact_id)
-        if artifact.revision != revision:
-            raise errors.stale(artifact.revision)
+        errors.check_revision(revision, artifacts.lock(artifact_id).revision)
     outcome = assigner.assign(artifacts.select_matching([artifact_id]))
     for error in outcome.errors_by_id.values():
         raise error

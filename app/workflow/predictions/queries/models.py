@@ -9,8 +9,6 @@ from sqlalchemy import delete, func, select, update
 from app.kit import db
 from app.workflow.predictions.models import ExtractionModel, ModelState
 
-_EXECUTION_OPTIONS = {"synchronize_session": False}
-
 
 class StoredModel(NamedTuple):
     """A trained model with its content and MAC. Both are None if training failed."""
@@ -88,7 +86,7 @@ def set_state(model_id: UUID, state: ModelState) -> None:
     if state is ModelState.ACTIVE:
         values |= {"activated_at": db.utc_now(), "error": None}
     statement = update(ExtractionModel).where(ExtractionModel.id == model_id).values(**values)
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
+    db.execute_bulk(statement)
 
 
 def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
@@ -99,7 +97,7 @@ def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
         .values(state=ModelState.RETIRED.value, error=error)
         .returning(ExtractionModel.id)
     )
-    return db.session().scalar(statement.execution_options(**_EXECUTION_OPTIONS)) is not None
+    return db.execute_bulk(statement).scalar() is not None
 
 
 def list_models(schema_id: UUID) -> list[ModelRow]:
@@ -132,4 +130,4 @@ def list_models_trained_on(artifact_ids: Sequence[UUID]) -> list[tuple[UUID, UUI
 def delete_models(model_ids: Sequence[UUID]) -> None:
     """Delete the models with these ids."""
     statement = delete(ExtractionModel).where(ExtractionModel.id.in_(model_ids))
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
+    db.execute_bulk(statement)

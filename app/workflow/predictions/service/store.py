@@ -156,9 +156,7 @@ def activate(model_id: UUID) -> None:
 
     Raises 404 if the model does not exist, or 409 if it has no valid content.
     """
-    stored = models.find_model(model_id)
-    if stored is None:
-        raise errors.not_found()
+    stored = errors.require_found(models.find_model(model_id))
     try:
         _check_model(model_id)
     except ModelUnreadable:

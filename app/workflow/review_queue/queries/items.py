@@ -147,11 +147,8 @@ def escalate(
 
 
 def _update_item(item_id: UUID, **values: object) -> None:
-    db.session().execute(
-        update(TagSet)
-        .where(TagSet.id == item_id)
-        .values(**values, updated_at=TagSet.updated_at)
-        .execution_options(synchronize_session=False)
+    db.execute_bulk(
+        update(TagSet).where(TagSet.id == item_id).values(**values, updated_at=TagSet.updated_at)
     )
 
 

@@ -24,7 +24,7 @@ from app.identity.teams.models import TeamMember
 from app.kit import counters, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
-from app.kit.periods import PERIOD_FILTERS
+from app.kit.periods import PERIOD_FILTERS, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
@@ -93,7 +93,7 @@ def _build_total(
 
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
-    after, before = (filters.get(name) for name in PERIOD_FILTERS)
+    after, before = get_created_bounds(filters)
     other_filters = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
     rows = _select_rows(other_filters, user_id)
     between = build_between("created", TagSet.created_at, after, before, rows)

@@ -85,8 +85,7 @@ def lock(item_id: UUID, revision: int | None = None) -> LockedItem:
     of the tag set.
     """
     for item in items.lock([item_id]):
-        if revision not in (None, item.revision):
-            raise errors.stale(item.revision)
+        errors.check_revision(revision, item.revision)
         return item
     raise errors.not_found()
 

@@ -87,16 +87,12 @@ def set_order(rule_ids: Sequence[UUID]) -> None:
 
 def delete_rule(rule_id: UUID) -> None:
     """Delete a rule; the positions of other rules do not change."""
-    db.session().execute(
-        delete(RoutingRule)
-        .where(RoutingRule.id == rule_id)
-        .execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(delete(RoutingRule).where(RoutingRule.id == rule_id))
 
 
 def disable_rules_of_user(user_id: UUID, reason: str) -> None:
     """Disable the rules that assign artifacts directly to this user, and store the reason."""
-    db.session().execute(
+    db.execute_bulk(
         update(RoutingRule)
         .where(RoutingRule.user_id == user_id, RoutingRule.enabled)
         .values(
@@ -105,15 +101,11 @@ def disable_rules_of_user(user_id: UUID, reason: str) -> None:
             revision=RoutingRule.revision + 1,
             updated_at=func.now(),
         )
-        .execution_options(synchronize_session=False)
     )
 
 
 def clear_schema(schema_id: UUID) -> None:
     """Remove a schema from all rules; a trigger disables them and stores the reason."""
-    db.session().execute(
-        update(RoutingRule)
-        .where(RoutingRule.schema_id == schema_id)
-        .values(schema_id=None)
-        .execution_options(synchronize_session=False)
+    db.execute_bulk(
+        update(RoutingRule).where(RoutingRule.schema_id == schema_id).values(schema_id=None)
     )

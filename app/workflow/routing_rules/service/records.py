@@ -45,10 +45,7 @@ def list_rules(page: PageRequest, **filters: object) -> Page:
 
 def get(rule_id: UUID) -> RoutingRule:
     """Return a rule. Raises 404."""
-    rule = queries.get(rule_id)
-    if rule is None:
-        raise errors.not_found()
-    return rule
+    return errors.require_found(queries.get(rule_id))
 
 
 def create(
@@ -114,8 +111,7 @@ def update(
         validate_action(changes["action"])
     queries.lock()
     rule = get(rule_id)
-    if revision is not None and revision != rule.revision:
-        raise errors.stale(rule.revision)
+    errors.check_revision(revision, rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
         validate_action(rule.action)
     if compiled is not None:
@@ -141,8 +137,7 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
     """
     queries.lock()
     rule = get(rule_id)
-    if revision is not None and revision != rule.revision:
-        raise errors.stale(rule.revision)
+    errors.check_revision(revision, rule.revision)
     queries.delete_rule(rule_id)
     db.session().expunge(rule)
     queries.set_order(queries.list_ids())

@@ -44,9 +44,7 @@ def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, k
 
 def delete_tag_set(tag_set_id: UUID) -> None:
     """Delete a tag set. Its revisions are deleted with it (ON DELETE CASCADE)."""
-    db.session().execute(
-        delete(TagSet).where(TagSet.id == tag_set_id).execution_options(synchronize_session=False)
-    )
+    db.execute_bulk(delete(TagSet).where(TagSet.id == tag_set_id))
 
 
 def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
@@ -241,9 +239,8 @@ def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
 
 def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
     """Release a user's claim on an artifact, if there is one."""
-    db.session().execute(
+    db.execute_bulk(
         update(Artifact)
         .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
         .values(claim_user_id=null(), claim_expires_at=null(), updated_at=Artifact.updated_at)
-        .execution_options(synchronize_session=False)
     )

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, Subquery, Uuid, cast, func, select
 from app.kit import counters, tenancy
 from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, within
-from app.kit.periods import PERIOD_FILTERS, build_filter_conditions
+from app.kit.periods import PERIOD_FILTERS, build_filter_conditions, get_created_bounds
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 
@@ -45,7 +45,7 @@ def build_count(
     if labeler_id is not None:
         facet_filters["labeler_id"] = labeler_id
         rows = rows.where(TagSet.labeler_id == labeler_id)
-    after, before = (filters.get(name) for name in PERIOD_FILTERS)
+    after, before = get_created_bounds(filters)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
     between = build_between("created", TagSet.created_at, after, before, rows)

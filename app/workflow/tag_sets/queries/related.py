@@ -79,11 +79,10 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
     flags = TagSet.flags.op("-")(_DISAGREEMENT)
     if disagree:
         flags = flags.op("||")(func.jsonb_build_array(_DISAGREEMENT))
-    db.session().execute(
+    db.execute_bulk(
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids))
         .values(flags=flags, updated_at=TagSet.updated_at)
-        .execution_options(synchronize_session=False)
     )
 
 

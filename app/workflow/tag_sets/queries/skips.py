@@ -69,9 +69,8 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
         delete(ArtifactSkip)
         .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
         .returning(ArtifactSkip.artifact_id)
-        .execution_options(synchronize_session=False)
     )
-    deleted = db.session().execute(statement).first() is not None
+    deleted = db.execute_bulk(statement).first() is not None
     if deleted:
         statuses.update_statuses([artifact_id])
     return deleted

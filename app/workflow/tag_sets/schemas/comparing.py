@@ -84,13 +84,6 @@ class Revision(Response):
     )
 
 
-class RevisionFilters(Schema):
-    """Filters for the list of revisions."""
-
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()
-
-
 class DiffQuery(Schema):
     """The other side of a comparison: exactly one of `against`, `revision` and `prediction`."""
 

@@ -146,5 +146,3 @@ class TagSetFilters(Schema):
     reviewer_id = Uuid(description="The id of the user in `reviewer`.")
     status = List(Str(validate=OneOf(STATUSES)), description="The statuses to include.")
     source = Str(validate=OneOf(SOURCES))
-    created_after = UtcDateTime()
-    created_before = UtcDateTime()

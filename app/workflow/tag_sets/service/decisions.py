@@ -53,9 +53,7 @@ def accept(
 
 def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSet]]:
     rows = deciding.lock_with_sources(tag_set_id)
-    tag_set = next((row for row in rows if row.id == tag_set_id), None)
-    if tag_set is None:
-        raise errors.not_found()
+    tag_set = errors.require_found(next((row for row in rows if row.id == tag_set_id), None))
     return tag_set, [row for row in rows if row is not tag_set]
 
 
@@ -286,10 +284,7 @@ def _create_next_draft(
 
 def lock(tag_set_id: UUID) -> LockedTagSet:
     """Lock a tag set and its artifact and return the tag set. Raises 404 if it does not exist."""
-    tag_set = deciding.lock(tag_set_id)
-    if tag_set is None:
-        raise errors.not_found()
-    return tag_set
+    return errors.require_found(deciding.lock(tag_set_id))
 
 
 def _check_decision(

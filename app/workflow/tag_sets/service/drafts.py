@@ -180,9 +180,7 @@ def replace_tags(
     Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
     403; 400 for an invalid tag; 409 `conflict`; 409 `stale_precondition` with later changes.
     """
-    draft = queries.lock(tag_set_id)
-    if draft is None:
-        raise errors.not_found()
+    draft = errors.require_found(queries.lock(tag_set_id))
     rules.check_labeler(caller, draft)
     version_rules = rules.get_version_rules(draft.schema_version_id)
     rules.check_state(draft, Action.SAVE, None)

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from app.kit.ports import Port
+
 
 class PredictedTags(NamedTuple):
     """A completed prediction with the proposed tags."""
@@ -21,25 +23,15 @@ class PredictedTags(NamedTuple):
 
 
 class Predictions(NamedTuple):
-    """The functions that read predictions."""
+    """The functions that read predictions.
+
+    `find_latest` receives the id of an artifact, and returns the latest completed prediction for
+    its current schema. `find_schema_version_id` returns the id of the schema version for which a
+    prediction was made. Both return None if there is no such prediction.
+    """
 
     find_latest: Callable[[UUID], PredictedTags | None]
     find_schema_version_id: Callable[[UUID], UUID | None]
 
 
-_bound_predictions: list[Predictions] = []
-
-
-def bind_predictions(predictions: Predictions) -> None:
-    """Bind the functions that read predictions."""
-    _bound_predictions[:] = [predictions]
-
-
-def find_latest_prediction(artifact_id: UUID) -> PredictedTags | None:
-    """Return the latest completed prediction for an artifact and its current schema, or None."""
-    return _bound_predictions[0].find_latest(artifact_id)
-
-
-def find_schema_version_id(prediction_id: UUID) -> UUID | None:
-    """Return the id of the schema version for which a prediction was made, or None."""
-    return _bound_predictions[0].find_schema_version_id(prediction_id)
+predictions = Port[Predictions]()

@@ -23,10 +23,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     other people's tag sets are hidden from a labeler until the labeler has submitted a tag set for
     it with the same schema.
     """
-    row = find(tag_set_id, caller=caller)
-    if row is None:
-        raise errors.not_found()
-    return row
+    return errors.require_found(find(tag_set_id, caller=caller))
 
 
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
@@ -34,7 +31,7 @@ def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTag
 
     A prediction is hidden from labelers who label blind until they have submitted a tag set.
     """
-    row = ports.find_latest_prediction(artifact_id)
+    row = ports.predictions.get().find_latest(artifact_id)
     return None if row is None or is_blind(artifact_id, caller=caller) else row
 
 

@@ -233,8 +233,7 @@ def check_state(
             f"The tag set's status is {tag_set.status}; it must be {' or '.join(allowed)}.",
             state=tag_set.status,
         )
-    if revision is not None and revision != tag_set.revision:
-        raise errors.stale(tag_set.revision)
+    errors.check_revision(revision, tag_set.revision)
 
 
 def get_claim_minutes(caller: Caller) -> int:

@@ -149,7 +149,8 @@ def find_exemption(
 def _is_predicted_for_other_version(tag_set: LockedTagSet) -> bool:
     if tag_set.prediction_id is None:
         return False
-    return ports.find_schema_version_id(tag_set.prediction_id) != tag_set.schema_version_id
+    version_id = ports.predictions.get().find_schema_version_id(tag_set.prediction_id)
+    return version_id != tag_set.schema_version_id
 
 
 def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:

@@ -1,0 +1,20 @@
+"""Functions of higher layers that lower layers call without importing them."""
+
+from typing import Generic, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Port(Generic[_T]):
+    """Holds what a higher layer provides. The application binds it when it starts."""
+
+    def __init__(self) -> None:
+        self._bound: list[_T] = []
+
+    def bind(self, implementation: _T) -> None:
+        """Set the object that `get` returns."""
+        self._bound[:] = [implementation]
+
+    def get(self) -> _T:
+        """Return the object that `bind` has set."""
+        return self._bound[0]
