@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cachetools import LRUCache, cached
 
-from app.documents.artifacts.service import Outcome, PreparedText
+from app.documents.artifacts.service.creating_many import Outcome, PreparedText
 from app.engines.fields import MAX_TAGS
 from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
 from app.kit.errors import ApiError

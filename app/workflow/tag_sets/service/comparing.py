@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading as artifacts
 from app.engines.agreement import (
     MAX_MATCHED_MARKS,
     Ballot,

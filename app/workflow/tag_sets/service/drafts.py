@@ -3,8 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.service import reading as artifact_reading
+from app.documents.artifacts.service import texts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
 from app.engines.agreement import diff
 from app.engines.fields import CompiledFields
@@ -39,7 +40,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     conflict contain `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or
     `tag_set_id`.
     """
-    artifact = artifacts.lock(artifact_id)
+    artifact = artifact_reading.lock(artifact_id)
     version = _get_version(artifact)
     version_rules = rules.get_version_rules(version.id)
     _check_can_create(artifact, caller, version_rules)
@@ -163,7 +164,7 @@ def _copy_tags(
         original.tags,
         text_length=artifact.text_length,
         page_count=artifact.page_count or 0,
-        source=artifacts.build_source_text(artifact.id, artifact.updated_at),
+        source=texts.build_source_text(artifact.id, artifact.updated_at),
     )
 
 

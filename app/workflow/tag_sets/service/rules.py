@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import texts as artifacts
 from app.engines.agreement import Shapes, build_shapes
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
