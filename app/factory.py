@@ -32,7 +32,7 @@ from app.kit import (
     tokens,
 )
 from app.kit.settings import Settings, SettingsError
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import ports as schemas
 from app.workflow.predictions.queries import purging
 from app.workflow.predictions.queries import records as predictions
 from app.workflow.routing_rules.queries import records as routing_rules

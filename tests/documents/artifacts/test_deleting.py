@@ -130,8 +130,8 @@ def test_concurrent_deletion_and_upload_lose_nothing(org: Org, work: Work) -> No
             return upload(org.api("labeler"), content.encode(), "a.txt")
 
         with ThreadPoolExecutor(2) as threads:
-            cleaning, sending = threads.submit(clean), threads.submit(send)
-            cleaning.result()
+            cleanup, sending = threads.submit(clean), threads.submit(send)
+            cleanup.result()
             second = sending.result().json["data"]
         download = org.api("viewer").get(f"/artifacts/{second['id']}/content")
         assert download.data == content.encode()

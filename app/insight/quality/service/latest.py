@@ -23,7 +23,7 @@ from app.insight.quality.service.rates import (
 )
 from app.kit.days import Period
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _SCHEMA_METRICS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
 

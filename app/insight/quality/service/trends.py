@@ -27,7 +27,7 @@ from app.kit import errors
 from app.kit.days import Period
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _SUBJECTS: dict[str | None, CellSubject] = {
     None: CellSubject.SCHEMA,

@@ -11,7 +11,7 @@ from app.insight.quality_runs.queries import records
 from app.insight.quality_runs.service.plans import DEFAULT_METRICS
 from app.kit import db, errors, events, tenancy
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 
 def create(

@@ -15,7 +15,7 @@ from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 list_runs = records.list_runs
 _SUMMARY = (

@@ -16,8 +16,8 @@ from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.jobs import Retry
 from app.kit.plan_limits import Meter
-from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import SchemaVersion
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.predictions import emitted_events
 from app.workflow.predictions.emitted_events import EndedPayload
 from app.workflow.predictions.models import Prediction, PredictionStatus

@@ -12,7 +12,7 @@ from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, jobs, plan_limits, tenancy
 from app.kit.errors import ApiError
 from app.kit.plan_limits import Meter
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.records import NewPrediction

@@ -15,6 +15,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import versions
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, related, revisions, skips, statuses
@@ -75,7 +76,7 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
         raise errors.conflict(
             "The artifact has no schema; assign a schema first.", missing="schema"
         )
-    return schemas.get_active_version(artifact.schema_id)
+    return versions.get_active_version(artifact.schema_id)
 
 
 def _check_can_create(
