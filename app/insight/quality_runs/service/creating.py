@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
+from app.engines.agreement.places import build_shapes
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import QualityRun
 from app.insight.quality_runs.queries import records

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
+from app.engines.agreement.places import build_shapes
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.service import creating

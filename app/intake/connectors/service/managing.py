@@ -7,7 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.engines.sources import TYPES, SourceType
+from app.engines.sources.model import SourceType
+from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.queries.records import ConnectorFilters

@@ -7,7 +7,7 @@ from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.service import reading as artifact_reading
 from app.documents.artifacts.service import texts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
-from app.engines.agreement import diff
+from app.engines.agreement.comparing import diff
 from app.engines.fields import CompiledFields
 from app.identity.organizations import service as organizations
 from app.kit import errors, events
