@@ -2,8 +2,8 @@
 
 from threading import BoundedSemaphore
 
-from app.engines import charts
-from app.engines.charts import Chart, ChartNotRendered, ImageKind
+from app.engines.charts import service as charts
+from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
 from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import errors
 

@@ -8,7 +8,7 @@ from operator import add
 from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-from app.engines.charts import ImageKind, Point, Series, TrendChart
+from app.engines.charts.model import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
 from app.insight.quality.models import CellSubject, SumUnit
 from app.insight.quality.queries import reading, trends
