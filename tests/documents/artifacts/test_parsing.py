@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select, text
 
-from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.service import parsing
 from app.engines import documents
 from app.engines.documents import ParseFailed

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import bulk
 from app.kit import db, tenancy

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.documents.artifacts.models import ArtifactSearchBacklog
+from app.documents.artifacts.models.content import ArtifactSearchBacklog
 from app.documents.artifacts.queries import searching
 from app.documents.artifacts.service import reprocessing
 from app.kit import db, tenancy

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import bulk as artifact_bulk
 from app.documents.artifacts.service import reading
 from app.kit import bulk, errors, events

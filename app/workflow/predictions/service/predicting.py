@@ -5,7 +5,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import reading, texts
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import extraction

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import reading as artifact_reading
 from app.documents.artifacts.service import texts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
