@@ -14,7 +14,7 @@ from app.billing.seller import configuration
 from app.billing.usage.service import limits as usage_limits
 from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import ports as artifact_ports
 from app.identity.organizations import ports as organizations
 from app.intake.connectors.queries import records as connectors
@@ -102,7 +102,7 @@ def _bind_ports() -> None:
     schemas.workflow.bind(
         schemas.Workflow(
             count_tag_sets=tag_sets.count_by_schema,
-            detach_artifacts=artifacts.detach_schema,
+            detach_artifacts=updating.detach_schema,
             delete_predictions=purging.delete_of_schema,
             clear_references=(connectors.clear_schema, routing_rules.clear_schema),
         )

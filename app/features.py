@@ -20,7 +20,9 @@ from app.delivery.scheduled_exports import models as scheduled_export_models
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import models as webhook_models
 from app.documents.artifacts import jobs as artifact_jobs
-from app.documents.artifacts import models as artifact_models
+from app.documents.artifacts.models import content as artifact_content_models
+from app.documents.artifacts.models import documents as artifact_models
+from app.documents.artifacts.models import people as artifact_people_models
 from app.identity.api_keys import models as api_key_models
 from app.identity.audit import jobs as audit_jobs
 from app.identity.audit import models as audit_models
@@ -121,6 +123,8 @@ MODELS: list[ModuleType] = [
     invoice_models,
     usage_models,
     artifact_models,
+    artifact_content_models,
+    artifact_people_models,
     prediction_models,
     tag_set_models,
     comment_models,

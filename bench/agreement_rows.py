@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from app.engines.agreement import align_rows, build_shapes, diff_by_content, has_agreement
-from app.engines.agreement.places import build_value_key, list_marks
+from app.engines.agreement.comparing import diff_by_content
+from app.engines.agreement.measures import has_agreement
+from app.engines.agreement.places import build_shapes, build_value_key, list_marks
+from app.engines.agreement.rows import align_rows
 from bench.report import Report, Row
 from tests.factories.labels import make_field
 

@@ -12,7 +12,7 @@ import orjson
 from app.billing.periods import service as periods
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Charge
-from app.engines.invoices import Tier
+from app.engines.invoices.charges import Tier
 from app.kit import db
 from app.kit.plan_limits import Meter
 from bench.filling import analyze, open_cursor

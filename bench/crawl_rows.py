@@ -11,7 +11,7 @@ from uuid import UUID
 
 import boto3
 
-from app.engines.sources import SourceObject
+from app.engines.sources.model import SourceObject
 from app.intake.connectors.queries import objects
 from app.intake.connectors.service.opening import SourceTarget, open_source
 from app.kit import db, tenancy

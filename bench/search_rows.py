@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from sqlalchemy import text
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reprocessing as artifacts
 from app.kit import db, tenancy
 from bench import filling, load
 from bench.report import Report, Row

@@ -12,7 +12,7 @@ from redis import RedisError
 from sqlalchemy import func, select
 
 from app.commands.running import EXIT_FINDINGS, as_json, run_operation, show_list
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading as artifacts
 from app.identity.control_plane import service as control_plane
 from app.kit import container, db, encryption, tenancy
 from app.kit.jobs import backlog

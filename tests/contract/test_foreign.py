@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.models import ScheduledExport
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.api_keys.models import ApiKey
 from app.identity.invitations.models import Invitation
 from app.identity.teams.models import Team, TeamMember

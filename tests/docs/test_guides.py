@@ -12,7 +12,7 @@ import pytest
 from jsonschema import validate
 
 from app.engines.destinations import TYPES as DESTINATIONS
-from app.engines.sources import TYPES
+from app.engines.sources.registry import TYPES
 from devserver.process import find_free_port
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from sqlalchemy import insert, text
 
-from app.documents.artifacts.models import Artifact, ArtifactText
+from app.documents.artifacts.models.content import ArtifactText
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from app.kit.ids import uuid7

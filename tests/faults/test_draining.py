@@ -19,7 +19,7 @@ import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, insert, text
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit.ids import uuid7

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import aliased
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import db
 from app.kit.periods import build_filter_conditions
 from app.kit.tenancy import build_join

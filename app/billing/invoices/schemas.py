@@ -2,7 +2,7 @@
 
 from app.billing.invoices.models import InvoiceKind, InvoiceStatus
 from app.billing.profiles.schemas import BillingAddress
-from app.engines.invoices import LANGUAGES
+from app.engines.invoices.texts import LANGUAGES
 from app.kit.api.fields import (
     Int,
     List,

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from app.engines.invoices import Tier
+from app.engines.invoices.charges import Tier
 from app.kit import container
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS

@@ -2,7 +2,7 @@
 
 from marshmallow.validate import Length
 
-from app.engines.invoices import LANGUAGES
+from app.engines.invoices.texts import LANGUAGES
 from app.kit.api.fields import (
     Int,
     List,

@@ -11,7 +11,8 @@ from app.billing.plans import queries as plan_queries
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import emitted_events, queries
 from app.billing.profiles.models import BillingProfile
-from app.engines.invoices import LANGUAGES, TaxNumberError, normalize_tax_number
+from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
+from app.engines.invoices.texts import LANGUAGES
 from app.identity.organizations import service as organizations
 from app.identity.users import addresses
 from app.kit import db, errors, events

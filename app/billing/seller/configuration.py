@@ -14,17 +14,9 @@ import pycountry
 from stdnum import bic, iban
 from stdnum.exceptions import ValidationError
 
-from app.engines.invoices import (
-    EU_COUNTRIES,
-    InvoiceError,
-    Party,
-    Payment,
-    TaxCategory,
-    TaxNumberError,
-    TaxRule,
-    build_eu_tax_rules,
-    normalize_tax_number,
-)
+from app.engines.invoices.model import InvoiceError, Party, Payment, TaxCategory
+from app.engines.invoices.tax_numbers import EU_COUNTRIES, TaxNumberError, normalize_tax_number
+from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules
 from app.kit import container
 
 _MAX_TEXT = 200

@@ -5,7 +5,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import emitted_events, service
+from app.documents.artifacts import emitted_events
+from app.documents.artifacts.service import (
+    attaching,
+    bulk,
+    cleaning,
+    parsing,
+    recognizing,
+    reprocessing,
+)
 from app.documents.artifacts.statuses import OcrStatus
 from app.identity.organizations import service as organizations
 from app.kit import container, db, jobs
@@ -28,11 +36,11 @@ def _retry_recent_job(job: Job, missing: NotStored) -> None:
 
 def _mark_failed(job: Job, _error: str) -> None:
     message = "The document could not be read: every attempt failed with an internal error."
-    service.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
+    parsing.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
 def _reopen_document(args: dict[str, Any]) -> None:
-    service.reopen_failed(UUID(args["data"]["artifact_id"]))
+    reprocessing.reopen_failed(UUID(args["data"]["artifact_id"]))
 
 
 @jobs.handler(
@@ -49,18 +57,18 @@ def parse_artifact(job: Job) -> None:
     container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
     try:
-        service.parse(artifact_id, job.checkpoint)
+        parsing.parse(artifact_id, job.checkpoint)
     except NotStored as missing:
         _retry_recent_job(job, missing)
-        service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
+        parsing.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
-@jobs.handler(service.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)
+@jobs.handler(parsing.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)
 def attach_files(job: Job) -> None:
     """Create documents from the attachments of an email."""
     container.current().reserve.check()
     try:
-        service.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
+        attaching.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
     except NotStored as missing:
         # If the email was deleted while it was read, the next run has nothing to do.
         _retry_recent_job(job, missing)
@@ -68,11 +76,11 @@ def attach_files(job: Job) -> None:
 
 
 def _finish_failed_recognition(job: Job, _error: str) -> None:
-    service.finish_recognition(UUID(job.args["artifact_id"]), OcrStatus.FAILED)
+    recognizing.finish_recognition(UUID(job.args["artifact_id"]), OcrStatus.FAILED)
 
 
 @jobs.handler(
-    service.RECOGNIZE_JOB,
+    parsing.RECOGNIZE_JOB,
     queue="ocr",
     max_attempts=3,
     resumable=True,
@@ -84,10 +92,10 @@ def recognize_artifact(job: Job) -> None:
     container.current().reserve.check()
     artifact_id = UUID(job.args["artifact_id"])
     try:
-        service.recognize(artifact_id, job.checkpoint)
+        recognizing.recognize(artifact_id, job.checkpoint)
     except NotStored as missing:
         _retry_recent_job(job, missing)
-        service.finish_recognition(artifact_id, OcrStatus.FAILED)
+        recognizing.finish_recognition(artifact_id, OcrStatus.FAILED)
 
 
 @jobs.handler(
@@ -100,19 +108,19 @@ def recognize_artifact(job: Job) -> None:
 def delete_content(batch: Sequence[Job]) -> None:
     """Delete the files of documents that were deleted."""
     digests = [job.args["data"]["sha256"] for job in batch]
-    service.delete_contents(digests, batch[0].checkpoint)
+    cleaning.delete_contents(digests, batch[0].checkpoint)
 
 
 @jobs.handler("artifacts.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
-    service.sweep(job.checkpoint_at, job.position or "")
+    cleaning.sweep(job.checkpoint_at, job.position or "")
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)
 def index_documents(job: Job) -> None:
     """Index documents again after the indexing method has changed."""
-    service.index_backlog(job.checkpoint)
+    reprocessing.index_backlog(job.checkpoint)
 
 
 @jobs.handler("artifacts.start_retention")
@@ -134,7 +142,7 @@ def apply_retention(job: Job) -> None:
     # Read the current value: the setting may have changed since the job was enqueued.
     days = organizations.get_retention_days(job.organization_id)
     if days is not None:
-        service.delete_expired_documents(days, job.checkpoint)
+        bulk.delete_expired_documents(days, job.checkpoint)
 
 
 jobs.periodic("artifacts.start_retention", every=86_400)

@@ -3,13 +3,23 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.queries import listing
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.schemas import documents
 from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
 from app.documents.artifacts.schemas.contents import ArtifactText, DocumentPage
 from app.documents.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
+from app.documents.artifacts.service import (
+    bulk,
+    cleaning,
+    counting,
+    creating,
+    images,
+    reading,
+    reprocessing,
+    updating,
+)
 from app.engines.documents import MEDIA_TYPES
 from app.kit import errors
 from app.kit.api.blueprint import MIB, Blueprint, File, Listing
@@ -39,7 +49,7 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Page:
     # Labelers who know which documents are gold would label them more carefully.
     if "gold" in query and not caller.has(Role.reviewer):
         raise errors.denied("Only reviewers may filter by `gold`.")
-    return service.list_artifacts(**query)
+    return listing.list_artifacts(**query)
 
 
 @blueprint.post(
@@ -57,7 +67,7 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     Creates an artifact from a file or a text. Content that the organization already has is refused
     with 409 `artifact_duplicate`.
     """
-    return service.create(created_by=caller.user_id, **body)
+    return creating.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get("/artifacts/{artifact_id}", permission="artifacts:read", returns=documents.Artifact)
@@ -66,7 +76,7 @@ def get_artifact(caller: Caller, artifact_id: UUID) -> tuple[object, ...]:
 
     Returns the metadata, status, assignees and claim of the document.
     """
-    return service.get_api_row(artifact_id)
+    return reading.get_api_row(artifact_id)
 
 
 @blueprint.patch(
@@ -84,7 +94,7 @@ def update_artifact(
     Changes the name, schema, external id, metadata, priority, due time, gold flag or archived flag.
     Archiving ends the claim.
     """
-    return service.update(artifact_id, revision=revision, changes=body, by=caller.user_id)
+    return updating.update(artifact_id, revision=revision, changes=body, by=caller.user_id)
 
 
 @blueprint.delete("/artifacts/{artifact_id}", permission="artifacts:delete", revision="optional")
@@ -93,7 +103,7 @@ def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> 
 
     Deletes the artifact with its tag sets and files.
     """
-    service.delete(artifact_id, revision)
+    cleaning.delete(artifact_id, revision)
 
 
 @blueprint.get(
@@ -106,7 +116,7 @@ def download_artifact(caller: Caller, artifact_id: UUID) -> Download:
 
     Returns the original bytes. Range requests are supported.
     """
-    return service.download(artifact_id)
+    return reading.download(artifact_id)
 
 
 @blueprint.get("/artifacts/{artifact_id}/text", permission="artifacts:read", returns=ArtifactText)
@@ -116,7 +126,7 @@ def get_artifact_text(caller: Caller, artifact_id: UUID) -> TextRow:
     Returns the extracted text. Offsets count code points. The text does not change until the
     artifact is reprocessed, even in later versions of the service.
     """
-    return service.get_text(artifact_id)
+    return reading.get_text(artifact_id)
 
 
 @blueprint.get(
@@ -130,7 +140,7 @@ def list_artifact_pages(caller: Caller, artifact_id: UUID, query: dict[str, Any]
 
     Returns the size, rotation and words of each page, with the box of each word.
     """
-    return service.list_pages(artifact_id, **query)
+    return reading.list_pages(artifact_id, **query)
 
 
 @blueprint.get(
@@ -147,7 +157,7 @@ def get_artifact_page_image(
 
     Renders one page as an image of the given width and format.
     """
-    return service.get_page_image(artifact_id, page_number, **query)
+    return images.get_page_image(artifact_id, page_number, **query)
 
 
 @blueprint.post(
@@ -166,7 +176,7 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
     changed or deleted. The claim ends, and the status is `processing` until the file has been read.
     An ingestion job with the kind `reprocess` and one item shows the progress, and can be retried.
     """
-    return service.reprocess_as_job(artifact_id, revision=revision, by=caller.user_id)
+    return reprocessing.reprocess_as_job(artifact_id, revision=revision, by=caller.user_id)
 
 
 @blueprint.get(
@@ -180,7 +190,7 @@ def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns the number of artifacts by status, schema and age.
     """
-    return service.get_stats(query)
+    return counting.get_stats(query)
 
 
 @blueprint.post(
@@ -196,7 +206,7 @@ def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, An
     Archives up to 1,000 artifacts by id, or all artifacts that match a filter. With
     `archived: false`, unarchives the artifacts.
     """
-    return service.archive_many(by=caller.user_id, **body)
+    return bulk.archive_many(by=caller.user_id, **body)
 
 
 @blueprint.post(
@@ -212,4 +222,4 @@ def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any
     Deletes up to 1,000 artifacts by id, or all artifacts that match a filter, with their tag sets
     and files.
     """
-    return service.delete_many(**body)
+    return bulk.delete_many(**body)

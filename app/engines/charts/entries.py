@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from app.engines.charts.codec import IMAGE_FRAME, decode
 from app.engines.charts.model import Chart, ImageKind
-from app.engines.sandbox import Send
+from app.engines.sandbox.model import Send
 
 
 def _preload() -> Callable[[Chart, ImageKind], bytes]:

@@ -4,7 +4,8 @@ import tempfile
 
 from app.engines.charts.codec import IMAGE_FRAME, encode
 from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
-from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits
+from app.engines.sandbox.client import ForkServer
+from app.engines.sandbox.model import ProcessFailed, ProcessLimits
 
 _ENTRIES = "app.engines.charts.entries"
 _LIMITS = ProcessLimits(

@@ -2,6 +2,6 @@
 
 from app.engines.destinations.model import Destination, DestinationType, OutgoingFile
 from app.engines.destinations.registry import TYPES
-from app.engines.sources import HostError, HostErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 __all__ = ["TYPES", "Destination", "DestinationType", "HostError", "HostErrorKind", "OutgoingFile"]

@@ -7,7 +7,7 @@ from time import monotonic
 from app.engines.destinations import limits
 from app.engines.destinations.failures import build_file_mismatch_error
 from app.engines.destinations.model import OutgoingFile
-from app.engines.sources import HostError, HostErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 from app.engines.sources.paths import is_valid_name
 
 

@@ -1,6 +1,6 @@
 """Build the delivery errors that all protocols share."""
 
-from app.engines.sources import HostError, HostErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 
 def build_full_disk_error() -> HostError:

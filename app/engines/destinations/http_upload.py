@@ -10,8 +10,8 @@ from requests import Response
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter
-from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import send_request
+from app.engines.sources.model import HostError, HostErrorKind, Network
 
 
 class _BodyFailed(Exception):  # noqa: N818 - names what happened

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.engines.destinations import settings
 from app.engines.destinations.model import Destination, DestinationOpener, DestinationType
-from app.engines.sources import Network
+from app.engines.sources.model import Network
 from app.engines.sources.registry import build_type
 
 

@@ -35,8 +35,8 @@ from app.engines.destinations.failures import (
 )
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import OutgoingFile
-from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import read_body
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import build_prefix, check_key
 from app.engines.sources.s3 import build_bucket_url, build_object_url
 from app.engines.sources.s3_responses import build_code_error, find_error_code

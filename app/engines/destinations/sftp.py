@@ -16,10 +16,10 @@ from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
 from app.engines.destinations.failures import build_full_disk_error
 from app.engines.destinations.model import OutgoingFile
-from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.limits import CHUNK_BYTES
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.sftp_connection import SftpConnection, SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpStatusError
 

@@ -16,8 +16,8 @@ from app.engines.destinations.content import ProgressReporter, read_blocks, vali
 from app.engines.destinations.failures import build_full_disk_error, build_large_file_error
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import OutgoingFile
-from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import build_authorization_header
+from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.web_paths import normalize_url
 
 _PLACEHOLDER = "{name}"

@@ -29,7 +29,7 @@ from app.engines.documents.service import (
     render,
     render_text,
 )
-from app.engines.sandbox import SandboxUnavailable
+from app.engines.sandbox.model import SandboxUnavailable
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -23,7 +23,7 @@ from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, Par
 from app.engines.documents.readers import attachments, drawing, warming
 from app.engines.documents.readers.pages import ImageSize, PageData
 from app.engines.documents.text import replace_unstorable_chars
-from app.engines.sandbox import Send
+from app.engines.sandbox.model import Send
 
 EntryFunction = Callable[[BinaryIO | None, dict[str, Any], Send], None]
 _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}

@@ -16,7 +16,9 @@ from app.engines.documents.model import (
     ParseFailed,
 )
 from app.engines.documents.text import replace_unstorable_chars
-from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits, SandboxedProcess
+from app.engines.sandbox.client import ForkServer
+from app.engines.sandbox.model import ProcessFailed, ProcessLimits
+from app.engines.sandbox.process import SandboxedProcess
 
 _ENTRIES = "app.engines.documents.entries"
 _MAX_MESSAGE_CHARS = 300

@@ -15,7 +15,7 @@ from app.engines.documents.model import Limits
 from app.engines.documents.readers.pages import build_page
 from app.engines.ocr import pages
 from app.engines.ocr.lines import detect, recognize
-from app.engines.sandbox import Send
+from app.engines.sandbox.model import Send
 
 
 def _preload() -> None:

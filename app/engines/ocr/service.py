@@ -9,7 +9,7 @@ from app.engines.documents import Limits, ParseFailed
 from app.engines.documents.frames import PAGE
 from app.engines.documents.processes import build_invalid_result_error, call_entry
 from app.engines.documents.service import check_media_type, decode_page
-from app.engines.sandbox import ForkServer
+from app.engines.sandbox.client import ForkServer
 
 LIMITS = Limits(memory_bytes=2 << 30, cpu_seconds=60, wall_seconds=240.0)
 """The limits for recognizing one page. A receipt takes about 3 seconds of processor time."""

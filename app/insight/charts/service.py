@@ -2,9 +2,9 @@
 
 from threading import BoundedSemaphore
 
-from app.engines import charts
-from app.engines.charts import Chart, ChartNotRendered, ImageKind
-from app.engines.sandbox import SandboxUnavailable
+from app.engines.charts import service as charts
+from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
+from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import errors
 
 _RETRY_SECONDS = 5

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.charts import CalibrationBin, CalibrationChart, ImageKind
+from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
 from app.insight.charts import service as charts
 
 

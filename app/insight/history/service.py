@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading as artifacts
 from app.identity.audit import service as audit
 from app.insight.history import queries
 from app.kit.pagination import Page, PageRequest

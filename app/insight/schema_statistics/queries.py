@@ -22,7 +22,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
 from app.kit.counters.sql import StatementBuilder

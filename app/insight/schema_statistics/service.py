@@ -8,7 +8,7 @@ from app.documents.artifacts.statuses import ArtifactStatus
 from app.insight.schema_statistics import queries
 from app.insight.schema_statistics.queries import TagSetCounts
 from app.kit import errors
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _TAG_SET_COUNTS = (*TagSetStatus, "total")

@@ -1,6 +1,7 @@
 """Request and response schemas for connectors."""
 
-from app.engines.sources import TYPES, HostErrorKind
+from app.engines.sources.model import HostErrorKind
+from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import AlertKind
 from app.intake.connectors.service.probing import MAX_SIZE
 from app.intake.ingestion_jobs.statuses import JobStatus

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import FailedSelection
+from app.documents.artifacts.service import FailedSelection, reprocessing
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
@@ -69,7 +69,7 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
         ids = [item.artifact_id for item in batch if item.artifact_id is not None]
-        artifacts.reprocess_failed(ids, by=job.created_by)
+        reprocessing.reprocess_failed(ids, by=job.created_by)
         # Documents with other statuses have been reprocessed in the meantime, or were deleted.
         blocked_ids = artifacts.find_failed_ids(ids)
         rows = [
@@ -99,7 +99,7 @@ def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> boo
         if ingestion_jobs.begin_batch(job.id, first, first) is None:
             return False
         # Other requests may have reprocessed, archived or deleted some documents by now.
-        reopened_ids = artifacts.reprocess_failed([document.id for document in batch], by=None)
+        reopened_ids = reprocessing.reprocess_failed([document.id for document in batch], by=None)
         documents = [document for document in batch if document.id in reopened_ids]
         rows = [
             _build_item(number, document.name, document.id)

@@ -4,10 +4,10 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.schemas.artifact_schemas import service
+from app.schemas.artifact_schemas.service import deleting
 
 
-@jobs.handler(service.DELETE_JOB, queue="bulk", resumable=True, max_attempts=10)
+@jobs.handler(deleting.DELETE_JOB, queue="bulk", resumable=True, max_attempts=10)
 def delete_schema(job: Job) -> None:
     """Finish the deletion of a schema: remove it from its documents, in batches."""
-    service.finish_deletion(UUID(job.args["schema_id"]), job.checkpoint)
+    deleting.finish_deletion(UUID(job.args["schema_id"]), job.checkpoint)

@@ -6,7 +6,7 @@ from uuid import UUID
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import models, service
+from app.schemas.artifact_schemas import models, queries
 from app.schemas.artifact_schemas.schemas import (
     CreateSchema,
     DiffQuery,
@@ -22,6 +22,8 @@ from app.schemas.artifact_schemas.schemas import (
     UpdateSchema,
     VersionDiff,
 )
+from app.schemas.artifact_schemas.service import deleting, drafts, publishing
+from app.schemas.artifact_schemas.service import versions as schema_versions
 
 blueprint = Blueprint("schemas", description="The fields to extract from each type of document.")
 versions = Blueprint("schema-versions", description="Immutable versions of schemas.")
@@ -38,7 +40,7 @@ def list_schemas(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the schemas. The list can be filtered by status, document type and creation time.
     """
-    return service.list_schemas(**query)
+    return queries.list_schemas(**query)
 
 
 @blueprint.post(
@@ -54,7 +56,7 @@ def create_schema(caller: Caller, body: dict[str, Any]) -> models.ArtifactSchema
 
     Creates a draft. The schema cannot be used for labeling until it is published and activated.
     """
-    return service.create(created_by=caller.user_id, **body)
+    return drafts.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get("/schemas/{schema_id}", permission="schemas:read", returns=SchemaDetail)
@@ -63,7 +65,7 @@ def get_schema(caller: Caller, schema_id: UUID) -> models.ArtifactSchema:
 
     Returns the schema with the fields of its draft and a reference to its current version.
     """
-    return service.get(schema_id)
+    return drafts.get(schema_id)
 
 
 @blueprint.patch(
@@ -81,7 +83,7 @@ def update_schema(
 
     Changes the draft. Published versions stay unchanged.
     """
-    return service.update(schema_id, revision=revision, changes=body)
+    return drafts.update(schema_id, revision=revision, changes=body)
 
 
 @blueprint.post(
@@ -100,7 +102,7 @@ def publish_schema(
     Publishes the draft as the next immutable version. Changes that break existing tag sets require
     `allow_breaking`. A dry run publishes nothing and lists all changes.
     """
-    return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
+    return publishing.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
 
 @blueprint.post(
@@ -114,7 +116,7 @@ def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> mo
 
     Opens the schema for labeling. The schema must have a published version.
     """
-    return service.activate(schema_id, revision=revision)
+    return publishing.activate(schema_id, revision=revision)
 
 
 @blueprint.post(
@@ -130,7 +132,7 @@ def deactivate_schema(
 
     Closes the schema for new tag sets. Existing tag sets can be finished.
     """
-    return service.deactivate(schema_id, revision=revision)
+    return publishing.deactivate(schema_id, revision=revision)
 
 
 @blueprint.delete("/schemas/{schema_id}", permission="schemas:manage", revision="optional")
@@ -140,7 +142,7 @@ def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> None
     Only a schema without tag sets can be deleted. Its documents are kept, but have no schema
     afterwards.
     """
-    service.delete(schema_id, revision=revision)
+    deleting.delete(schema_id, revision=revision)
 
 
 @blueprint.post(
@@ -156,7 +158,7 @@ def enable_ai_assist(
 
     Turns on AI assistance for the fields of the schema that allow it.
     """
-    return service.set_ai_assist(schema_id, revision=revision, enabled=True)
+    return publishing.set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 @blueprint.post(
@@ -172,7 +174,7 @@ def disable_ai_assist(
 
     Turns off AI assistance for the schema. Existing predictions are kept.
     """
-    return service.set_ai_assist(schema_id, revision=revision, enabled=False)
+    return publishing.set_ai_assist(schema_id, revision=revision, enabled=False)
 
 
 @blueprint.post(
@@ -190,7 +192,7 @@ def duplicate_schema(
     Creates a new draft with the document type, description, guidelines, review policy, required
     skills and draft fields of the schema. AI assistance is off in the copy.
     """
-    return service.duplicate(schema_id, created_by=caller.user_id, **body)
+    return drafts.duplicate(schema_id, created_by=caller.user_id, **body)
 
 
 @blueprint.get(
@@ -204,7 +206,7 @@ def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any])
 
     Returns the published versions of the schema, newest first by default.
     """
-    return service.list_versions(schema_id, **query)
+    return schema_versions.list_versions(schema_id, **query)
 
 
 @versions.get("/schema-versions/{version_id}", permission="schemas:read", returns=SchemaVersion)
@@ -213,7 +215,7 @@ def get_schema_version(caller: Caller, version_id: UUID) -> models.SchemaVersion
 
     Returns the fields and review policy of the version, and the changes since the previous version.
     """
-    return service.get_version(version_id)
+    return schema_versions.get_version(version_id)
 
 
 @versions.get(
@@ -228,7 +230,7 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
     Compares the version with another version of the same schema, by default with the previous
     version. Returns the fields that were added, removed or changed, and marks breaking changes.
     """
-    return service.compare_versions(version_id, **query)
+    return schema_versions.compare_versions(version_id, **query)
 
 
 @versions.get(
@@ -241,4 +243,4 @@ def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> dict[str
 
     Returns a JSON Schema (draft 2020-12) for the tags that this version accepts.
     """
-    return service.build_json_schema(version_id)
+    return schema_versions.build_json_schema(version_id)

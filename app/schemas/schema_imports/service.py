@@ -8,8 +8,8 @@ from app.engines.schema_sources import SchemaSourceError, SourceSchema, SourceWa
 from app.kit import db
 from app.kit.errors import ApiError
 from app.kit.visible_text import has_visible_character
-from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 DEFAULT_NAME = "Imported schema"
 DEFAULT_DOCUMENT_TYPE = "document"

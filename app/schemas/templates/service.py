@@ -7,8 +7,8 @@ from uuid import UUID
 from app.engines.fields import Field
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
-from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import ArtifactSchema
+from app.schemas.artifact_schemas.service import drafts as schemas
 from app.schemas.templates import queries
 from app.schemas.templates.catalog import Template, load_templates
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import routing as artifacts
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.workflow.routing_rules.service import progress, records, routing

@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 from marshmallow import ValidationError
 
-from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA_PREFIX, OPERATORS
+from app.engines.conditions.attributes import ATTRIBUTES, MAX_TEXT, METADATA_PREFIX, OPERATORS
+from app.engines.conditions.compiled import MAX_CONDITIONS
 from app.kit.api import bulk
 from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (

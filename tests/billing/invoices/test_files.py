@@ -6,7 +6,7 @@ import pypdfium2
 import pytest
 
 from app.billing.invoices.service import documents
-from app.engines.invoices import Document, InvoiceError
+from app.engines.invoices.model import Document, InvoiceError
 from app.kit import container, db, jobs, tenancy
 from tests.billing.conftest import Customer
 from tests.factories import run_jobs_of

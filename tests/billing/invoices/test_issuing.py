@@ -21,7 +21,8 @@ from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Charge
 from app.billing.usage.service.measuring import measure_period
-from app.engines.invoices import Document, InvoiceError, Tier
+from app.engines.invoices.charges import Tier
+from app.engines.invoices.model import Document, InvoiceError
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer

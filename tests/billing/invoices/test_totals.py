@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import Period, PlanPeriod
 from app.billing.plans.catalogue import Charge, Plan
-from app.engines.invoices import TaxCategory, TaxRule, Tier, compute_totals
+from app.engines.invoices.charges import Tier
+from app.engines.invoices.model import TaxCategory
+from app.engines.invoices.taxes import TaxRule, compute_totals
 from app.kit.days import get_month_bounds
 
 DIGITS = {"EUR": 2, "JPY": 0, "KWD": 3}

@@ -7,7 +7,7 @@ import pytest
 
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import CatalogError, Charge
-from app.engines.invoices import Tier
+from app.engines.invoices.charges import Tier
 from app.identity.control_plane.service import LIMITS
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.billing.seller.configuration import BillingFileError, read_configuration
-from app.engines.invoices import Party, TaxCategory, choose_tax_rule
+from app.engines.invoices.model import Party, TaxCategory
+from app.engines.invoices.taxes import choose_tax_rule
 
 EXAMPLE = Path(__file__).parents[3] / "examples/billing.toml"
 

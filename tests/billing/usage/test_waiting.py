@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import NewText
+from app.documents.artifacts.service import creating_many as artifacts
+from app.documents.artifacts.service.creating_many import NewText
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import insert_artifacts, run_sql

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.delivery.exports import jobs
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.delivery.exports.queries import rows
-from app.documents.artifacts.models import Artifact, ArtifactText
+from app.documents.artifacts.models.content import ArtifactText
+from app.documents.artifacts.models.documents import Artifact
 from app.engines.formats import FORMATS, LabelBuilder
 from app.kit import db, tenancy
 from app.kit.ids import uuid7

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.documents.artifacts import service
 from app.documents.artifacts.service import attaching
+from app.documents.artifacts.service import parsing as artifact_parsing
 from app.engines.documents.readers import attachments
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
@@ -159,7 +159,7 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
 
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(RuntimeError, match="killed"):
-            service.attach(UUID(parent), stop_after_two)
+            attaching.attach(UUID(parent), stop_after_two)
         db.session().rollback()
     assert len(_list_children(org, parent)) == 2
     run_jobs_of(org)
@@ -183,7 +183,9 @@ def test_each_run_continues_after_the_attachments_of_earlier_runs(
     child_counts = []
     for _ in range(4):
         (attaching_job,) = [
-            job for job in claim_jobs_of(org, "documents") if job.function == service.ATTACH_JOB
+            job
+            for job in claim_jobs_of(org, "documents")
+            if job.function == artifact_parsing.ATTACH_JOB
         ]
         with org.app.app_context():
             runs.run(org.app, "documents", [attaching_job])
@@ -206,7 +208,7 @@ def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
 def _update_attach_job(org: Org, change: str) -> str:
     """Change the job that reads attachments, and return its status."""
     statement = f"UPDATE jobs SET {change} WHERE organization_id = :org AND function = :function"
-    values = {"org": org.id, "function": service.ATTACH_JOB}
+    values = {"org": org.id, "function": artifact_parsing.ATTACH_JOB}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         row = session.execute(text(f"{statement} RETURNING status"), values).one()
         return str(row.status)
@@ -218,7 +220,7 @@ def test_a_missing_file_is_an_outage_for_a_day(org: Org) -> None:
     key = build_blob_key(org.id, email["sha256"])
     content = b"".join(storage.stream(key))
     storage.delete(key)
-    for _ in range(handlers.HANDLERS[service.ATTACH_JOB].max_attempts + 1):
+    for _ in range(handlers.HANDLERS[artifact_parsing.ATTACH_JOB].max_attempts + 1):
         run_jobs_of(org, "documents")
         assert _update_attach_job(org, "due_at = now()") == "queued"
     storage.write(key, [content])

@@ -13,7 +13,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 from sqlalchemy import func, select
 
-from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.models.content import ArtifactPage
 from app.kit import container, db, tenancy
 from tests.documents.artifacts.conftest import Stored, make_pdf, make_png, upload
 from tests.factories import Org

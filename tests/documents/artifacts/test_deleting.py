@@ -14,7 +14,6 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from app.documents.artifacts import service
 from app.documents.artifacts.queries import creating
 from app.documents.artifacts.service import cleaning
 from app.documents.artifacts.service import creating as creation
@@ -43,7 +42,7 @@ def _count_rows(org: Org) -> int:
 
 def _sweep(org: Org) -> int:
     with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        return service.sweep(lambda _position: db.session().commit())
+        return cleaning.sweep(lambda _position: db.session().commit())
 
 
 def _age(key: str, hours: float) -> None:
@@ -125,14 +124,14 @@ def test_concurrent_deletion_and_upload_lose_nothing(org: Org, work: Work) -> No
 
         def clean(digest: str = first["sha256"]) -> None:
             with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-                service.delete_contents([digest], lambda: None)
+                cleaning.delete_contents([digest], lambda: None)
 
         def send(content: str = content) -> Any:
             return upload(org.api("labeler"), content.encode(), "a.txt")
 
         with ThreadPoolExecutor(2) as threads:
-            cleaning, sending = threads.submit(clean), threads.submit(send)
-            cleaning.result()
+            cleanup, sending = threads.submit(clean), threads.submit(send)
+            cleanup.result()
             second = sending.result().json["data"]
         download = org.api("viewer").get(f"/artifacts/{second['id']}/content")
         assert download.data == content.encode()
@@ -306,12 +305,12 @@ def test_the_sweep_continues_after_the_folder_of_its_last_checkpoint(
     with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
         for remaining in ([second, third], [third]):
             with pytest.raises(Yielded):
-                service.sweep(stop, positions[-1])
+                cleaning.sweep(stop, positions[-1])
             assert stored() == remaining
         assert positions[1:] == [key.rpartition("/")[0] for key in (first, second)]
         # A folder before the position is left to the next sweep.
         _age(_write(first), hours=2)
-        service.sweep(lambda _position: db.session().commit(), positions[-1])
+        cleaning.sweep(lambda _position: db.session().commit(), positions[-1])
     assert stored() == [first]
 
 

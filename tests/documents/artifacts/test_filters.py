@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries.reading import apply_filters
 from app.kit import bulk, db, tenancy
 from app.kit.ids import uuid7

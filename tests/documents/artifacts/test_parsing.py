@@ -8,8 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select, text
 
-from app.documents.artifacts import service
-from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.service import parsing
 from app.engines import documents
 from app.engines.documents import ParseFailed
@@ -37,7 +36,7 @@ def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
 
 def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _commit) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        service.parse(UUID(artifact_id), checkpoint)
+        parsing.parse(UUID(artifact_id), checkpoint)
 
 
 def _count_events(org: Org, name: str) -> int:
@@ -253,7 +252,7 @@ def test_only_documents_being_read_are_marked_as_failed(org: Org) -> None:
     artifact_id = _upload(org, b"some text", "a.txt")["id"]
     _parse(org, artifact_id)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        service.mark_failed(UUID(artifact_id), "crashed", "Too late.")
+        parsing.mark_failed(UUID(artifact_id), "crashed", "Too late.")
     assert _get(org, artifact_id)["status"] == "ready"
 
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.service import images
 from app.engines import documents
 from app.kit import container, db, tenancy

@@ -8,8 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.documents.artifacts import service
-from app.documents.artifacts.service import recognizing
+from app.documents.artifacts.service import parsing, recognizing
 from app.engines import ocr
 from app.engines.documents import ParseFailed
 from app.engines.ocr import RecognizedPage, RecognizedWord
@@ -229,7 +228,7 @@ def test_an_interrupted_run_continues_with_the_next_page(org: Org, recognized: l
         tenancy.organization(org.id),
         pytest.raises(RuntimeError, match="killed"),
     ):
-        service.recognize(UUID(artifact_id), stop_after_the_first_page)
+        recognizing.recognize(UUID(artifact_id), stop_after_the_first_page)
     assert _get(org, artifact_id)["status"] == "processing"
     run_jobs_of(org, "ocr")
     assert recognized == [1, 2, 3]
@@ -244,8 +243,8 @@ def test_internal_errors_leave_a_document_without_words(
         raise RuntimeError("no luck")
 
     monkeypatch.setattr(recognizing.ocr, "recognize_page", fail)
-    declared = handlers.HANDLERS[service.RECOGNIZE_JOB]
-    monkeypatch.setitem(handlers.HANDLERS, service.RECOGNIZE_JOB, replace(declared, max_attempts=1))
+    declared = handlers.HANDLERS[parsing.RECOGNIZE_JOB]
+    monkeypatch.setitem(handlers.HANDLERS, parsing.RECOGNIZE_JOB, replace(declared, max_attempts=1))
     artifact_id = _upload(org, make_png(), "scan.png")
     run_jobs_of(org)
     document = _get(org, artifact_id)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.documents.artifacts import service
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import updating
+from app.documents.artifacts.service import bulk
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org, make_due
@@ -107,9 +107,9 @@ def test_an_interrupted_run_is_completed_by_the_next_run(
 
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(_KilledError):
-            service.delete_expired_documents(1, checkpoint)
+            bulk.delete_expired_documents(1, checkpoint)
         assert len(workspace.events("artifact.deleted")) == 2
-        assert service.delete_expired_documents(1, db.session().commit) == 3
+        assert bulk.delete_expired_documents(1, db.session().commit) == 3
     assert len(workspace.events("artifact.deleted")) == 5
     assert _list_remaining(org) == set()
 

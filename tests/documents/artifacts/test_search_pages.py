@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import search_pages, searching
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text

@@ -10,9 +10,9 @@ from flask import Flask
 from sqlalchemy import select, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.documents.artifacts import service
-from app.documents.artifacts.models import ArtifactSearchBacklog
+from app.documents.artifacts.models.content import ArtifactSearchBacklog
 from app.documents.artifacts.queries import searching
+from app.documents.artifacts.service import reprocessing
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org, make_due
@@ -243,7 +243,7 @@ def _restore_unmigrated_index(workspace: Workspace) -> None:
 
 def _index(org: Org, *, checkpoint: Callable[[], None] | None = None) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        service.index_backlog(checkpoint or db.session().commit)
+        reprocessing.index_backlog(checkpoint or db.session().commit)
         db.session().rollback()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engines.agreement import measure_agreement
+from app.engines.agreement.measures import measure_agreement
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 

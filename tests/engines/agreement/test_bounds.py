@@ -9,16 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import (
-    Budget,
-    align_rows,
-    dense,
-    find_majority,
-    marks,
-    measure_agreement,
-    rows,
-)
+from app.engines.agreement import dense, marks, rows
+from app.engines.agreement.measures import measure_agreement
+from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.votes import find_majority
+from app.engines.agreement.windows import Budget
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 from tests.factories.properties import examples
 

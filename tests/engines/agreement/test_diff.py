@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.agreement import diff
+from app.engines.agreement.comparing import diff
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 

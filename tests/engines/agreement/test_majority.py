@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.engines.agreement import Ballot, find_majority
 from app.engines.agreement.places import serialize_tag
+from app.engines.agreement.votes import Ballot, find_majority
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 A, B = tag("number", "A"), tag("number", "B")

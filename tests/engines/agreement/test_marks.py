@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, has_agreement, marks, measures
+from app.engines.agreement import dense, marks, measures
 from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
+from app.engines.agreement.measures import has_agreement
 from tests.engines.agreement.labels import SHAPES, span
 from tests.factories.properties import examples
 

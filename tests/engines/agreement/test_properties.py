@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import diff, find_majority, has_agreement, measure_agreement
+from app.engines.agreement.comparing import diff
+from app.engines.agreement.measures import has_agreement, measure_agreement
+from app.engines.agreement.votes import find_majority
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 from tests.factories.properties import examples
 

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import (
-    align_rows,
-    build_shapes,
-    diff_by_content,
-    find_majority,
-    measure_agreement,
-    sequences,
-)
+from app.engines.agreement import sequences
+from app.engines.agreement.comparing import diff_by_content
+from app.engines.agreement.measures import measure_agreement
+from app.engines.agreement.places import build_shapes
+from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.votes import find_majority
 from tests.engines.agreement.labels import SHAPES, span, tag
 from tests.factories.labels import make_field
 from tests.factories.properties import examples

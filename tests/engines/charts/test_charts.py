@@ -11,8 +11,10 @@ import pytest
 from lxml import etree
 from PIL import Image
 
-from app.engines import charts
-from app.engines.charts import (
+from app.engines.charts import service as charts
+from app.engines.charts.codec import decode, encode
+from app.engines.charts.drawing import render_chart
+from app.engines.charts.model import (
     CalibrationBin,
     CalibrationChart,
     Chart,
@@ -23,8 +25,6 @@ from app.engines.charts import (
     Series,
     TrendChart,
 )
-from app.engines.charts.codec import decode, encode
-from app.engines.charts.drawing import render_chart
 from app.engines.charts.texts import fit_text, measure_width
 
 KINDS: list[ImageKind] = ["png", "svg"]
@@ -220,7 +220,7 @@ def test_texts_are_fitted(text: str, width: int, shown: str) -> None:
 
 def test_the_caller_imports_no_plotting_library() -> None:
     code = (
-        "import sys, app.engines.charts, app.engines.agreement.metrics; "
+        "import sys, app.engines.charts.service, app.engines.agreement.metrics; "
         "sys.exit(bool({'matplotlib', 'numpy', 'scipy'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

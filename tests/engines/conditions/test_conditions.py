@@ -7,16 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.conditions import (
+from app.engines.conditions.attributes import (
     ATTRIBUTES,
-    MAX_CONDITIONS,
+    MAX_EXCERPT_CHARS,
     OPERATORS,
-    ConditionError,
     DocumentAttributes,
+)
+from app.engines.conditions.compiled import (
+    MAX_CONDITIONS,
+    MAX_DEPTH,
+    MAX_PATTERNS,
     compile_conditions,
 )
-from app.engines.conditions.attributes import MAX_EXCERPT_CHARS
-from app.engines.conditions.compiled import MAX_DEPTH, MAX_PATTERNS
+from app.engines.conditions.operators import ConditionError
 from tests.factories.properties import examples
 
 DOCUMENT: dict[str, Any] = {

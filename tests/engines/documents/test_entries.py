@@ -11,7 +11,7 @@ import pytest
 
 from app.engines.documents import Limits, frames
 from app.engines.documents.processes import SERVER
-from app.engines.sandbox import ProcessLimits
+from app.engines.sandbox.model import ProcessLimits
 from tests.engines.documents import samples
 from tests.engines.documents.every_type import make_documents
 

@@ -22,8 +22,8 @@ from app.engines.documents import (
     parse_stream,
     render,
 )
-from app.engines.sandbox import DONE, SandboxedProcess
-from app.engines.sandbox.model import FRAME_HEADER
+from app.engines.sandbox.model import DONE, FRAME_HEADER
+from app.engines.sandbox.process import SandboxedProcess
 from tests.engines.documents import samples
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import sandboxed

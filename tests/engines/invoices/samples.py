@@ -6,16 +6,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from app.engines.invoices import (
-    Document,
-    Line,
-    Party,
-    Payment,
-    TaxCategory,
-    TaxRule,
-    compute_line,
-    compute_totals,
-)
+from app.engines.invoices.charges import compute_line
+from app.engines.invoices.model import Document, Line, Party, Payment, TaxCategory
+from app.engines.invoices.taxes import TaxRule, compute_totals
 
 SELLER = Party(
     "Beispiel Software GmbH",

@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.invoices import (
-    InvoiceError,
-    Tier,
-    compute_price_line,
-    compute_usage_lines,
-    get_minor_digits,
-    get_unit_code,
-    round_amount,
-)
-from app.engines.invoices.currencies import can_have_xml
+from app.engines.invoices.charges import Tier, compute_price_line, compute_usage_lines
+from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
+from app.engines.invoices.model import InvoiceError, get_unit_code
 
 
 def tiers(*pairs: tuple[str | None, str]) -> list[Tier]:

@@ -7,14 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from app.engines.invoices import (
-    Document,
-    InvoiceError,
-    check_document,
-    render_pdf,
-    render_xml,
-)
-from app.engines.invoices.model import MAX_LINES
+from app.engines.invoices.checks import check_document
+from app.engines.invoices.model import MAX_LINES, Document, InvoiceError
+from app.engines.invoices.service import render_pdf, render_xml
 from tests.engines.invoices.rules import find_violations
 from tests.engines.invoices.samples import (
     BUYER,

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.invoices import InvoiceError, prorate
+from app.engines.invoices.charges import prorate
+from app.engines.invoices.model import InvoiceError
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]
 

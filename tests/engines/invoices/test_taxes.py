@@ -9,18 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.invoices import (
-    InvoiceError,
-    Line,
-    TaxCategory,
-    TaxNumberError,
-    TaxRule,
-    build_eu_tax_rules,
-    choose_tax_rule,
-    compute_totals,
-    get_minor_digits,
-    normalize_tax_number,
-)
+from app.engines.invoices.currencies import get_minor_digits
+from app.engines.invoices.model import InvoiceError, Line, TaxCategory
+from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
+from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules, choose_tax_rule, compute_totals
 from tests.engines.invoices.samples import BUYER, RULES, STANDARD, build_line
 
 UNION = build_eu_tax_rules("DE", {"DE": Decimal(19), "FR": Decimal(20)})

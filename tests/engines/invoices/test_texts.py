@@ -7,16 +7,16 @@ from decimal import Decimal
 
 import pytest
 
-from app.engines.invoices import (
+from app.engines.invoices.model import InvoiceError, Language, TaxCategory
+from app.engines.invoices.plain import clean_text
+from app.engines.invoices.texts import (
     LANGUAGES,
-    InvoiceError,
-    Language,
-    TaxCategory,
+    Translations,
     describe_meter,
     describe_plan,
+    describe_tier,
+    load_translations,
 )
-from app.engines.invoices.plain import clean_text
-from app.engines.invoices.texts import Translations, describe_tier, load_translations
 
 NBSP = "\N{NO-BREAK SPACE}"
 TABLES = [field.name for field in fields(Translations) if field.name != "locale"]

@@ -10,16 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from app.engines.invoices import (
-    LANGUAGES,
-    Document,
-    Language,
-    Party,
-    TaxRule,
-    compute_price_line,
-    compute_usage_lines,
-    render_xml,
-)
+from app.engines.invoices.charges import compute_price_line, compute_usage_lines
+from app.engines.invoices.model import Document, Language, Party
+from app.engines.invoices.service import render_xml
+from app.engines.invoices.taxes import TaxRule
+from app.engines.invoices.texts import LANGUAGES
 from tests.engines.invoices.rules import find_violations, list_schema_errors
 from tests.engines.invoices.samples import (
     BUYER,

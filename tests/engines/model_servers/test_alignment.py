@@ -6,13 +6,9 @@ import pytest
 
 from app.engines.extraction import Document, SourceWord
 from app.engines.fields import CompiledFields, SourceText, check_fields
-from app.engines.model_servers import (
-    InvalidAnswer,
-    align_values,
-    build_request,
-    document_search,
-    parse_answer,
-)
+from app.engines.model_servers import document_search
+from app.engines.model_servers.alignment import align_values
+from app.engines.model_servers.protocol import InvalidAnswer, build_request, parse_answer
 
 FIELDS = check_fields(
     [

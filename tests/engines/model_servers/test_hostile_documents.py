@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from app.engines.extraction import Document, SourceWord
 from app.engines.fields import check_fields
 from app.engines.fields.values import get_normalizer
-from app.engines.model_servers import align_values, alignment, document_search, text_index
+from app.engines.model_servers import alignment, document_search, text_index
+from app.engines.model_servers.alignment import align_values
 from app.engines.model_servers.text_index import TextIndex, TextRange
 
 SECOND = 1.0

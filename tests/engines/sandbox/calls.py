@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits, SandboxedProcess
+from app.engines.sandbox.client import ForkServer
+from app.engines.sandbox.model import ProcessFailed, ProcessLimits
+from app.engines.sandbox.process import SandboxedProcess
 
 ENTRIES = "tests.engines.sandbox.entries"
 KINDS = (b"A", b"T")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.engines import documents
-from app.engines.sandbox import ForkServer
+from app.engines.sandbox.client import ForkServer
 from tests.engines.sandbox.calls import ENTRIES, Calls
 
 MakeServer = Callable[..., ForkServer]

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.engines.sandbox import ProcessFailed
+from app.engines.sandbox.model import ProcessFailed
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
 from tests.factories.processes import has_ended

@@ -24,7 +24,7 @@ ANSWER = [(b"A", b"{}")]
 OWNER = """
 import signal, sys
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls, ENTRIES
-from app.engines.sandbox import ForkServer
+from app.engines.sandbox.client import ForkServer
 server = ForkServer((ENTRIES,), max_processes=2, max_total_processes=9, idle_seconds=None)
 given = {"document": None, "arguments": {"how": "hang"}, "limits": LIMITS}
 process = server.run(f"{ENTRIES}:misbehave", **given)

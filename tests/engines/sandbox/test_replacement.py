@@ -8,7 +8,9 @@ from contextlib import ExitStack
 import psutil
 import pytest
 
-from app.engines.sandbox import ForkServer, SandboxUnavailable, client
+from app.engines.sandbox import client
+from app.engines.sandbox.client import ForkServer
+from app.engines.sandbox.model import SandboxUnavailable
 from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
 from tests.factories.processes import has_ended

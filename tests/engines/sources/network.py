@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from app.engines.sources import HostError, HostErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 from app.kit.egress import Egress, EgressRefused, Policy
 from app.kit.egress.sockets import CallSocket
 

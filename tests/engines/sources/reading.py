@@ -1,6 +1,6 @@
 """Helpers that read sources in tests."""
 
-from app.engines.sources import HostError, HostErrorKind, PathFilter, Source, SourceObject
+from app.engines.sources.model import HostError, HostErrorKind, PathFilter, Source, SourceObject
 
 
 def list_documents(

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.engines.sources import HostError, HostErrorKind, ObjectMissing, limits
+from app.engines.sources import limits
 from app.engines.sources.folders import FolderItem, list_tree, sort_items
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing
 
 Tree = dict[str, "Tree | None"]
 TREE: Tree = {

@@ -11,17 +11,10 @@ import trustme
 from pyftpdlib.filesystems import AbstractedFS
 from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    SourceObject,
-    ftp,
-    limits,
-)
+from app.engines.sources import ftp, limits
 from app.engines.sources.ftp_lines import parse_list_line
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceObject
+from app.engines.sources.registry import TYPES
 from tests.engines.sources.ftp_server import PASSWORD as SECRET
 from tests.engines.sources.ftp_server import Server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host

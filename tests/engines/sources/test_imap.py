@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    limits,
-)
+from app.engines.sources import limits
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.registry import TYPES
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
 from tests.engines.sources.network import LoopbackNetwork

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    SourceObject,
-)
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceObject
+from app.engines.sources.registry import TYPES
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,

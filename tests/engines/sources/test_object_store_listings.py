@@ -12,7 +12,8 @@ import jwt
 import pytest
 from requests import Response
 
-from app.engines.sources import HostError, HostErrorKind, SourceObject, azure, gcs, limits
+from app.engines.sources import azure, gcs, limits
+from app.engines.sources.model import HostError, HostErrorKind, SourceObject
 from app.engines.sources.object_store import (
     ListingPage,
     ListingQuery,

@@ -9,15 +9,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    azure,
-    object_store,
-)
+from app.engines.sources import azure, object_store
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.registry import TYPES
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.large_keys import build_large_key

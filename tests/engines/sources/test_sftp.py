@@ -14,14 +14,9 @@ from paramiko.common import MSG_CHANNEL_EXTENDED_DATA, MSG_EXT_INFO
 from paramiko.sftp import SFTPError
 from paramiko.sftp_attr import SFTPAttributes
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    limits,
-)
+from app.engines.sources import limits
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.registry import TYPES
 from app.engines.sources.sftp_attributes import read_attributes
 from tests.engines.sources import sftp_server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host

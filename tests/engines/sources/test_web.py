@@ -10,15 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.engines.sources import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    ObjectMissing,
-    Source,
-    limits,
-    links,
-)
+from app.engines.sources import limits, links
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.registry import TYPES
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (

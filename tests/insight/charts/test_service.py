@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from app.engines import charts
-from app.engines.charts import CalibrationChart, ChartNotRendered
+from app.engines.charts import service as charts
+from app.engines.charts.model import CalibrationChart, ChartNotRendered
 from app.insight.charts import service
 from app.kit.errors import ApiError
 

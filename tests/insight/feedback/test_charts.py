@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from flask import Flask
 
-from app.engines import charts
-from app.engines.charts import ChartNotRendered
+from app.engines.charts import service as charts
+from app.engines.charts.model import ChartNotRendered
 from tests.factories.feedback import Assisted
 from tests.insight.feedback.test_summaries import insert
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.sources import ListingPosition, SourceObject
+from app.engines.sources.model import ListingPosition, SourceObject
 from app.intake.connectors.service import crawling, listing
 from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import ListedPart, split_listing

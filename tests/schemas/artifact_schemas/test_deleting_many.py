@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import bulk, db, tenancy
-from app.schemas.artifact_schemas import service
+from app.schemas.artifact_schemas.service import deleting, versions
 from tests.factories import Org, run_jobs_of
 from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
@@ -131,7 +131,7 @@ def test_the_deletion_waits_for_those_who_create_a_tag_set(
     blocked = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pids(pid))"
     organization = tenancy.organization(workspace.org.id)
     with workspace.org.app.app_context(), organization, ThreadPoolExecutor() as pool:
-        service.get_active_version(schema_id)
+        versions.get_active_version(schema_id)
         pid = db.session().scalar(text("SELECT pg_backend_pid()"))
         deletion = pool.submit(_delete, workspace, schema_id)
         wait_until(lambda: workspace.sql(blocked, pid=pid) or deletion.done())
@@ -178,7 +178,7 @@ def test_a_killed_job_is_completed_by_the_next_run(
     left = _count_attached(workspace, schema_id)
     organization = tenancy.organization(workspace.org.id)
     with workspace.org.app.app_context(), organization, pytest.raises(_KilledError):
-        service.finish_deletion(schema_id, _kill_at(number))
+        deleting.finish_deletion(schema_id, _kill_at(number))
     assert _count_attached(workspace, schema_id) == max(left - 2 * (number - 1), 0)
     assert workspace.org.api("admin").get(f"/schemas/{schema_id}").status_code == 404
     run_jobs_of(workspace.org, "bulk")

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading as artifacts
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.workflow.assignment.queries import claims

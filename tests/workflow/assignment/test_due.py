@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts.models import URGENCY, URGENT_AT
+from app.documents.artifacts.models.documents import URGENCY, URGENT_AT
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import claims
 from app.workflow.review_queue.queries import items

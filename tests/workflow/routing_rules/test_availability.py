@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import routing as artifacts
 from app.kit import db, tenancy
 from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where

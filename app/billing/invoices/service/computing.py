@@ -14,23 +14,11 @@ from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
-from app.engines.invoices import (
-    MONTH_CODE,
-    Language,
-    Line,
-    Party,
-    TaxRule,
-    Totals,
-    choose_tax_rule,
-    compute_price_line,
-    compute_totals,
-    compute_usage_lines,
-    describe_meter,
-    describe_plan,
-    get_unit_code,
-    prorate,
-    round_amount,
-)
+from app.engines.invoices.charges import compute_price_line, compute_usage_lines, prorate
+from app.engines.invoices.currencies import round_amount
+from app.engines.invoices.model import MONTH_CODE, Language, Line, Party, Totals, get_unit_code
+from app.engines.invoices.taxes import TaxRule, choose_tax_rule, compute_totals
+from app.engines.invoices.texts import describe_meter, describe_plan
 from app.identity.organizations.models import Organization
 from app.kit.plan_limits import Meter
 

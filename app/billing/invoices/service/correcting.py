@@ -23,7 +23,9 @@ from app.billing.seller.configuration import (
     BillingFileError,
     require_configuration,
 )
-from app.engines.invoices import compute_line, compute_tax, get_minor_digits
+from app.engines.invoices.charges import compute_line
+from app.engines.invoices.currencies import get_minor_digits
+from app.engines.invoices.taxes import compute_tax
 from app.kit import db, errors, tenancy
 
 _TENANCY_REASON = "the operator identifies an invoice by its number"

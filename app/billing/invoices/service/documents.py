@@ -10,16 +10,9 @@ from zoneinfo import ZoneInfo
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
-from app.engines.invoices import (
-    Document,
-    DocumentKind,
-    InvoiceError,
-    Language,
-    Payment,
-    check_document,
-    render_pdf,
-    render_xml,
-)
+from app.engines.invoices.checks import check_document
+from app.engines.invoices.model import Document, DocumentKind, InvoiceError, Language, Payment
+from app.engines.invoices.service import render_pdf, render_xml
 from app.kit import container, db
 from app.kit.jobs import Job
 from app.kit.logging import get_logger

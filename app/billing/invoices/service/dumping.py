@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.billing.seller.configuration import BillingConfiguration
-from app.engines.invoices import Line, Party, Tax, TaxCategory
+from app.engines.invoices.model import Line, Party, Tax, TaxCategory
 
 
 def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:

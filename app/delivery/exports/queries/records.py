@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text, u
 
 from app.delivery.exports.counters import EXPORTS
 from app.delivery.exports.models import Export, ExportStatus
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between

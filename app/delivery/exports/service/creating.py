@@ -12,7 +12,7 @@ from app.delivery.exports.queries.statements import FILTER_CONDITIONS
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ComputeEnd: TypeAlias = Callable[[datetime | None], datetime]

@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 
 from app.delivery.exports.queries.pages import PageReader, PageRow
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import images, reading
+from app.documents.artifacts.service import words as artifact_words
 from app.engines.formats import ImageFormat, Page, Word
 
 
@@ -20,7 +21,7 @@ class DocumentSource:
     def __init__(self, reader: PageReader, on_step: Callable[[], None]) -> None:
         self._reader = reader
         self._on_step = on_step
-        self._images = artifacts.PageImages()
+        self._images = images.PageImages()
 
     def close(self) -> None:
         """Delete the local copy of the latest document's file."""
@@ -41,7 +42,7 @@ class DocumentSource:
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
         """Read a document's original file in chunks; return None if the file no longer exists."""
         self._on_step()
-        return artifacts.open_content(artifact["sha256"])
+        return reading.open_content(artifact["sha256"])
 
     def render_page(
         self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
@@ -50,7 +51,7 @@ class DocumentSource:
         self._on_step()
         text = self._reader.read_flowing_page(artifact["id"], number)
         return self._images.find(
-            artifacts.PageImage(
+            images.PageImage(
                 artifact["sha256"], artifact["media_type"], number, width, image_format, text
             )
         )
@@ -58,7 +59,7 @@ class DocumentSource:
 
 def _build_words(row: PageRow, text: str) -> Iterator[Word]:
     if row.words is None:
-        for word in artifacts.lay_out_page(text[row.start : row.end]):
+        for word in artifact_words.lay_out_page(text[row.start : row.end]):
             yield Word(word.text, word.box, word.start + row.start, word.end + row.start)
         return
     for item in orjson.loads(row.words):

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.tenancy import build_join

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import db, tenancy
 
 # The parent of a document is the first email to which it was attached, while this email exists.

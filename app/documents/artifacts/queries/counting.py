@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.counters import ARTIFACTS, DUE
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between, spans

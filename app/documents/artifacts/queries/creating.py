@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import select, text
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED

@@ -20,7 +20,8 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
-from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
+from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.models.people import SCHEMA_OR_NONE, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries.reading import apply_filters
 from app.documents.artifacts.queries.summaries import SORTS, build_list_statement

@@ -12,7 +12,8 @@ from app.documents.artifacts.emitted_events import (
     IngestedPayload,
     build_ingested_payload,
 )
-from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
+from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import db, tenancy
 

@@ -19,15 +19,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from app.documents.artifacts.models import (
-    ARTIFACT_COLUMNS,
-    HAS_TEXT_LAYER,
-    Artifact,
-    ArtifactAssignee,
-    ArtifactPage,
-    ArtifactRow,
-    ArtifactText,
-)
+from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
+from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.models.people import ArtifactAssignee
+from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared

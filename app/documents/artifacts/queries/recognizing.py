@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text, update
 
-from app.documents.artifacts.models import ArtifactPage
+from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import db, tenancy
 

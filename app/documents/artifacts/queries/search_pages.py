@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import search_totals
 from app.documents.artifacts.queries.reading import apply_filters, apply_search_index_filters
 from app.documents.artifacts.queries.searching import (

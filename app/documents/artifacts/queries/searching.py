@@ -32,7 +32,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
-from app.documents.artifacts.models import Artifact, ArtifactSearch, ArtifactSearchBacklog
+from app.documents.artifacts.models.content import ArtifactSearch, ArtifactSearchBacklog
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join

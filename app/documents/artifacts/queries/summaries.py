@@ -4,7 +4,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, Uuid, case, cast, func, select
 
-from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact
+from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS
 from app.kit.periods import Column
 
 SORTS: dict[str, Column] = {

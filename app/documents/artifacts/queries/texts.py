@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Text, cast, func, or_, select
 
-from app.documents.artifacts.models import ArtifactPage, ArtifactText
+from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, tuple_, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.documents.artifacts.models import Artifact, build_zero_label_counts
+from app.documents.artifacts.models.documents import Artifact, build_zero_label_counts
 from app.documents.artifacts.queries.reading import (
     build_id_condition,
     restrict_to_matching,

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ArtifactPayload, build_ingested_payload
-from app.documents.artifacts.models import Artifact, build_zero_label_counts
+from app.documents.artifacts.models.documents import Artifact, build_zero_label_counts
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.reading import PAGE_COLUMNS

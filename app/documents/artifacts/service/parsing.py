@@ -5,7 +5,7 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts import emitted_events
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries import recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent, PageRow

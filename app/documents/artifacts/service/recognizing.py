@@ -6,7 +6,7 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import parsing, recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent
 from app.documents.artifacts.queries.recognizing import PageText, PendingPage

@@ -13,7 +13,7 @@ from app.insight.drift.service import periods
 from app.insight.drift.service.periods import TimeRange
 from app.kit import errors, events, tenancy
 from app.kit.db import Checkpoint
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _BATCH = 100
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, insert, select, text, tuple_
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema

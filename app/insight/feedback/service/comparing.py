@@ -13,7 +13,7 @@ from app.insight.feedback.queries.models import UsedModel
 from app.insight.feedback.queries.summaries import SummaryCriteria
 from app.insight.feedback.service.summaries import build_metrics
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 MAX_COMPARISONS = 10
 """The maximum number of comparisons on a page. Each takes up to a tenth of a second."""

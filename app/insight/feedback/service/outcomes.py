@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from app.engines.agreement import Shape, Shapes, align_rows, build_value_key, diff
+from app.engines.agreement.comparing import diff
+from app.engines.agreement.places import Shape, Shapes, build_value_key
+from app.engines.agreement.rows import align_rows
 from app.engines.fields import Tag
 from app.insight.feedback.models import FeedbackOutcome
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts import service as artifacts
-from app.engines.agreement import Shape
+from app.documents.artifacts.service import texts as artifacts
+from app.engines.agreement.places import Shape
 from app.engines.fields import Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import recording

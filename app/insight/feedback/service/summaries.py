@@ -19,7 +19,7 @@ from app.insight.feedback.queries.summaries import BinCounts, SummaryCriteria
 from app.insight.visibility.service import get_visibility
 from app.kit import db, errors
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 DEFAULT_TARGET = 0.95
 MAX_DAYS = 366

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, Text, cast, func, null, select, text
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.engines.fields import Tag
 from app.insight.quality.models import CellSubject
 from app.kit import db, tenancy

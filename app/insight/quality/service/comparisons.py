@@ -5,7 +5,10 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
-from app.engines.agreement import Budget, Shape, Shapes, align_rows, measure_agreement
+from app.engines.agreement.measures import measure_agreement
+from app.engines.agreement.places import Shape, Shapes
+from app.engines.agreement.rows import align_rows
+from app.engines.agreement.windows import Budget
 from app.engines.fields import Tag
 from app.insight.quality.models import FRACTION_SCALE, CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory

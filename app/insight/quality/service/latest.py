@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
+from app.engines.agreement.places import build_shapes
 from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
@@ -23,7 +23,7 @@ from app.insight.quality.service.rates import (
 )
 from app.kit.days import Period
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _SCHEMA_METRICS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
 

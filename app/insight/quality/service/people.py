@@ -21,7 +21,7 @@ from app.insight.quality.service.rates import (
 from app.insight.visibility.service import get_visibility
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _LABELER_METRICS = ("acceptance_rate", "correction_rate", "gold_accuracy", "agreement")
 

@@ -8,7 +8,7 @@ from operator import add
 from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-from app.engines.charts import ImageKind, Point, Series, TrendChart
+from app.engines.charts.model import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
 from app.insight.quality.models import CellSubject, SumUnit
 from app.insight.quality.queries import reading, trends
@@ -27,7 +27,7 @@ from app.kit import errors
 from app.kit.days import Period
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 
 _SUBJECTS: dict[str | None, CellSubject] = {
     None: CellSubject.SCHEMA,

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import func, or_, select, text
 from sqlalchemy.dialects.postgresql import Insert, insert
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.insight.quality_runs.counters import DISAGREEMENTS
 from app.insight.quality_runs.models import Disagreement
 from app.insight.quality_runs.queries.answers import (

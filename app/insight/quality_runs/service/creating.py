@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
+from app.engines.agreement.places import build_shapes
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import QualityRun
 from app.insight.quality_runs.queries import records
 from app.insight.quality_runs.service.plans import DEFAULT_METRICS
 from app.kit import db, errors, events, tenancy
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 
 def create(

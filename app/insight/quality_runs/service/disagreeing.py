@@ -8,15 +8,10 @@ from uuid import UUID
 
 import orjson
 
-from app.engines.agreement import (
-    MAX_MATCHED_MARKS,
-    Budget,
-    Shape,
-    align_rows,
-    build_shapes,
-    measure_agreement,
-)
-from app.engines.agreement.places import build_value_key
+from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
+from app.engines.agreement.places import Shape, build_shapes, build_value_key
+from app.engines.agreement.rows import align_rows
+from app.engines.agreement.windows import Budget
 from app.insight.quality_runs.models import FRACTION_SCALE
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.queries.disagreements import StoredAnswer

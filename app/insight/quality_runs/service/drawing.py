@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.engines.charts import MAX_CATEGORIES, ConfusionChart, ImageKind
+from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind
 from app.insight.charts import service as charts
 
 _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
-from app.engines.agreement import Shape, build_shapes
 from app.engines.agreement.metrics import (
     RATING_METRICS,
     REGION_METRICS,
     SPAN_METRICS,
     Metric,
 )
+from app.engines.agreement.places import Shape, build_shapes
 from app.insight.quality_runs.queries.records import VersionFields
 from app.kit.chunks import split_by_size
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
+from app.engines.agreement.places import build_shapes
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.service import creating
@@ -15,7 +15,7 @@ from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 list_runs = records.list_runs
 _SUMMARY = (

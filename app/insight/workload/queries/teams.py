@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.counters import OFFERED
-from app.documents.artifacts.models import ArtifactAssignee
+from app.documents.artifacts.models.people import ArtifactAssignee
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.insight.workload.queries import counting

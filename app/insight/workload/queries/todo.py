@@ -11,7 +11,7 @@ assigned documents that still need tag sets. The documents among them that the u
 are read row by row and subtracted.
 """
 
-from app.documents.artifacts.models import URGENCY, URGENT_AT
+from app.documents.artifacts.models.documents import URGENCY, URGENT_AT
 from app.workflow.tag_sets import claimable
 
 PEOPLE_CTES = f"""

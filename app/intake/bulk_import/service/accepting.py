@@ -19,7 +19,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.kit.storage import StagedFile
 from app.kit.stored_files import translate_storage_errors
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 CHUNK_BYTES = 64 * 1024
 _DEFAULT_NAME = "import"

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.documents.artifacts.names import MAX_NAME_LENGTH, check_name
 from app.documents.artifacts.property_rules import MAX_TEXT_LENGTH, check_metadata
-from app.documents.artifacts.service import NewText
+from app.documents.artifacts.service.creating_many import NewText
 
 MAX_EXTERNAL_ID_LENGTH = 255
 MAX_PRIORITY = 100

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from cachetools import LRUCache, cached
 
-from app.documents.artifacts.service import Outcome, PreparedText
+from app.documents.artifacts.service.creating_many import Outcome, PreparedText
 from app.engines.fields import MAX_TAGS
 from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
 from app.kit.errors import ApiError
-from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.service import CurrentVersion
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.tag_sets.service import importing as tag_sets
 from app.workflow.tag_sets.service.importing import NewTagSet
 

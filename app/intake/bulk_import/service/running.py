@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import BinaryIO, NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import Outcome, PreparedText
+from app.documents.artifacts.service import creating_many as artifacts
+from app.documents.artifacts.service.creating_many import Outcome, PreparedText
 from app.engines.imports import READERS, ImportFileError, Position, Reader, Record, open_as_utf8
 from app.intake.bulk_import.service.archives import import_archive, read_schema_id
 from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable

@@ -6,7 +6,7 @@ A successful crawl closes a connector's alerts.
 from typing import Unpack
 from uuid import UUID
 
-from app.engines.sources import HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from app.intake.connectors import emitted_events
 from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayload
 from app.intake.connectors.models import AlertKind, Connector, ConnectorAlert

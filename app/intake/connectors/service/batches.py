@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from app.engines.sources import SourceObject
+from app.engines.sources.model import SourceObject
 from app.intake.connectors.service.fetching import FetchRequest
 
 FETCH_BATCH_BYTES = 64 * 1024 * 1024

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import HostError, SourceObject
+from app.engines.sources.model import HostError, SourceObject
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import alerts as alert_queries
 from app.intake.connectors.queries import objects, records

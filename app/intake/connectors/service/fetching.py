@@ -10,7 +10,7 @@ from threading import Lock
 from time import monotonic, perf_counter
 from typing import NamedTuple, Self
 
-from app.engines.sources import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
 from app.intake.connectors.service.opening import SourceTarget, open_source
 from app.intake.ingestion_jobs.service.documents import ItemOutcome, build_failure
 from app.kit import container

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import NamedTuple
 
-from app.engines.sources import ListingPosition, SourceObject
+from app.engines.sources.model import ListingPosition, SourceObject
 from app.intake.connectors.service.globs import PathPatterns
 
 MAX_OBJECTS = 1000

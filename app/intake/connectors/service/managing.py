@@ -7,7 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.engines.sources import TYPES, SourceType
+from app.engines.sources.model import SourceType
+from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.queries.records import ConnectorFilters
@@ -24,7 +25,7 @@ from app.kit import container, db, errors, jobs, plan_limits, tenancy, typed_set
 from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 from app.kit.typed_settings import ValidatedSettings
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 
 DELETE_OBJECTS_JOB = "connectors.forget"
 """The name of the job that deletes the object records of a deleted connector."""

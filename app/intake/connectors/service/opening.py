@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import TYPES, HostError, HostErrorKind, Network, Source
+from app.engines.sources.model import HostError, HostErrorKind, Network, Source
+from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import Connector
 from app.kit import container
 from app.kit.egress import ExpiringNetwork, GuardedNetwork

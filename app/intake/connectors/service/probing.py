@@ -13,7 +13,7 @@ from time import thread_time
 from typing import Any
 from uuid import UUID
 
-from app.engines.sources import HostError, HostErrorKind, ObjectMissing, Source, SourceEntry
+from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceEntry
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service.globs import PathPatterns

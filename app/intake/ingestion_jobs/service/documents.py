@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import creating, reading, reprocessing
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries.records import ItemRow
@@ -46,7 +46,7 @@ def create_document(
     Raises 503 while the storage is not available. Other errors are returned as outcomes.
     """
     try:
-        row = artifacts.create_from_file(
+        row = creating.create_from_file(
             staged=staged,
             file_name=name,
             declared_media_type=None,
@@ -71,9 +71,9 @@ def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> Item
     If an earlier run of the job created the existing document and the document could not be parsed,
     a retry reprocesses it.
     """
-    artifact = artifacts.get(artifact_id)
+    artifact = reading.get(artifact_id)
     is_retried = number < job.retried_until and artifact.ingestion_job_id == job.id
     if not is_retried or artifact.status != ArtifactStatus.FAILED or artifact.archived:
         return ItemOutcome(ItemStatus.DUPLICATE, artifact_id)
-    artifacts.reprocess(artifact_id, revision=None, by=job.created_by)
+    reprocessing.reprocess(artifact_id, revision=None, by=job.created_by)
     return ItemOutcome(ItemStatus.PROCESSING, artifact_id)

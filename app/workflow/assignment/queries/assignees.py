@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import ColumnElement, Select, case, extract, literal, literal_column, text
 
-from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact
+from app.documents.artifacts.models.documents import URGENCY, URGENT_AT, Artifact
 from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy

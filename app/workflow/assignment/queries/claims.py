@@ -21,7 +21,8 @@ from sqlalchemy import (
     update,
 )
 
-from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact, ArtifactRow
+from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy

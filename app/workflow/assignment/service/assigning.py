@@ -9,7 +9,9 @@ from uuid import UUID
 from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.service import bulk as artifact_bulk
+from app.documents.artifacts.service import reading
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
 from app.kit.db import Checkpoint
@@ -51,13 +53,13 @@ def assign(
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
     if revision is not None:
-        errors.check_revision(revision, artifacts.lock(artifact_id).revision)
+        errors.check_revision(revision, reading.lock(artifact_id).revision)
     outcome = assigner.assign(artifacts.select_matching([artifact_id]))
     for error in outcome.errors_by_id.values():
         raise error
     if not outcome.assigned_ids:
         raise errors.not_found()
-    return artifacts.get(artifact_id)
+    return reading.get(artifact_id)
 
 
 def bulk_assign(
@@ -158,7 +160,7 @@ class _Assigner:
         existing_ids = [*outcome.assigned_ids, *outcome.errors_by_id]
         missing_errors = bulk.build_not_found_errors(artifact_ids, existing_ids)
         if filters is not None:
-            missing_errors = artifacts.build_missing_errors(missing_errors)
+            missing_errors = artifact_bulk.build_missing_errors(missing_errors)
         return outcome.errors_by_id | missing_errors
 
     def assign(self, selected: Select[Any]) -> _AssignmentOutcome:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.service import reading as artifacts
 from app.documents.artifacts.statuses import CLAIMABLE
 from app.identity.organizations import service as organizations
 from app.kit import errors, events

@@ -12,7 +12,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
-from app.documents.artifacts.models import Artifact, ArtifactPage
+from app.documents.artifacts.models.content import ArtifactPage
+from app.documents.artifacts.models.documents import Artifact
 from app.kit import db
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading
+from app.documents.artifacts.service import words as artifact_words
 from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord, select_words
 from app.engines.fields import Field
 from app.kit.db import Checkpoint
@@ -40,7 +41,7 @@ def load_document(artifact_id: UUID) -> LoadedDocument | None:
     deleted.
     """
     try:
-        text = artifacts.get_text(artifact_id).text
+        text = reading.get_text(artifact_id).text
     except ApiError:
         return None
     pages = examples.list_pages(artifact_id, MAX_PAGES)
@@ -63,7 +64,7 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
                 word["end"],
             )
         return
-    for positioned_word in artifacts.lay_out_page(text[page.start : page.end]):
+    for positioned_word in artifact_words.lay_out_page(text[page.start : page.end]):
         yield SourceWord(
             positioned_word.text,
             page.number,

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.service import reading, texts
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import extraction
 from app.engines.extraction import MIN_EXAMPLES, Document
@@ -15,8 +16,8 @@ from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.jobs import Retry
 from app.kit.plan_limits import Meter
-from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import SchemaVersion
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.predictions import emitted_events
 from app.workflow.predictions.emitted_events import EndedPayload
 from app.workflow.predictions.models import Prediction, PredictionStatus
@@ -136,7 +137,7 @@ def _propose_tags(
 
 def _get_artifact(artifact_id: UUID) -> ArtifactRow:
     try:
-        return artifacts.get(artifact_id)
+        return reading.get(artifact_id)
     except ApiError:
         raise PredictionFailed("deleted", "The artifact was deleted.") from None
 
@@ -174,7 +175,7 @@ def _complete_prediction(
     prediction = _lock_queued_prediction(prediction_id)
     if prediction is None:
         return
-    artifact = artifacts.get(prediction.artifact_id)
+    artifact = reading.get(prediction.artifact_id)
     if artifact.schema_id != prediction.schema_id:
         message = "The artifact's schema was changed during the prediction."
         _end_as_failed(prediction, "schema_changed", message)
@@ -187,7 +188,7 @@ def _complete_prediction(
     prediction.tags = result.valid_tags
     if artifact.updated_at != result.updated_at:
         # The document, including its text, may have changed during the prediction.
-        source = artifacts.build_source_text(artifact.id, artifact.updated_at)
+        source = texts.build_source_text(artifact.id, artifact.updated_at)
         prediction.tags = _keep_valid_tags(result.proposed_tags, version, artifact, source)
     prediction.model, prediction.model_version = result.model, result.model_version
     prediction.pages = result.pages
@@ -231,7 +232,7 @@ def _lock_queued_prediction(prediction_id: UUID) -> Prediction | None:
     if prediction is None:
         return None
     try:
-        artifacts.lock(prediction.artifact_id)
+        reading.lock(prediction.artifact_id)
     except ApiError:
         return None
     locked = records.find(prediction_id, lock=True)

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-from app.engines import model_servers
 from app.engines.extraction import Document
 from app.engines.fields import Field, Tag
-from app.engines.model_servers import InvalidAnswer
+from app.engines.model_servers import alignment, protocol
+from app.engines.model_servers.protocol import InvalidAnswer
 from app.kit import container, tenancy
 from app.kit.egress import ErrorKind, RequestOutcome
 from app.kit.secrets import DecryptionFailed
@@ -76,7 +76,7 @@ def predict_with_server(
         "POST",
         f"{provider.base_url.rstrip('/')}/chat/completions",
         headers=_build_headers(provider),
-        body=model_servers.build_request(document.text, fields, model=provider.model),
+        body=protocol.build_request(document.text, fields, model=provider.model),
         deadline=DEADLINE_SECONDS,
         max_response_bytes=MAX_RESPONSE_BYTES + 1,
         repeatable=False,
@@ -84,12 +84,12 @@ def predict_with_server(
     server.record_outcome(is_timeout=outcome.error_kind is ErrorKind.TIMEOUT)
     _check_outcome(outcome)
     try:
-        answer = model_servers.parse_answer(outcome.body)
+        answer = protocol.parse_answer(outcome.body)
     except InvalidAnswer:
         message = "The model server did not return the values as JSON."
         raise PredictionFailed("invalid_answer", message, is_transient=True) from None
     return ServerPrediction(
-        model_servers.align_values(answer.values, document, fields),
+        alignment.align_values(answer.values, document, fields),
         answer.model_version or provider.model,
         answer.prompt_tokens,
         answer.completion_tokens,

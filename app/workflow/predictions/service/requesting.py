@@ -6,12 +6,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.service import reading
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, jobs, plan_limits, tenancy
 from app.kit.errors import ApiError
 from app.kit.plan_limits import Meter
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.records import NewPrediction
@@ -39,7 +40,7 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     Raises 404; 402 `plan_limit_reached`; 409 `conflict` with `details.state` (of the artifact or
     its schema) or `details.missing` (`schema` or `ai_assist`).
     """
-    artifact = artifacts.lock(artifact_id)
+    artifact = reading.lock(artifact_id)
     queued = records.find_queued(artifact_id)
     if queued is not None:
         return queued
@@ -63,7 +64,7 @@ def request_many(
     page_counts: dict[UUID, int] = {}
     for artifact_id in sorted(set(artifact_ids)):  # All code locks artifacts in the order of ids.
         try:
-            artifact = artifacts.lock(artifact_id)
+            artifact = reading.lock(artifact_id)
             queued = records.find_queued(artifact_id)
             if queued is not None:
                 outcomes[artifact_id] = QueueOutcome(artifact_id, queued.id, None)

@@ -16,7 +16,7 @@ from app.kit import db, events, jobs, tenancy
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.predictions import emitted_events
 from app.workflow.predictions.emitted_events import TrainedPayload
 from app.workflow.predictions.models import ModelState

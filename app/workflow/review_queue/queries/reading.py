@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import bulk, db, tenancy
 from app.kit.periods import build_filter_conditions

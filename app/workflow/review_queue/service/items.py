@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import reading as artifacts
 from app.identity.organizations import service as organizations
 from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from app.engines.conditions import MAX_TEXT, METADATA_PREFIX
+from app.engines.conditions.attributes import MAX_TEXT, METADATA_PREFIX
 from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 

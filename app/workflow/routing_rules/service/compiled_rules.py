@@ -10,15 +10,10 @@ import orjson
 from cachetools import LRUCache, cached
 from sqlalchemy import Row
 
-from app.engines.conditions import (
-    MAX_PATTERN_BYTES,
-    METADATA_PREFIX,
-    CompiledConditions,
-    ConditionError,
-    DocumentAttributes,
-    TimeLimit,
-    compile_conditions,
-)
+from app.engines.conditions.attributes import METADATA_PREFIX, DocumentAttributes
+from app.engines.conditions.compiled import CompiledConditions, compile_conditions
+from app.engines.conditions.operators import MAX_PATTERN_BYTES, ConditionError
+from app.engines.conditions.time_limits import TimeLimit
 from app.kit.logging import get_logger
 from app.workflow.routing_rules.models import RoutingRule
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.engines.conditions import EvaluationTimeout, TimeLimit
+from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.kit.logging import get_logger
 from app.workflow.routing_rules.queries import documents
 from app.workflow.routing_rules.service import compiled_rules, limits

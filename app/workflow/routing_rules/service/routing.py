@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import Select
 
-from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import routing as artifacts
 from app.identity.members.eligibility import lock_eligible_members
 from app.identity.teams import service as teams
 from app.kit import db, events

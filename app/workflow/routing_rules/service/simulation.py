@@ -6,13 +6,9 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from app.engines.conditions import (
-    METADATA_PREFIX,
-    DocumentAttributes,
-    EvaluationTimeout,
-    TimeLimit,
-    count_patterns,
-)
+from app.engines.conditions.attributes import METADATA_PREFIX, DocumentAttributes
+from app.engines.conditions.compiled import count_patterns
+from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.kit import errors, tenancy
 from app.workflow.routing_rules.queries import documents as queries
 from app.workflow.routing_rules.queries import records

@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
 from app.kit.tenancy import build_join

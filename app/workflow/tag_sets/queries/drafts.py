@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import bindparam, delete, func, insert, null, select, text, update
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role

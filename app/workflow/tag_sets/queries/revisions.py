@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.users.models import User, build_person
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, bindparam, delete, func, select, text
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from app.documents.artifacts.models import ArtifactAction, ArtifactSkip
+from app.documents.artifacts.models.people import ArtifactAction, ArtifactSkip
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, select, text
 
-from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.models.documents import Artifact
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role

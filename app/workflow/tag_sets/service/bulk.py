@@ -10,7 +10,7 @@ from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet

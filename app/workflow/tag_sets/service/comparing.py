@@ -8,21 +8,13 @@ from uuid import UUID
 
 import orjson
 
-from app.documents.artifacts import service as artifacts
-from app.engines.agreement import (
-    MAX_MATCHED_MARKS,
-    Ballot,
-    Budget,
-    Change,
-    RowAlignment,
-    Shapes,
-    TagKey,
-    align_rows,
-    diff_by_content,
-    find_majority,
-    get_table_key,
-    measure_agreement,
-)
+from app.documents.artifacts.service import reading as artifacts
+from app.engines.agreement.comparing import Change, diff_by_content
+from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
+from app.engines.agreement.places import Shapes, TagKey
+from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
+from app.engines.agreement.votes import Ballot, find_majority
+from app.engines.agreement.windows import Budget
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller

@@ -3,10 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.models.rows import ArtifactRow
+from app.documents.artifacts.service import reading as artifact_reading
+from app.documents.artifacts.service import texts
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
-from app.engines.agreement import diff
+from app.engines.agreement.comparing import diff
 from app.engines.fields import CompiledFields
 from app.identity.organizations import service as organizations
 from app.kit import errors, events
@@ -14,6 +15,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import versions
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, related, revisions, skips, statuses
@@ -39,7 +41,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     conflict contain `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or
     `tag_set_id`.
     """
-    artifact = artifacts.lock(artifact_id)
+    artifact = artifact_reading.lock(artifact_id)
     version = _get_version(artifact)
     version_rules = rules.get_version_rules(version.id)
     _check_can_create(artifact, caller, version_rules)
@@ -74,7 +76,7 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
         raise errors.conflict(
             "The artifact has no schema; assign a schema first.", missing="schema"
         )
-    return schemas.get_active_version(artifact.schema_id)
+    return versions.get_active_version(artifact.schema_id)
 
 
 def _check_can_create(
@@ -163,7 +165,7 @@ def _copy_tags(
         original.tags,
         text_length=artifact.text_length,
         page_count=artifact.page_count or 0,
-        source=artifacts.build_source_text(artifact.id, artifact.updated_at),
+        source=texts.build_source_text(artifact.id, artifact.updated_at),
     )
 
 

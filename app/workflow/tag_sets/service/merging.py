@@ -4,17 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.engines.agreement import (
-    Ballot,
-    RowAlignment,
-    TagKey,
-    align_rows,
-    find_majority,
-    get_table_key,
-    group_by_tag_key,
-    number_rows,
-)
+from app.documents.artifacts.service import reading as artifacts
+from app.engines.agreement.places import TagKey, group_by_tag_key
+from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, number_rows
+from app.engines.agreement.votes import Ballot, find_majority
 from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events

@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from app.engines.agreement import Change, Shapes, align_rows, diff
+from app.engines.agreement.comparing import Change, diff
+from app.engines.agreement.places import Shapes
+from app.engines.agreement.rows import align_rows
 from app.engines.fields import Tag
 from app.kit.principal import Caller
 

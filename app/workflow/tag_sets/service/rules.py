@@ -7,15 +7,15 @@ from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.engines.agreement import Shapes, build_shapes
+from app.documents.artifacts.service import texts as artifacts
+from app.engines.agreement.places import Shapes, build_shapes
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts, versions
 from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
@@ -59,12 +59,12 @@ def get_version_rules(version_id: UUID) -> VersionRules:
     The id must come from a record of the current organization, because all organizations share the
     cache.
     """
-    version = schemas.get_version(version_id)
-    policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
+    version = versions.get_version(version_id)
+    policy = {**drafts.DEFAULT_POLICY, **version.review_policy}
     return VersionRules(
-        schemas.get_compiled_fields(version.id, version.fields),
+        versions.get_compiled_fields(version.id, version.fields),
         build_shapes(version.fields),
-        **{name: policy[name] for name in schemas.DEFAULT_POLICY},
+        **{name: policy[name] for name in drafts.DEFAULT_POLICY},
     )
 
 

@@ -8,7 +8,8 @@ accepted automatically.
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import align_rows, has_agreement
+from app.engines.agreement.measures import has_agreement
+from app.engines.agreement.rows import align_rows
 from app.kit import container, db, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
