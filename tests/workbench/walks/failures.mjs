@@ -42,7 +42,7 @@ export async function a_comment_that_cannot_be_shown_leaves_the_form(walk) {
   await page.keyboard.press('F4');
   const drawer = page.getByRole('dialog', { name: 'Comments' });
   await drawer.getByText('This part of the page cannot be shown.').waitFor();
-  await drawer.getByText('Whole').waitFor();
+  await drawer.getByText('Whole', { exact: true }).waitFor();
   walk.assertFailed('TypeError');
   await page.keyboard.press('Escape');
   await input(page, 'Total').fill('5 EUR');
