@@ -14,6 +14,8 @@ FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM tag_sets
 WHERE tag_sets.organization_id = :org AND tag_sets.id = numbered.id
 """
 _MAKE_DUE = "UPDATE notifications SET open_until = now() WHERE organization_id = :org"
+_CLOSING = "WITH closing AS"
+"""The beginning of the statement that closes due notifications, before their emails are queued."""
 _COUNT_PENDING = """
 SELECT count(*) FROM jobs WHERE organization_id = :org
 AND function IN (:function, :function || '_many') AND status <> 'completed'
@@ -53,7 +55,7 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
     place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     # The periodic job that sends due notifications runs within ten seconds.
-    with place.turnstile("notifications") as gate:
+    with place.turnstile("notifications", saying=_CLOSING) as gate:
         gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
@@ -82,7 +84,7 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(pla
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     assert place.get_value(emails) == 0
     # The periodic job that sends due notifications runs within ten seconds.
-    with place.turnstile("notifications") as gate:
+    with place.turnstile("notifications", saying=_CLOSING) as gate:
         gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
         assert place.get_value(emails) == 0
