@@ -41,7 +41,7 @@ RELEASE = 2
 release check this value, and do nothing for this release. When this release begins to write such
 data itself, increase the value by one (docs/contributors/migrations.md)."""
 
-_MAX_OVERFLOW = 16
+_MAX_OVERFLOW = 8
 """The maximum number of connections of a pool above its size. Only processes for background jobs
 have more threads than the pool has connections, and these threads mostly wait for other hosts."""
 JSON = dict[str, Any]

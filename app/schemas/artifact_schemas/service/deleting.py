@@ -57,7 +57,7 @@ def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _delete_row(schema: ArtifactSchema) -> bool:
-    """Delete a locked schema, unless a large number of documents was added before the lock."""
+    """Delete a locked schema, unless documents were added before the lock."""
     # No new row can refer to the schema now. Do not wait for locked documents, because their
     # transactions may be waiting for the schema.
     if not ports.workflow.get().detach_artifacts(schema.id, wait=False):
