@@ -1,9 +1,9 @@
 """Add full-text search in the document's language.
 
-Searches use the previous vector of existing documents until a job has indexed them again
-(`artifact_search_backlog`). Instances of the previous release, which may still be running, call
-`search_artifacts`. It searches both, because new documents have no previous vector. A later release
-drops this function, the previous vector and its index.
+Until a job has indexed the existing documents again (`artifact_search_backlog`), searches use their
+previous vectors. Instances of the previous release, which may still be running, call the function
+`search_artifacts`. It searches the previous and the new vectors, because new documents have only a
+new vector. A later release drops this function, the previous vector and its index.
 """
 
 import sqlalchemy as sa

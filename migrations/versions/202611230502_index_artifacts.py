@@ -1,4 +1,4 @@
-"""Add indexes for the sort orders of document lists, with any filter."""
+"""Fill `artifact_assignees`, and add indexes for filtered and sorted lists of documents."""
 
 import sqlalchemy as sa
 

@@ -25,7 +25,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def open_source(settings: Mapping[str, Any], network: Network, local_root: Path | None) -> Source:
-    """Open a folder below the operator's root as a source.
+    """Open `local_root`, or a folder below it, as a source.
 
     Raises HostError if local folders are not enabled, or if the folder does not exist or is
     outside the root.

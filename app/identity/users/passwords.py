@@ -22,7 +22,7 @@ _MIN_OTHER_LETTERS = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
-    """Raise 400 `validation_error` on `field` if the password is easy to guess.
+    """Raise 400 `validation_error` on `field` if its length is invalid or it is easy to guess.
 
     The error's `details.reason` is too_short, too_long, common or personal.
     """

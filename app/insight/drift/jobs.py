@@ -54,7 +54,7 @@ def start_daily_detections(_job: Job) -> None:
 
 @jobs.handler("drift.request_daily", queue="drift")
 def request_daily(job: Job) -> None:
-    """Request a daily detection for each of the organization's schemas with new work."""
+    """Request a daily detection for each schema with tag sets accepted in the current period."""
     requesting.request_daily_detections(job.checkpoint)
 
 

@@ -29,7 +29,7 @@ _CHUNK_BYTES = 64 * 1024
 
 
 class _EmptyBody(BaseSchema):
-    """The body of an operation that declares no body."""
+    """An empty body, for operations that do not declare a body."""
 
 
 class RevisionRead(BaseSchema):

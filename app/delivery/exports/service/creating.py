@@ -211,7 +211,7 @@ def check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
-        message = f"Number of artifacts that do not exist: {missing_count}. Remove their ids."
+        message = f"Must contain only ids of artifacts that exist. Unknown ids: {missing_count}."
         raise errors.invalid(message, "filter.artifact_ids")
 
 

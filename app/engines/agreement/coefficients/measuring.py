@@ -36,8 +36,9 @@ from app.engines.agreement.metrics import (
 )
 
 MAX_AVERAGED_PAIRS = 5_000
-"""The maximum number of pairs over which a coefficient of all raters is averaged: the pairs of 100
-raters who all share units. Each pair costs memory, and time in every resample."""
+"""The maximum number of pairs of raters whose coefficients are averaged. With more pairs, the
+coefficient is not computed. 100 raters have 4,950 pairs. Each pair takes memory, and takes time in
+every resample."""
 _Pairs = RaterPairs | list[RaterPair]
 _PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)

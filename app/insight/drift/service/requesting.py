@@ -89,7 +89,7 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> int:
-    """Request a daily detection for each schema with new work in the current organization.
+    """Request a daily detection for each schema with tag sets accepted in the current period.
 
     A schema has one daily detection per day. A schema is skipped if it has an unfinished detection,
     or if the current period begins before the end of its fixed baseline. Returns the number of

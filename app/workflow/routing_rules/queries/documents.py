@@ -102,7 +102,7 @@ def count_unassigned() -> int:
 
 
 def get_time() -> datetime:
-    """Return the current time of the database, which sets the creation time of artifacts."""
+    """Return the current time according to the database's clock."""
     time: datetime = db.session().execute(_GET_TIME).scalar_one()
     return time
 

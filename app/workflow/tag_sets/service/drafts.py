@@ -179,8 +179,10 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
-    Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
-    403; 400 for an invalid tag; 409 `conflict`; 409 `stale_precondition` with later changes.
+    Callers with an API key may set any source. Otherwise, the source of a tag becomes `human`,
+    unless the tag is unchanged from the draft or the latest prediction. Raises 404; 403 for another
+    labeler's draft; 400 for an invalid tag; 409 `conflict` if the tag set is not a draft; 409
+    `stale_precondition` if `revision` is outdated, with the later changes in its details.
     """
     draft = errors.require_found(queries.lock(tag_set_id))
     rules.check_labeler(caller, draft)
