@@ -42,8 +42,8 @@ release check this value, and do nothing for this release. When this release beg
 data itself, increase the value by one (docs/contributors/migrations.md)."""
 
 _MAX_OVERFLOW = 8
-"""The maximum number of connections of a pool above its size. Only processes for background jobs
-have more threads than the pool has connections, and these threads mostly wait for other hosts."""
+"""The maximum number of connections that a pool opens in addition to its size. Only the processes
+for background jobs need them: they have more threads, which mostly wait for other hosts."""
 JSON = dict[str, Any]
 Checkpoint = Callable[[], None]
 """A function that commits a batch of long work, or raises if the work must stop."""

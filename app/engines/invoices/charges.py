@@ -1,4 +1,7 @@
-"""Compute document lines from prices, and from quantities with graduated price tiers; prorate."""
+"""Compute the lines of invoices from prices and from quantities with graduated price tiers.
+
+Prices of a part of a period are prorated.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

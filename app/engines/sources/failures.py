@@ -60,7 +60,7 @@ def build_missing_folder_error() -> HostError:
 def build_status_error(
     status: int, *, key: str, container: str, action: str = "list or read"
 ) -> HostError:
-    """Build the HostError for an error status that the store does not explain.
+    """Build the HostError for a response with an error status but no error code of the store.
 
     Args:
         status: the HTTP status of the response.

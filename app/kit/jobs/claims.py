@@ -225,12 +225,12 @@ BEFORE_FIRST_ORGANIZATION = UUID(int=0)
 
 def get_fairness_key(job: ClaimedJob) -> UUID:
     """Return the fairness key of a job: its organization id, or the all-zero UUID."""
-    return job.organization_id or UUID(int=0)
+    return job.organization_id or BEFORE_FIRST_ORGANIZATION
 
 
 def has_claimable_job(queue: str, *, quota: int) -> bool:
     """Return whether `claim` would return a job. Skips organizations that are at their quota."""
-    values = {"queue": queue, "quota": quota, "first": UUID(int=0)}
+    values = {"queue": queue, "quota": quota, "first": BEFORE_FIRST_ORGANIZATION}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 
 

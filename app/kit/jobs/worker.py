@@ -60,15 +60,16 @@ class _QueueThreads:
     """The threads that run the jobs of one queue, one thread for each used slot.
 
     After SLOW_SECONDS, a job of a queue with spare slots does not use a slot any longer. Then it
-    probably waits for a slow host, and must not delay the jobs of other organizations.
+    probably waits for a slow host, and must not delay the jobs of other organizations. A thread
+    sets `claimed_nothing` if it could not claim any job.
     """
 
-    def __init__(self, app: Flask, queue: Queue) -> None:
+    def __init__(self, app: Flask, queue: Queue, claimed_nothing: threading.Event) -> None:
         self._app = app
         self._queue = queue
+        self._claimed_nothing = claimed_nothing
         self._slots = count_local_slots(queue, container.settings().job_workers)
         self._started_at: dict[threading.Thread, float] = {}
-        self.claimed_nothing = threading.Event()
 
     def list_running(self) -> list[threading.Thread]:
         """Return the threads that are running."""
@@ -102,7 +103,7 @@ class _QueueThreads:
             started_at = self._started_at[thread] = time.monotonic()
             if not _try_run_next(self._app, self._queue):
                 if is_first:
-                    self.claimed_nothing.set()
+                    self._claimed_nothing.set()
                 return
             if self._queue.spare_slots and time.monotonic() - started_at >= SLOW_SECONDS:
                 return
@@ -115,16 +116,15 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
     Only the calling thread checks for due jobs, so that idle slots cost nothing. It keeps checking
     while any thread is running, because a long job in one queue must not delay other queues.
     """
-    threads = {queue.name: _QueueThreads(app, queue) for queue in queues}
+    claimed_nothing = threading.Event()
+    threads = {queue.name: _QueueThreads(app, queue, claimed_nothing) for queue in queues}
     while True:
         for name in () if stopping.is_set() else _list_due_queues(list(threads)):
             threads[name].start()
         running = [thread for entry in threads.values() for thread in entry.list_running()]
-        claimed_nothing = [entry.claimed_nothing for entry in threads.values()]
-        if any(event.is_set() for event in claimed_nothing):
+        if claimed_nothing.is_set():
             # The due jobs belong to organizations that have used up their quota.
-            for event in claimed_nothing:
-                event.clear()
+            claimed_nothing.clear()
             stopping.wait(_POLL_SECONDS)
         if not running:
             return

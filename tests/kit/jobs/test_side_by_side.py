@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.kit.jobs import worker
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import QUEUES, compute_quota, list_queues
+from app.kit.jobs.queues import QUEUES, Queue, compute_quota, list_queues
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, enqueue, rows
 
@@ -64,6 +64,13 @@ def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[..., thr
         assert not thread.is_alive()
 
 
+def _enqueue_for_each_slot(function: str, queue: Queue, *orgs: Org) -> None:
+    """Enqueue as many jobs for each organization as the queue has slots."""
+    for org in orgs:
+        for _ in range(queue.slots):
+            enqueue(org, function, {})
+
+
 def test_a_long_job_holds_up_no_other_queue(
     org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
@@ -89,9 +96,7 @@ def test_a_queue_never_runs_more_than_it_has_slots(
 ) -> None:
     slots = QUEUES["bulk"].slots
     with declared("test.long", gate.pass_through, queue="bulk"):
-        for one in (org, other_org):
-            for _ in range(slots):
-                enqueue(one, "test.long", {})
+        _enqueue_for_each_slot("test.long", QUEUES["bulk"], org, other_org)
         thread = draining()
         for _ in range(slots):
             assert gate.arrived.acquire(timeout=SECONDS)
@@ -117,9 +122,7 @@ def test_jobs_that_wait_for_slow_hosts_leave_slots_for_other_organizations(
         declared("test.stalled", gate.pass_through, queue="crawls"),
         declared("test.short", lambda _: done.set(), queue="crawls"),
     ):
-        for organization in (org, other_org):
-            for _ in range(QUEUES["crawls"].slots):
-                enqueue(organization, "test.stalled", {})
+        _enqueue_for_each_slot("test.stalled", QUEUES["crawls"], org, other_org)
         thread = draining("crawls")
         quota = compute_quota(QUEUES["crawls"].slots)
         for _ in range(2 * quota):
@@ -144,9 +147,7 @@ def test_the_spare_slots_of_a_queue_are_limited(
     queue = replace(QUEUES["crawls"], spare_slots=1)
     monkeypatch.setitem(QUEUES, "crawls", queue)
     with declared("test.stalled", gate.pass_through, queue="crawls"):
-        for organization in (org, other_org):
-            for _ in range(queue.slots):
-                enqueue(organization, "test.stalled", {})
+        _enqueue_for_each_slot("test.stalled", queue, org, other_org)
         thread = draining("crawls")
         for _ in range(queue.slots + 1):
             assert gate.arrived.acquire(timeout=SECONDS)

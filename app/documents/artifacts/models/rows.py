@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Label, Uuid, case, cast, func, literal_col
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.documents.artifacts.models.documents import Artifact
+from app.kit import db
 from app.schemas.artifact_schemas.models import DELETED
 
 _ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
@@ -79,14 +80,14 @@ _SCHEMA_ID: ColumnElement[UUID] = literal_column(
       AND schemas.status <> '{DELETED}')""",  # noqa: S608 - a constant
     Uuid(),
 )
-_COMPUTED: dict[str, ColumnElement[Any]] = {
-    "schema_id": _SCHEMA_ID.label("schema_id"),
-    "metadata": Artifact.meta.label("metadata"),
-    "has_text_layer": HAS_TEXT_LAYER,
-    "claim": cast(_CLAIM, JSONB).label("claim"),
-}
 ARTIFACT_COLUMNS: tuple[ColumnElement[Any], ...] = tuple(
-    _COMPUTED[name] if name in _COMPUTED else getattr(Artifact, name)
-    for name in ArtifactRow._fields
+    db.build_columns(
+        ArtifactRow._fields,
+        Artifact,
+        schema_id=_SCHEMA_ID,
+        metadata=Artifact.meta,
+        has_text_layer=HAS_TEXT_LAYER,
+        claim=cast(_CLAIM, JSONB),
+    )
 )
 """The columns to select for an `ArtifactRow`, in the order of its fields."""

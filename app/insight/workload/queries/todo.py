@@ -193,7 +193,7 @@ MAY_BEGIN_CONDITION = f"""
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
-"""The SQL condition under which a user may begin a document.
+"""The SQL condition that a user may start to label a document.
 
 `work` is an assignee row of the document, joined with `reach` and `user_schemas`. The
 condition uses NOT IN, because with NOT EXISTS, PostgreSQL would read all rows of `begun` for each

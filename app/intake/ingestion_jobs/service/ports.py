@@ -6,4 +6,4 @@ from uuid import UUID
 from app.kit.ports import Port
 
 lock_connector = Port[Callable[[UUID], object]]()
-"""Locks a connector until the transaction ends, so that nobody else starts a crawl of it."""
+"""The port for a function that locks a connector, so that no other transaction starts its crawl."""
