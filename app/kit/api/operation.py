@@ -1,10 +1,8 @@
-"""Declared operations, and the steps that serve a request."""
+"""The steps in which a declared operation serves a request."""
 
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, g, request
@@ -25,8 +23,7 @@ from app.kit import (
     tokens,
 )
 from app.kit.api import requests, uploads
-from app.kit.api.declarations import Listing
-from app.kit.api.fields import UploadSchema
+from app.kit.api.declarations import Operation
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Authenticator, Caller
@@ -34,55 +31,6 @@ from app.kit.principal import Authenticator, Caller
 _authenticator: Authenticator | None = None
 ORG_HEADER = "X-Org-Slug"
 _LONG_BODY_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A declared operation (see `Declaration`).
-
-    `access` is the name of a role, or public, user or control-plane. `records` is the record type
-    that the audit log uses if the name does not imply a type. `secrets` are the names of the
-    response fields whose values are shown only once.
-    """
-
-    name: str
-    method: str
-    path: str
-    access: str
-    permission: str | None
-    limit: str | None
-    body: Schema | None
-    body_optional: bool
-    query: Schema | None
-    listing: Listing | None
-    upload: UploadSchema | None
-    form: bool
-    respond: Callable[[Any], Response]
-    status: int
-    revision: str | None
-    writes: bool
-    text_ids: tuple[str, ...]
-    numbers: tuple[str, ...]
-    max_body: int
-    idempotent: bool | Callable[[dict[str, Any]], bool]
-    keys: bool
-    secrets: tuple[str, ...]
-    records: str
-    handler: Callable[..., object]
-
-    @property
-    def in_organization(self) -> bool:
-        """Return whether the operation works inside one organization."""
-        return self.access in Role.__members__
-
-    @property
-    def supports_idempotency_key(self) -> bool:
-        """Return whether the operation accepts an idempotency key for at least some bodies."""
-        return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
-
-    def accepts_idempotency_key(self, body: dict[str, Any]) -> bool:
-        """Return whether a request with this body accepts an idempotency key."""
-        return self.idempotent(body) if callable(self.idempotent) else self.supports_idempotency_key
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
