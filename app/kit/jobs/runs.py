@@ -87,6 +87,7 @@ def _call_handler(
 ) -> str:
     """Call the handler, record the outcome, and return the name of the outcome for the metrics."""
     lease = jobs[0].lease
+    assert job_handler.function is not None
     try:
         with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
             job_handler.function(
