@@ -8,8 +8,7 @@ from datetime import datetime
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit import db, purging
-from app.kit.db import Checkpoint
+from app.kit import db
 from app.kit.jobs.handlers import SCHEDULE
 from app.kit.jobs.model import enqueue
 
@@ -44,8 +43,3 @@ def enqueue_due_jobs() -> None:
     values = {"names": list(SCHEDULE), "every": list(SCHEDULE.values())}
     for name in db.session().scalars(_CLAIM, values).all():
         enqueue(name, {}, organization_id=None, unique_key=f"periodic:{name}")
-
-
-def purge(checkpoint: Checkpoint) -> None:
-    """Delete schedule runs that are older than a week, one batch per transaction."""
-    purging.purge("schedule_runs", "started_at < now() - interval '7 days'", checkpoint)

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from app.kit import container, idempotency
-from app.kit.jobs import schedule
+from app.kit import container
 from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 
@@ -15,6 +14,8 @@ _OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),
     ("outbox_events", "created_at < now() - interval '7 days'"),
+    ("idempotency_keys", "created_at < now() - interval '24 hours'"),
+    ("schedule_runs", "started_at < now() - interval '7 days'"),
 )
 
 
@@ -23,8 +24,6 @@ def purge(job: Job) -> None:
     """Delete old finished jobs, events, idempotency keys and schedule runs."""
     for table, condition in _OLD_ROWS:
         purge_rows(table, condition, job.checkpoint)
-    idempotency.purge(job.checkpoint)
-    schedule.purge(job.checkpoint)
 
 
 @handler("kit.sweep", queue="maintenance")
