@@ -15,7 +15,7 @@ import flask_smorest
 from flask import Response, request
 from marshmallow import Schema
 
-from app.kit.api import pictures, responses
+from app.kit.api import responses
 from app.kit.api.declarations import File, Listing, Operation
 from app.kit.api.fields import UploadSchema
 from app.kit.api.operation import run
@@ -200,7 +200,8 @@ def _complete_description(
         content = {name: {"schema": _build_file_schema(name)} for name in op.returns.media_types}
         doc["responses"][op.status]["content"] = content
     if op.picture is not None:
-        doc["responses"][op.status].setdefault("content", {}).update(pictures.build_content())
+        content = doc["responses"][op.status].setdefault("content", {})
+        content.update(responses.build_picture_content())
     return doc
 
 

@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema
 
 from app.kit import cursors
-from app.kit.api import pictures, responses
+from app.kit.api import responses
 from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str, UploadSchema, UtcDateTime
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.permissions import Role
@@ -114,7 +114,7 @@ class Operation:
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
     keys: bool
     nullable: bool = False
-    picture: pictures.Render | None = None
+    picture: responses.Render | None = None
     respond: Callable[[Any], Response] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Operation:
             raise TypeError(f"{self.path}: a form requires a body, and cannot have an upload")
         respond = _build_responder(self)
         if self.picture is not None:
-            respond = pictures.negotiate(respond, self.picture)
+            respond = responses.negotiate_picture(respond, self.picture)
         object.__setattr__(self, "respond", respond)
 
     @cached_property

@@ -26,17 +26,13 @@ from app.kit.api import requests, uploads
 from app.kit.api.declarations import Operation
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
+from app.kit.ports import Port
 from app.kit.principal import Authenticator, Caller
 
-_authenticator: Authenticator | None = None
+authenticator = Port[Authenticator]()
+"""Authenticates callers. `app.api` binds it."""
 ORG_HEADER = "X-Org-Slug"
 _LONG_BODY_SECONDS = 1.0
-
-
-def bind_authenticator(authenticator: Authenticator) -> None:
-    """Set the authenticator. `app.api` calls this function once."""
-    global _authenticator  # noqa: PLW0603 - bound once at start
-    _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
@@ -167,7 +163,6 @@ def _check_api_key(op: Operation, caller: Caller) -> None:
 
 
 def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
-    assert _authenticator is not None, "no authenticator is bound"
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         token = tokens.parse_bearer(authorization)
@@ -178,11 +173,11 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
                 slug = ""  # PostgreSQL rejects NUL, so respond as for an unknown slug
-        return _authenticator.by_token(token, slug)
+        return authenticator.get().by_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
         raise tokens.invalid()
-    caller = _authenticator.by_api_key(key)
+    caller = authenticator.get().by_api_key(key)
     if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
     return caller

@@ -11,7 +11,7 @@ DIST = Path(__file__).parents[3] / "web" / "dist"
 FOLDER = "workbench"
 """The folder that contains the files of the build, and the URL path of these files."""
 
-_EXTENSION = "workbench"
+EXTENSION = "workbench"
 _HEAD_END_TAG = "</head>"
 _NONCE = "NONCE"
 _POLICY = (
@@ -87,17 +87,12 @@ def parse_build(html: str, base: str) -> Build:
     return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
-def set_build_folder(folder: BuildFolder) -> None:
-    """Set the folder from which the current Flask application serves the build."""
-    current_app.extensions[_EXTENSION] = folder
-
-
 def find_build() -> Build | None:
     """Return the build that this Flask application serves.
 
     Returns None if the workbench is disabled or has not been built.
     """
-    folder: BuildFolder | None = current_app.extensions.get(_EXTENSION)
+    folder: BuildFolder | None = current_app.extensions.get(EXTENSION)
     return folder.find() if folder else None
 
 

@@ -27,8 +27,7 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
     if not settings.workbench:
         return
     base = urlsplit(settings.public_url).path.rstrip("/")
-    with app.app_context():
-        build.set_build_folder(build.BuildFolder(dist, base))
+    app.extensions[build.EXTENSION] = build.BuildFolder(dist, base)
     pages = Blueprint("workbench", __name__)
     for path in PATHS:
         pages.add_url_rule(path, "page", show_page, methods=["GET"])
