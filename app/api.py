@@ -5,11 +5,10 @@ from flask import Flask
 from app import endpoints
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import health
+from app.kit import health, workbench
 from app.kit.api import documentation, http, operation
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
-from app.kit.workbench import pages as workbench
 
 
 def init(app: Flask, settings: Settings) -> None:

@@ -68,10 +68,6 @@ def _build_operation(
     )
 
 
-def _to_flask_rule(path: str) -> str:
-    return re.sub(r"{(\w+)}", r"<string:\1>", path)
-
-
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """The routes of one feature, which share a tag in the OpenAPI description.
 
@@ -133,7 +129,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             documented_view = super().response(op.status)(documented_view)
         view._apidoc = documented_view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
-        rule = _to_flask_rule(op.path)
+        rule = re.sub(r"{(\w+)}", r"<string:\1>", op.path)
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
