@@ -9,8 +9,8 @@ from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
+from app.kit.jobs import enqueue
 from app.kit.jobs.handlers import SCHEDULE
-from app.kit.jobs.model import enqueue
 
 
 class ScheduleRun(db.Base):
