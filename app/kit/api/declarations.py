@@ -118,7 +118,10 @@ class Operation:
     respond: Callable[[Any], Response] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raise TypeError if the declaration is contradictory or names an unknown limit."""
+        """Check the declaration, and build `respond`.
+
+        Raises TypeError if the declaration is contradictory or names an unknown limit.
+        """
         if self.limit is not None and self.limit not in LIMITS:
             raise TypeError(f"{self.path}: unknown limit {self.limit}")
         if self.form and (self.body is None or self.upload is not None):

@@ -1,4 +1,4 @@
-"""Builders for responses: JSON envelopes and their schemas, pictures, and file downloads."""
+"""Builders for responses: JSON envelopes and their schemas, entity tags, pictures and downloads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -136,8 +136,8 @@ def change_in_batches(
     """Call `change` (`retry` or `discard`) with batches of ids, and return how many jobs changed.
 
     `checkpoint` commits after each batch. `report_progress` then receives the number of processed
-    ids and the total number of ids. Jobs that have not failed are skipped. The caller must have
-    bound all organizations.
+    ids and the total number of ids. If `change` raises an error, earlier batches stay committed.
+    The caller must have bound all organizations.
     """
     changed_count = 0
     for start in range(0, len(job_ids), BATCH):
@@ -151,9 +151,10 @@ def change_in_batches(
 def retry(ids: list[str]) -> int:
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
+    Jobs that have not failed are skipped.
+
     Raises:
-        ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
-            batches stay committed.
+        ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried.
     """
     rows = db.session().execute(_LOCK, {"ids": ids}).all()
     for row in rows:
@@ -172,7 +173,10 @@ def _prepare_retry(row: Row[Any]) -> None:
 
 
 def discard(ids: list[str]) -> int:
-    """Discard failed jobs: mark them as discarded, and return how many were marked."""
+    """Discard failed jobs: mark them as discarded, and return how many were marked.
+
+    Jobs that have not failed are skipped.
+    """
     result = db.session().execute(_DISCARD, {"ids": ids})
     return int(result.rowcount)  # type: ignore[attr-defined]
 

@@ -142,7 +142,7 @@ class Handler:
 
     Attributes:
         name: the value of `function` in the rows of its jobs.
-        function: the Python function that runs the jobs; None until it is decorated.
+        function: the Python function that runs the jobs; None until the decorator is applied.
         queue: one of `QUEUES`.
         listens: the events that enqueue a job. The `args` of such a job contain `event_id`, `name`
             and `data`. With `batch`, events that are emitted together become jobs of a second
@@ -201,6 +201,7 @@ class Handler:
 
 
 handler = Handler
+"""The name of `Handler` for its use as a decorator."""
 HANDLERS: dict[str, Handler] = {}
 SCHEDULE: dict[str, int] = {}
 """The periodic jobs: the names of their handlers, and the seconds between two due times. A job is

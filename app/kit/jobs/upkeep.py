@@ -10,6 +10,7 @@ _MAX_STAGED_AGE = timedelta(hours=24)
 """The age after which a staged file is deleted. An export may write to a staged file for hours. A
 batch of a crawl keeps its staged files for up to 90 minutes: 16 documents, 3 at a time, 15 minutes
 each."""
+# Idempotency keys expire after `idempotency.RETENTION`.
 _OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),
