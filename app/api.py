@@ -5,12 +5,10 @@ from flask import Flask
 from app import endpoints
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import health
-from app.kit.api import documentation, http
-from app.kit.api.operation import bind_authenticator
+from app.kit import health, workbench
+from app.kit.api import documentation, http, operation
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
-from app.kit.workbench import pages as workbench
 
 
 def init(app: Flask, settings: Settings) -> None:
@@ -23,6 +21,6 @@ def init(app: Flask, settings: Settings) -> None:
     workbench.init(app, settings)
     for pages in endpoints.PAGES:
         app.register_blueprint(pages)
-    bind_authenticator(
+    operation.authenticator.bind(
         Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
     )

@@ -59,8 +59,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     # Workers also need the limits: they count emails that a limit has delayed.
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
-    _check_plans()
-    _check_billing_file()
+    _check_files()
     _bind_ports()
     if with_api:
         from app import api  # noqa: PLC0415 - only processes with the API import it
@@ -109,15 +108,12 @@ def _bind_ports() -> None:
     )
 
 
-def _check_plans() -> None:
+def _check_files() -> None:
+    """Raise SettingsError if a file that a setting names is invalid."""
     try:
         catalogue.load_catalog()
+        configuration.find_configuration()
     except catalogue.CatalogError as error:
         raise SettingsError([f"PLANS_FILE {error}"]) from None
-
-
-def _check_billing_file() -> None:
-    try:
-        configuration.find_configuration()
     except configuration.BillingFileError as error:
         raise SettingsError([f"BILLING_FILE {error}"]) from None

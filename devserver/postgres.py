@@ -16,14 +16,7 @@ from app.kit.child_processes import Backoff
 from devserver import databases
 from devserver.binaries import find_postgres_binaries
 from devserver.caches import choose_cache_settings, read_memory
-from devserver.process import (
-    Launch,
-    find_free_port,
-    get_server_account,
-    is_port_free,
-    read_or_create,
-    spawn,
-)
+from devserver.process import Launch, read_or_create, spawn
 from devserver.processes import find_pids_by_folder
 from devserver.server import EmbeddedServer, ServerError
 
@@ -110,21 +103,10 @@ class EmbeddedPostgres(EmbeddedServer):
     stop_signals = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
 
     def __init__(self, data_dir: Path, port: int | None = None, *, fast: bool = False) -> None:
-        self._folder = data_dir.absolute()
-        self._fixed_port = port
-        self._port: int | None = port
+        super().__init__(data_dir, port)
         self._fast = fast
-        self._account = get_server_account()
         self._cluster = self._folder / "cluster"
-        self._was_ready = False
         self.log = self._folder / "postgres.log"
-
-    @property
-    def port(self) -> int:
-        """The TCP port. If it is chosen automatically, it is known only after `prepare`."""
-        if self._port is None:
-            raise ServerError("PostgreSQL has no port before it is started")
-        return self._port
 
     @property
     def url(self) -> str:
@@ -158,8 +140,7 @@ class EmbeddedPostgres(EmbeddedServer):
             self._create_cluster(binaries)
         self._check_version(binaries)
         self._clear_stale_lock()
-        if self._port is None or (not self._fixed_port and not self._can_keep_port()):
-            self._port = find_free_port()
+        self._choose_port()
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
         options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST_SETTINGS if self._fast else {})}
         return Launch(
@@ -177,10 +158,6 @@ class EmbeddedPostgres(EmbeddedServer):
             log=self.log,
             death_signal=signal.SIGINT,
         )
-
-    def _can_keep_port(self) -> bool:
-        """Return whether the port can be used again: clients may already use it, or it is free."""
-        return self._was_ready or is_port_free(self.port)
 
     def _get_server_path(self, folder: Path) -> str:
         """Return the path that a server process must use for its working directory, `folder`.

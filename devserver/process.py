@@ -141,15 +141,12 @@ def read_log_tail(path: Path, size: int = 4096) -> str:
         return ""
 
 
-def is_port_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Return whether a server can currently listen on this TCP port."""
-    family, socket_type, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    with socket.socket(family, socket_type, protocol) as probe:
+def is_port_free(port: int) -> bool:
+    """Return whether a server can currently listen on this TCP port of 127.0.0.1."""
+    with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(address)
+            probe.bind(("127.0.0.1", port))
         except OSError:
             return False
     return True

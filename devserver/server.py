@@ -5,11 +5,17 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from app.kit.child_processes import Backoff, StopSignals
-from devserver.process import Launch, read_log_tail, spawn
+from devserver.process import (
+    Launch,
+    find_free_port,
+    get_server_account,
+    is_port_free,
+    read_log_tail,
+    spawn,
+)
 
 
 class ServerError(RuntimeError):
@@ -32,6 +38,12 @@ class EmbeddedServer(ABC):
 
     _process: subprocess.Popen[bytes] | None = None
 
+    def __init__(self, data_dir: Path, port: int | None) -> None:
+        self._folder = data_dir.absolute()
+        self._fixed_port = self._port = port
+        self._account = get_server_account()
+        self._was_ready = False
+
     @abstractmethod
     def prepare(self) -> Launch:
         """Prepare the data folder, and return how to start the server. May raise ServerError."""
@@ -41,9 +53,24 @@ class EmbeddedServer(ABC):
         """Return whether the server accepts connections and responds to requests."""
 
     @property
-    @abstractmethod
     def port(self) -> int:
-        """The TCP port on 127.0.0.1. Raises ServerError before a port is chosen."""
+        """The TCP port on 127.0.0.1. If it is chosen automatically, `prepare` chooses it.
+
+        Raises ServerError before a port is chosen.
+        """
+        if self._port is None:
+            raise ServerError(f"{self.name} has no port before it is started")
+        return self._port
+
+    def _choose_port(self) -> None:
+        """Choose a free port, unless the previous port can be used again.
+
+        That is the case if the caller has set it, if clients may already use it, or if it is free.
+        """
+        if self._port is None or not (
+            self._fixed_port or self._was_ready or is_port_free(self._port)
+        ):
+            self._port = find_free_port()
 
     @property
     @abstractmethod
@@ -101,10 +128,5 @@ class EmbeddedServer(ABC):
         self.start()
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import NoReturn, Self
 
 from app.kit.child_processes import Backoff, describe_exit, send_signal, stop_in_parallel
@@ -71,12 +71,7 @@ class Supervisor:
         }
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.shutdown()
         signal.set_wakeup_fd(self._old_wakeup)
         for number, handler in self._old_handlers.items():

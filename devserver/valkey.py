@@ -7,14 +7,8 @@ import socket
 from pathlib import Path
 
 from devserver.binaries import find_valkey_binary
-from devserver.process import (
-    Launch,
-    find_free_port,
-    get_server_account,
-    is_port_free,
-    read_or_create,
-)
-from devserver.server import EmbeddedServer, ServerError
+from devserver.process import Launch, read_or_create
+from devserver.server import EmbeddedServer
 
 
 class EmbeddedValkey(EmbeddedServer):
@@ -29,20 +23,9 @@ class EmbeddedValkey(EmbeddedServer):
     stop_signals = ((signal.SIGTERM, 20.0),)
 
     def __init__(self, data_dir: Path, port: int | None = None) -> None:
-        self._folder = data_dir.absolute()
-        self._fixed_port = port
-        self._port: int | None = port
-        self._account = get_server_account()
+        super().__init__(data_dir, port)
         self._files = self._folder / "files"
-        self._was_ready = False
         self.log = self._folder / "valkey.log"
-
-    @property
-    def port(self) -> int:
-        """The TCP port. If it is chosen automatically, it is known only after `prepare`."""
-        if self._port is None:
-            raise ServerError("Valkey has no port before it is started")
-        return self._port
 
     @property
     def url(self) -> str:
@@ -62,10 +45,7 @@ class EmbeddedValkey(EmbeddedServer):
         self._files.mkdir(exist_ok=True, mode=0o700)
         if self._account is not None:
             os.chown(self._files, self._account.uid, self._account.gid)
-        if self._port is None or not (
-            self._fixed_port or self._was_ready or is_port_free(self._port)
-        ):
-            self._port = find_free_port()
+        self._choose_port()
         # Standard input passes the configuration, so that no process list shows the password.
         return Launch(
             argv=(str(find_valkey_binary(self._account)), "-"),

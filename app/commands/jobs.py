@@ -1,6 +1,6 @@
 """`flask jobs`: commands for background jobs that failed permanently."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypedDict, Unpack
 from uuid import UUID
 
@@ -18,11 +18,6 @@ group = AppGroup("jobs", help="List, retry and discard background jobs.")
 
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
-ChangeJobs = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
-"""A function that changes jobs in committed batches and returns how many jobs it changed.
-
-Its arguments are the job ids, a function that commits, and a function that reports progress.
-"""
 _REASON = "the operator manages the jobs of every organization"
 
 
@@ -119,7 +114,7 @@ def _find_retryable_ids(selection: JobFilter) -> list[UUID]:
 def _change_jobs(
     name: str,
     label: str,
-    change: ChangeJobs,
+    change: Callable[[list[str]], int],
     options: JobOptions,
     find: Callable[[JobFilter], list[UUID]] = failures.find_ids,
 ) -> int:
@@ -134,4 +129,4 @@ def _change_jobs(
         ids = list(options["job_ids"]) or find(
             _build_selection(options["slug"], options["queue"], options["function"])
         )
-        return change(ids, db.checkpoint, report_progress)
+        return failures.change_in_batches(ids, change, db.checkpoint, report_progress)

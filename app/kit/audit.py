@@ -67,11 +67,6 @@ def acting(
         current_context.reset(token)
 
 
-def current() -> Context | None:
-    """Return the bound actor and operation, or None if nothing is bound."""
-    return current_context.get()
-
-
 @cache
 def split_operation(operation: str, records: str | None) -> tuple[str, str | None]:
     """Split the name of an operation or a job into its verb and its record type.

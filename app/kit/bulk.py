@@ -73,9 +73,9 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
 def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
     """Run `act` on the records in batches, one transaction each, and return the result.
 
-    `act` returns an error for each record that failed. If it raises in the first batch, nothing is
-    changed and the error is raised. If it raises in a later batch, the earlier batches stay
-    committed, and all remaining records count as failed.
+    `act` returns an error for each record that failed. The result lists only these records. If
+    `act` raises in the first batch, nothing is changed and the error is raised. If it raises in a
+    later batch, the earlier batches stay committed, and all remaining records count as failed.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0
@@ -95,7 +95,8 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
         failed_count += len(batch_failures)
         failures.update(batch_failures)
         failures = dict(islice(failures.items(), MAX_OUTCOMES))
-    return _build_filter_result(len(matched), failures, failed=failed_count)
+    outcomes = [_build_outcome(*item) for item in islice(failures.items(), MAX_OUTCOMES)]
+    return _build_summary(len(matched), failed_count, outcomes)
 
 
 def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
@@ -108,12 +109,6 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
     ]
     failed = sum(not outcome["ok"] for outcome in outcomes)
     return _build_summary(len(outcomes), failed, outcomes)
-
-
-def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """Return the result of an action on records that matched a filter. It lists only failures."""
-    outcomes = [_build_outcome(*item) for item in islice(failures.items(), MAX_OUTCOMES)]
-    return _build_summary(matched, failed, outcomes)
 
 
 def build_not_found_errors(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:

@@ -86,11 +86,8 @@ def _check_metrics_token() -> None:
         raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")
     token = tokens.parse_bearer(request.headers.get("Authorization")) or ""
     if not hmac.compare_digest(token.encode(), expected_token.encode()):
-        raise ApiError(
-            "invalid_credentials",
-            "The bearer token for /metrics is missing or invalid.",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
+        message = "The bearer token for /metrics is missing or invalid."
+        raise ApiError("invalid_credentials", message)
 
 
 FREE_BYTES = metrics.Gauge(

@@ -18,8 +18,7 @@ from sqlalchemy import LargeBinary, Row, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit import container, db, errors, purging
-from app.kit.db import Checkpoint
+from app.kit import container, db, errors
 from app.kit.encryption import encrypted
 from app.kit.errors import ApiError
 
@@ -134,12 +133,6 @@ def _replay(
     return Response(
         body, stored_response.status, headers={**headers, "Idempotency-Replayed": "true"}
     )
-
-
-def purge(checkpoint: Checkpoint) -> None:
-    """Delete expired idempotency keys, one batch per transaction."""
-    condition = "created_at < now() - interval '24 hours'"
-    purging.purge("idempotency_keys", condition, checkpoint)
 
 
 def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:

@@ -21,8 +21,9 @@ from sqlalchemy import (
 from sqlalchemy.sql import ColumnElement
 
 from app.kit import counters, db
+from app.kit.counters import upkeep
 from app.kit.cursors import Cursor, build_binding, decode, encode, parse_values
-from app.kit.periods import Column, CreatedFilters, within
+from app.kit.periods import Column, CreatedFilters, build_filter_conditions, within
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -63,10 +64,9 @@ class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the page's own statement.
 
     `statement` selects the sort column and the unique column under their names, and may select
-    columns for other sort orders. If `branches` is
-    set, the conditions of `statement` refer to columns of that table. For each row of `branches`, a
-    page of keys is read in order from an index that begins with these columns. The results are then
-    merged.
+    columns for other sort orders. If `branches` is set, the conditions of `statement` refer to
+    columns of that table. For each row of `branches`, a page of keys is read in order from an index
+    that begins with these columns. The results are then merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -133,7 +133,7 @@ def paginate_rows(
     if cursor is not None:
         total = cursor.total
     else:
-        counters.fold_backlog()
+        upkeep.fold_backlog()
     return _build_page(rows, list(order), total or 0, request, cursor)
 
 
@@ -175,8 +175,30 @@ def paginate(
     else:
         length = _count_rows(statement if count is None else count)
     if cursor is None and total is not None:
-        counters.fold_backlog()
+        upkeep.fold_backlog()
     return _build_page(rows, order.names, length, request, cursor)
+
+
+def paginate_records(
+    model: Any,
+    request: PageRequest,
+    filters: Mapping[str, Any],
+    *,
+    source: counters.Source,
+    unique: Column | None = None,
+) -> Page:
+    """Return a page of the records of `model` that match `filters`, sorted by creation time.
+
+    `filters` are those of `counters.build_filtered_total`, which counts the records with `source`.
+    `unique` breaks ties; by default, it is the id.
+    """
+    return paginate(
+        select(model).where(*build_filter_conditions(model, filters)),
+        request,
+        sorts={"created_at": model.created_at},
+        unique=model.id if unique is None else unique,
+        total=counters.build_filtered_total(source, model, filters),
+    )
 
 
 def paginate_values(request: PageRequest, **columns: Sequence[str]) -> Page:
@@ -275,18 +297,4 @@ def _build_page(
     )
 
 
-__all__ = [
-    "DEFAULT_PAGE_SIZE",
-    "MAX_PAGE_SIZE",
-    "Column",
-    "CreatedFilters",
-    "KeyQuery",
-    "Page",
-    "PageRequest",
-    "PageStart",
-    "build_binding",
-    "paginate",
-    "paginate_rows",
-    "paginate_values",
-    "within",
-]
+__all__ = ["Column", "CreatedFilters", "build_binding", "within"]

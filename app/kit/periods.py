@@ -37,11 +37,23 @@ def within(
     return conditions
 
 
+def remove_period(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filters without created_after and created_before."""
+    return {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
+
+
 def build_filter_conditions(model: Any, filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     """Build the SQL conditions for `filters`, which maps columns of `model` to their values.
 
-    `filters` may also contain created_after and created_before.
+    A list or tuple accepts any of its values. `filters` may also contain created_after and
+    created_before.
     """
     period = within(model.created_at, *get_created_bounds(filters))
-    columns = filters.keys() - set(PERIOD_FILTERS)
-    return [*period, *(getattr(model, name) == filters[name] for name in sorted(columns))]
+    columns = sorted(remove_period(filters).items())
+    return [*period, *(_build_condition(getattr(model, name), value) for name, value in columns)]
+
+
+def _build_condition(column: Column, value: object) -> ColumnElement[bool]:
+    if not isinstance(value, list | tuple):
+        return column == value
+    return column == value[0] if len(value) == 1 else column.in_(value)

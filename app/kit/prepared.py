@@ -73,17 +73,17 @@ class Prepared:
         It runs in the request's transaction, or in autocommit if the request is read-only. Values
         must have types that psycopg2 can adapt. Pass UUIDs and JSON as strings.
         """
-        if db.is_read_only():
-            return self._run_in_autocommit(values)
-        connection = db.session().connection()
-        pooled_connection = connection.connection
+        if not db.is_read_only():
+            connection = db.session().connection()
+            return self._run(connection.connection, connection.info, values, connection.invalidate)
         try:
-            return self._run(pooled_connection, connection.info, values)
+            pooled_connection = _get_thread_connection()
         except psycopg2.Error as failure:
-            is_broken = _must_reconnect(pooled_connection, failure)
-            if is_broken:
-                connection.invalidate(failure)
-            raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
+            # The pool does not wrap the error of psycopg2 if connecting fails.
+            raise _wrap_error(self.execute_sql, failure, is_broken=True) from failure
+        return self._run(
+            pooled_connection, pooled_connection.info, values, lambda _: drop_connection()
+        )
 
     def first(self, *values: object) -> Any:
         """Run the statement, and return the first row or None.
@@ -103,40 +103,30 @@ class Prepared:
         rows = self.execute(*values)
         return rows if self.build_row is None else [self.build_row(row) for row in rows]
 
-    def _run_in_autocommit(self, values: tuple[object, ...]) -> Rows:
-        try:
-            pooled_connection = _get_thread_connection()
-        except psycopg2.Error as failure:
-            # The pool does not wrap the error of psycopg2 if connecting fails.
-            raise _wrap_error(self.execute_sql, failure, is_broken=True) from failure
-        try:
-            return self._run(pooled_connection, pooled_connection.info, values)
-        except psycopg2.Error as failure:
-            is_broken = _must_reconnect(pooled_connection, failure)
-            if is_broken:
-                drop_connection()
-            raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
-
     def _run(
         self,
         pooled_connection: PoolProxiedConnection,
         info: dict[Any, Any],
         values: tuple[object, ...],
+        invalidate: Callable[[BaseException], None],
     ) -> Rows:
+        """Run the statement on a connection. Call `invalidate` if the connection is broken."""
         dbapi_connection = pooled_connection.dbapi_connection
         assert isinstance(dbapi_connection, extensions.connection)
-        cursor = dbapi_connection.cursor()
         try:
-            if self.name not in info:
-                cursor.execute(self.prepare_sql)
-                info[self.name] = True
-            cursor.execute(
-                tenancy.build_scope_prefix(dbapi_connection, info) + self.execute_sql, values
-            )
-            rows = cursor.fetchall() if cursor.description is not None else []
-        finally:
-            cursor.close()
-        return rows
+            with dbapi_connection.cursor() as cursor:
+                if self.name not in info:
+                    cursor.execute(self.prepare_sql)
+                    info[self.name] = True
+                cursor.execute(
+                    tenancy.build_scope_prefix(dbapi_connection, info) + self.execute_sql, values
+                )
+                return cursor.fetchall() if cursor.description is not None else []
+        except psycopg2.Error as failure:
+            is_broken = _must_reconnect(pooled_connection, failure)
+            if is_broken:
+                invalidate(failure)
+            raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
 
 def _must_reconnect(pooled_connection: PoolProxiedConnection, failure: psycopg2.Error) -> bool:

@@ -127,7 +127,21 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     hit = _store.hit(item, name, key)
     if hit is None:
         return
-    g.rate_limit_headers = _build_headers(item, hit, f"The rate limit of {item} is exceeded.")
+    is_allowed, remaining, reset_at = hit
+    wait_seconds = _get_wait_seconds(reset_at)
+    headers = {
+        "RateLimit-Limit": str(item.amount),
+        "RateLimit-Remaining": str(remaining if is_allowed else 0),
+        "RateLimit-Reset": str(wait_seconds),
+    }
+    if not is_allowed:
+        raise ApiError(
+            "rate_limited",
+            f"The rate limit of {item} is exceeded. Try again in {wait_seconds} seconds.",
+            details={"retry_after": wait_seconds},
+            headers={**headers, "Retry-After": str(wait_seconds)},
+        )
+    g.rate_limit_headers = headers
 
 
 def count_action(item: RateLimitItem, name: str, key: str) -> int:
@@ -145,27 +159,6 @@ def count_action(item: RateLimitItem, name: str, key: str) -> int:
         return 0
     hit = _store.hit(item, name, key)
     return 0 if hit is None or hit[0] else _get_wait_seconds(hit[2])
-
-
-def _build_headers(
-    item: RateLimitItem, hit: tuple[bool, int, float], message: str
-) -> dict[str, str]:
-    """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
-    is_allowed, remaining, reset_at = hit
-    wait_seconds = _get_wait_seconds(reset_at)
-    headers = {
-        "RateLimit-Limit": str(item.amount),
-        "RateLimit-Remaining": str(remaining if is_allowed else 0),
-        "RateLimit-Reset": str(wait_seconds),
-    }
-    if not is_allowed:
-        raise ApiError(
-            "rate_limited",
-            f"{message} Try again in {wait_seconds} seconds.",
-            details={"retry_after": wait_seconds},
-            headers={**headers, "Retry-After": str(wait_seconds)},
-        )
-    return headers
 
 
 def _get_wait_seconds(reset_at: float) -> int:

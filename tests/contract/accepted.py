@@ -17,7 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 from werkzeug.test import TestResponse
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.fuzzing import (
     IGNORED_HEADERS,
     Request,

@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from app import endpoints
+from app.kit.api.declarations import Operation
 from app.kit.api.documentation import list_operations
-from app.kit.api.operation import Operation
 from tests.contract import generated
 
 _FILE = Path(__file__).parent / "operations.csv"

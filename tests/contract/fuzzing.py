@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.seeds import Seeds
 
 NASTY: list[Any] = [

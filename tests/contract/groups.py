@@ -4,7 +4,7 @@ An organization with its seeds takes more CPU time than all requests of an opera
 share one unless one of them takes away what another needs.
 """
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.seeds import Seeds
 from tests.factories import operator
 from tests.factories.orgs import Api

@@ -8,7 +8,7 @@ import pytest
 import schemathesis
 from flask import Flask
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.accepted import Tally, send_valid_requests
 from tests.contract.conftest import OPERATIONS
 from tests.contract.groups import name_group

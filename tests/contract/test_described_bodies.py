@@ -7,8 +7,8 @@ import jsonschema_rs
 import pytest
 
 from app.engines.fields.model import CONSTRAINTS, TYPES
+from app.kit.api.declarations import Operation
 from app.kit.api.fields import List
-from app.kit.api.operation import Operation
 from tests.contract.conftest import OPERATIONS
 
 _BODIES = {type(op.body).__name__: op.body for op in OPERATIONS if op.body is not None}

@@ -9,7 +9,7 @@ import pytest
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.engines.fields.model import TYPES
 from app.kit.api.alternatives import AlternativesSchema
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
 
 WITH_REVISION = [op for op in OPERATIONS if op.revision]

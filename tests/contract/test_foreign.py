@@ -22,7 +22,7 @@ from app.insight.quality_runs.models import QualityRun
 from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import db, tenancy
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from app.kit.ids import uuid7
 from app.workflow.comments.models import TagSetComment
 from app.workflow.routing_rules.models import RoutingRule

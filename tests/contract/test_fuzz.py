@@ -16,7 +16,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.kit import db, tenancy
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
 from tests.contract.fuzzing import Request, Requests, generate_examples
 from tests.contract.groups import get_caller, name_group

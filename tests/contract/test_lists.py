@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
 from tests.contract.seeds import Seeds, plant
 from tests.factories import make_org

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from app.kit.ratelimit import LIMITS
 from tests.contract.conftest import CONTRACT, OPERATIONS
 

@@ -10,7 +10,7 @@ from flask import Flask
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from app.kit import container, ratelimit
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.ratelimit import limiter

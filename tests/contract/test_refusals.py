@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from marshmallow import fields
 
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from tests.contract.conftest import OPERATIONS

@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import audit, db
+from app.kit.audit_context import current_context
 
 
 def _told() -> Any:
@@ -83,7 +84,7 @@ def test_no_actor_stays_with_a_connection(app: Flask) -> None:
 def test_threads_do_not_share_an_actor() -> None:
     found: list[Any] = []
     with audit.acting("user", None, "one", operation="x"):
-        thread = Thread(target=lambda: found.append(audit.current()))
+        thread = Thread(target=lambda: found.append(current_context.get()))
         thread.start()
         thread.join()
     assert found == [None]
@@ -92,9 +93,9 @@ def test_threads_do_not_share_an_actor() -> None:
 def test_act_as_works_without_an_operation() -> None:
     try:
         audit.act_as("control_plane", None, "operator")
-        context = audit.current()
+        context = current_context.get()
         assert context is not None
         assert (context.kind, context.operation) == ("control_plane", None)
     finally:
         audit.end()
-    assert audit.current() is None
+    assert current_context.get() is None

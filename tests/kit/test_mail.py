@@ -1,6 +1,6 @@
 import ssl
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -8,33 +8,12 @@ from typing import Any
 
 import pytest
 import trustme
-from aiosmtpd.controller import Controller
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
 from devserver.process import find_free_port
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body
 
 SENDER = "Labeling Service <no-reply@labels.example>"
-
-
-@pytest.fixture
-def inbox() -> Inbox:
-    return Inbox()
-
-
-@pytest.fixture
-def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
-    running: list[Controller] = []
-
-    def start(**options: Any) -> int:
-        controller = inbox_server(inbox, authenticator=inbox.authenticate, **options)
-        controller.start()
-        running.append(controller)
-        return int(controller.port)
-
-    yield start
-    for controller in running:
-        controller.stop()
 
 
 @pytest.fixture

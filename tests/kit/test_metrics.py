@@ -14,7 +14,8 @@ import pytest
 from flask import Flask
 
 from app.kit import container, db, jobs, metrics, tenancy
-from app.kit.metrics import QueueReading, page, register_collector
+from app.kit.jobs.backlog import QUEUE_AGE, QUEUE_DEPTH
+from app.kit.metrics import GaugeReading, page, register_collector
 from app.kit.metrics.counters import METRICS, Counter
 from app.kit.metrics.store import STORE, SUMS
 from tests.factories import Org
@@ -113,26 +114,30 @@ def test_counters_are_there_before_anything_is_counted(app: Flask) -> None:
     assert series("labeling_log_lines_dropped_total", {}) in found
 
 
+def _read(queue: str, depth: int, age: float) -> list[GaugeReading]:
+    return [QUEUE_DEPTH.build_reading(depth, queue), QUEUE_AGE.build_reading(age, queue)]
+
+
 @pytest.mark.usefixtures("alone")
 def test_queues_are_read_when_asked(app: Flask) -> None:
-    readings = [QueueReading("webhooks", 3, 12.5), QueueReading("exports", 0, 0.0)]
+    readings = [*_read("webhooks", 3, 12.5), *_read("exports", 0, 0.0)]
     register_collector("queues", lambda: readings)
     assert counted(app, "labeling_queue_depth", queue="webhooks") == 3
     assert counted(app, "labeling_queue_oldest_due_seconds", queue="webhooks") == 12.5
     assert series("labeling_queue_depth", {"queue": "exports"}) in scrape(app)
-    readings[:] = [QueueReading("webhooks", 0, 0.0)]
+    readings[:] = _read("webhooks", 0, 0.0)
     assert counted(app, "labeling_queue_depth", queue="webhooks") == 0
     assert series("labeling_queue_depth", {"queue": "exports"}) not in scrape(app)
 
 
 @pytest.mark.usefixtures("alone")
 def test_a_collector_that_fails_is_counted_and_the_rest_is_shown(app: Flask) -> None:
-    def broken() -> Iterable[QueueReading]:
-        yield QueueReading("half", 1, 1.0)
+    def broken() -> Iterable[GaugeReading]:
+        yield from _read("half", 1, 1.0)
         raise ConnectionError("the database is away")
 
     register_collector("broken", broken)
-    register_collector("queues", lambda: [QueueReading("webhooks", 3, 1.0)])
+    register_collector("queues", lambda: _read("webhooks", 3, 1.0))
     failures = "labeling_collector_failures_total"
     before = counted(app, failures)
     found = scrape(app)
@@ -151,7 +156,7 @@ def test_a_second_collector_of_a_name_is_refused() -> None:
 @pytest.mark.usefixtures("alone")
 def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
     for name, depth in (("one", 1), ("two", 2)):
-        readings = [QueueReading("webhooks", depth, 0.0), QueueReading(name, depth, 0.0)]
+        readings = [*_read("webhooks", depth, 0.0), *_read(name, depth, 0.0)]
         register_collector(name, lambda readings=readings: readings)  # type: ignore[misc]
     found = scrape(app)
     assert found[series("labeling_queue_depth", {"queue": "webhooks"})] == 1

@@ -9,10 +9,10 @@ from sqlalchemy import ARRAY, ColumnElement, Select, Uuid, all_, bindparam, cast
 
 from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source, build_between
+from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
-from app.kit.periods import PERIOD_FILTERS, get_created_bounds
+from app.kit.periods import get_created_bounds, remove_period
 from app.kit.prepared_lists import PreparedList
 
 _ENTRY_FACETS = ("actor_kind", "action", "target_type")
@@ -76,21 +76,19 @@ def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any
 def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == organization_id]
     conditions += within(AuditEntry.at, *get_created_bounds(filters))
-    for name, value in filters.items():
-        if name not in PERIOD_FILTERS:
-            conditions.append(getattr(AuditEntry, name) == value)
-    return conditions
+    columns = remove_period(filters)
+    return [*conditions, *(getattr(AuditEntry, name) == value for name, value in columns.items())]
 
 
 def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
     after, before = get_created_bounds(filters)
-    where = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
+    where = remove_period(filters)
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
         return counters.count(rows.where(*_build_conditions(organization_id, filters)))
     rows = rows.where(*_build_conditions(organization_id, where))
-    between = build_between("at", AuditEntry.at, after, before, rows)
+    between = counters.Between("at", AuditEntry.at, after, before, rows)
     return counters.build_total(AUDIT, where, between=between, organization_id=organization_id)
 
 

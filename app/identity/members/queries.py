@@ -26,7 +26,7 @@ from app.identity.organizations.models import Membership
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source, build_between
+from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.periods import get_created_bounds
@@ -118,7 +118,7 @@ def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     rows = select(Membership.user_id).where(
         Membership.organization_id == tenancy.current_organization_id(), *_build_conditions(where)
     )
-    between = build_between("joined", Membership.created_at, after, before, rows)
+    between = counters.Between("joined", Membership.created_at, after, before, rows)
     return counters.build_total(MEMBERS, where, between=between)
 
 

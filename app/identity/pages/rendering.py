@@ -14,7 +14,7 @@ from app.kit.emails.layout import load_html_template
 from app.kit.emails.phrases import Phrases
 from app.kit.emails.templates import get_text_direction
 from app.kit.links import WebPage
-from app.kit.workbench.build import build_page_head
+from app.kit.workbench import build_page_head
 
 _FOLDER = Path(__file__).parent
 PHRASES = Phrases(_FOLDER / "words")

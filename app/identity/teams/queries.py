@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source, build_between
+from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.periods import PERIOD_FILTERS, get_created_bounds
@@ -170,7 +170,7 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
         after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
         rows = _apply_filters(select(Team.id).where(in_organization), **where)
-        between = build_between("created", Team.created_at, after, before, rows)
+        between = counters.Between("created", Team.created_at, after, before, rows)
         total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from app.documents.artifacts.models.documents import Artifact
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
+from app.kit.counters.sources import SOURCES
 from app.kit.counters.sql import StatementBuilder
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
@@ -156,7 +157,7 @@ def _select_labeling_times(
 ) -> Subquery:
     statement = StatementBuilder(tenancy.current_organization_id())
     if first is None and end is None:
-        source = counters.SOURCES["labeling_seconds"]
+        source = SOURCES["labeling_seconds"]
         cells = statement.select_cells(
             source, ("version_id", "seconds"), {"schema_id": schema_id}, None
         )
@@ -187,8 +188,8 @@ def _select_cells(
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:
-        return counters.select_cells(counters.SOURCES[source], facet_names, where)
+        return counters.select_cells(SOURCES[source], facet_names, where)
     is_in_organization = table.c.organization_id == tenancy.current_organization_id()
     rows = select(*columns).where(is_in_organization, table.c.schema_id == schema_id)
     between = Between("created", table.c.created_at, first, end, rows)
-    return counters.select_cells_between(counters.SOURCES[source], facet_names, where, between)
+    return counters.select_cells_between(SOURCES[source], facet_names, where, between)

@@ -15,10 +15,10 @@ import flask_smorest
 from flask import Response, request
 from marshmallow import Schema
 
-from app.kit.api import pictures, responses
-from app.kit.api.declarations import Declaration, File, Listing
-from app.kit.api.fields import ShownOnce
-from app.kit.api.operation import Operation, run
+from app.kit.api import responses
+from app.kit.api.declarations import File, Listing, Operation
+from app.kit.api.fields import UploadSchema
+from app.kit.api.operation import run
 from app.kit.permissions import PERMISSIONS, Role
 from app.kit.ratelimit import LIMITS
 
@@ -30,51 +30,42 @@ _MAX_PUBLIC_BODY_BYTES = 16 * 1024
 
 
 def _build_operation(
-    declaration: Declaration, handler: Handler, method: str, path: str, records: str
+    handler: Handler,
+    method: str,
+    path: str,
+    records: str,
+    *,
+    permission: str | None = None,
+    access: str | None = None,
+    body: type[Schema] | None = None,
+    query: type[Schema] | Listing | None = None,
+    upload: type[UploadSchema] | None = None,
+    writes: bool | None = None,
+    max_body: int | None = None,
+    keys: bool | None = None,
+    **options: Any,
 ) -> Operation:
-    query = declaration.query
-    listing = query if isinstance(query, Listing) else None
-    default_max_body = _MAX_PUBLIC_BODY_BYTES if declaration.access == "public" else _MAX_BODY_BYTES
+    """Build an operation from the options of its route, which `Operation` documents."""
+    if (permission is None) == (access is None):
+        raise TypeError(f"{path}: declare either `permission` or `access`")
+    default_max_body = _MAX_PUBLIC_BODY_BYTES if access == "public" else _MAX_BODY_BYTES
     return Operation(
         name=handler.__name__,
         method=method,
         path=path,
-        access=declaration.access or PERMISSIONS[declaration.permission or ""].name,
-        permission=declaration.permission,
-        limit=declaration.limit,
-        body=declaration.body() if declaration.body else None,
-        body_optional=declaration.body_optional,
-        query=_build_query_schema(query, handler.__name__),
-        listing=listing,
-        upload=declaration.upload() if declaration.upload else None,
-        form=declaration.form,
-        respond=_add_picture_negotiation(
-            declaration, _build_responder(declaration, many=listing is not None)
-        ),
-        status=declaration.status,
-        revision=declaration.revision,
-        writes=method != "GET" if declaration.writes is None else declaration.writes,
-        text_ids=declaration.text_ids,
-        numbers=declaration.numbers,
-        max_body=declaration.max_body or default_max_body,
-        idempotent=declaration.idempotent,
-        keys=declaration.permission is not None if declaration.keys is None else declaration.keys,
-        secrets=_list_secret_fields(declaration.returns),
         records=records,
         handler=handler,
+        permission=permission,
+        access=access or PERMISSIONS[permission or ""].name,
+        body=body() if body else None,
+        query=_build_query_schema(query, handler.__name__),
+        listing=query if isinstance(query, Listing) else None,
+        upload=upload() if upload else None,
+        writes=method != "GET" if writes is None else writes,
+        max_body=max_body or default_max_body,
+        keys=permission is not None if keys is None else keys,
+        **options,
     )
-
-
-def _list_secret_fields(returns: type[Schema] | File | None) -> tuple[str, ...]:
-    """Return the names of the response fields whose values are shown only once."""
-    if returns is None or isinstance(returns, File):
-        return ()
-    fields = returns().dump_fields.items()
-    return tuple(name for name, field in fields if isinstance(field, ShownOnce))
-
-
-def _to_flask_rule(path: str) -> str:
-    return re.sub(r"{(\w+)}", r"<string:\1>", path)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -105,21 +96,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         self._prepare_doc_cbks.append(_complete_description)
 
     def _route(self, method: str, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        declaration = Declaration(**options)
-        declaration.check(path)
-
         def declare(handler: Handler) -> Handler:
-            operation = _build_operation(declaration, handler, method, path, self.records)
+            operation = _build_operation(handler, method, path, self.records, **options)
             self.operations.append(operation)
-            many = isinstance(declaration.query, Listing)
-            self._register(operation, declaration, many=many)
+            self._register(operation)
             return handler
 
         return declare
 
-    def _register(self, op: Operation, declaration: Declaration, *, many: bool) -> None:
-        returns = declaration.returns
-
+    def _register(self, op: Operation) -> None:
         @wraps(op.handler)
         def view(**path: str) -> Response:
             if request.method == "HEAD" and op.writes and op.access == "public":
@@ -136,16 +121,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             documented_view = self.arguments(op.body, location=location, required=required)(
                 documented_view
             )
-        if isinstance(returns, type):
-            envelope = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
+        if isinstance(op.returns, type):
+            many = op.listing is not None
+            envelope = responses.build_envelope(op.returns, many=many, nullable=op.nullable)
             documented_view = super().response(op.status, envelope)(documented_view)
         else:
             documented_view = super().response(op.status)(documented_view)
         view._apidoc = documented_view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
-        view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
-        view._apidoc["picture"] = declaration.picture is not None  # type: ignore[attr-defined]  # noqa: SLF001
-        rule = _to_flask_rule(op.path)
+        rule = re.sub(r"{(\w+)}", r"<string:\1>", op.path)
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
@@ -173,26 +157,6 @@ def _build_query_schema(query: type[Schema] | Listing | None, operation: str) ->
     if isinstance(query, Listing):
         return query.build_query_schema(operation)()
     return query() if query else None
-
-
-def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any], Response]:
-    returns, status = declaration.returns, declaration.status
-    if isinstance(returns, File):
-        return responses.build_download
-    if returns is None:
-        return lambda _result: Response(status=status)
-    dump = responses.get_dumper(returns, many=many)
-    if declaration.nullable:
-        return lambda result: responses.build_response(
-            result, None if result is None else dump, status
-        )
-    return lambda result: responses.build_response(result, dump, status)
-
-
-def _add_picture_negotiation(
-    declaration: Declaration, respond: Callable[[Any], Response]
-) -> Callable[[Any], Response]:
-    return pictures.negotiate(respond, declaration.picture) if declaration.picture else respond
 
 
 def _describe_access_and_limits(op: Operation) -> str:
@@ -228,12 +192,12 @@ def _complete_description(
     docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []
-    declared_file: File | None = doc_info.get("file")
-    if declared_file is not None:
-        content = {name: {"schema": _build_file_schema(name)} for name in declared_file.media_types}
+    if isinstance(op.returns, File):
+        content = {name: {"schema": _build_file_schema(name)} for name in op.returns.media_types}
         doc["responses"][op.status]["content"] = content
-    if doc_info.get("picture"):
-        doc["responses"][op.status].setdefault("content", {}).update(pictures.build_content())
+    if op.picture is not None:
+        content = doc["responses"][op.status].setdefault("content", {})
+        content.update(responses.build_picture_content())
     return doc
 
 
@@ -244,4 +208,4 @@ def _build_file_schema(media_type: str) -> dict[str, Any]:
     return {"type": "string", "format": "binary"}
 
 
-__all__ = ["MIB", "PREFIX", "Blueprint", "Declaration", "File", "Listing"]
+__all__ = ["MIB", "PREFIX", "Blueprint", "File", "Listing"]

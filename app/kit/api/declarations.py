@@ -1,15 +1,18 @@
-"""Route declarations: the access, request, response and limits of an operation."""
+"""Declarations of operations: their access, request, response and limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from flask import Response
 from marshmallow import Schema
 
 from app.kit import cursors
-from app.kit.api.fields import OneOf, QueryInt, Str, UploadSchema, UtcDateTime
-from app.kit.api.pictures import Render
+from app.kit.api import responses
+from app.kit.api.fields import OneOf, QueryInt, ShownOnce, Str, UploadSchema, UtcDateTime
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
+from app.kit.permissions import Role
 from app.kit.ratelimit import LIMITS
 
 
@@ -30,40 +33,43 @@ class Listing:
     sorts: tuple[str, ...] = ("-created_at",)
     filters: type[Schema] | None = None
     created: bool = False
-    _schema: list[type[Schema]] = field(default_factory=list)
 
     def build_query_schema(self, operation: str) -> type[Schema]:
         """Return the query string schema with the common list parameters and the filters."""
-        if not self._schema:
-            keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
-            parameters: dict[str, Any] = {
-                "cursor": Str(max_length=2000, metadata={"pattern": cursors.PATTERN}),
-                "page_size": QueryInt(
-                    minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE
-                ),
-                "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
-            }
-            if self.created:
-                period = {"created_after": UtcDateTime(), "created_before": UtcDateTime()}
-                parameters = {**period, **parameters}
-            base = self.filters or Schema
-            name = "".join(part.title() for part in operation.split("_")) + "Query"
-            self._schema.append(type(name, (base,), parameters))
-        return self._schema[0]
+        keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
+        parameters: dict[str, Any] = {
+            "cursor": Str(max_length=2000, metadata={"pattern": cursors.PATTERN}),
+            "page_size": QueryInt(minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE),
+            "sort": Str(load_default=self.sorts[0], validate=OneOf(keys)),
+        }
+        if self.created:
+            period = {"created_after": UtcDateTime(), "created_before": UtcDateTime()}
+            parameters = {**period, **parameters}
+        name = "".join(part.title() for part in operation.split("_")) + "Query"
+        return type(name, (self.filters or Schema,), parameters)
 
 
-@dataclass(frozen=True)
-class Declaration:
-    """The declaration of one route: who may call it, what it accepts and what it returns.
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """A declared operation: who may call it, what it accepts and what it returns.
+
+    Routes pass the classes of schemas; `Blueprint` creates the schemas and resolves the defaults.
 
     Attributes:
-        permission: a key of PERMISSIONS. Exactly one of `permission` and `access` is set.
-        access: "public", "user" or "control-plane".
+        name: name of the handler, which is also the id of the operation.
+        method: HTTP method.
+        path: path below `/api/v1`, with parameters in braces.
+        records: record type that the audit log uses if the name does not imply a type.
+        handler: function that calls the service.
+        permission: a key of PERMISSIONS. Routes declare exactly one of `permission` and `access`.
+        access: "public", "user" or "control-plane", or the name of the role that `permission`
+            requires.
         limit: a key of LIMITS.
         body: schema of the JSON body, or of the URL-encoded form if `form` is set.
         body_optional: whether a request may have no body. The schema must then have no required
             fields.
-        query: schema of the query string, or a Listing for lists.
+        query: schema of the query string. Routes pass a Listing for lists.
+        listing: the Listing of a list.
         upload: schema of a multipart body that is accepted as an alternative to JSON.
         form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
         returns: schema of the record in the response, or a File.
@@ -81,33 +87,82 @@ class Declaration:
             have a permission.
         nullable: whether the handler may return None. `data` is then null.
         picture: function that renders the handler's result for requests that accept images.
+        respond: function that builds the response for a result of the handler.
     """
 
-    permission: str | None = None
-    access: str | None = None
+    name: str
+    method: str
+    path: str
+    records: str
+    handler: Callable[..., object]
+    permission: str | None
+    access: str
     limit: str | None = None
-    body: type[Schema] | None = None
+    body: Schema | None
     body_optional: bool = False
-    query: type[Schema] | Listing | None = None
-    upload: type[UploadSchema] | None = None
+    query: Schema | None
+    listing: Listing | None
+    upload: UploadSchema | None
     form: bool = False
     returns: type[Schema] | File | None = None
     status: int = 200
     revision: str | None = None
-    writes: bool | None = None
+    writes: bool
     text_ids: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
-    max_body: int | None = None
+    max_body: int
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
-    keys: bool | None = None
+    keys: bool
     nullable: bool = False
-    picture: Render | None = None
+    picture: responses.Render | None = None
+    respond: Callable[[Any], Response] = field(init=False)
 
-    def check(self, path: str) -> None:
-        """Raise TypeError if the declaration is contradictory or names an unknown limit."""
-        if (self.permission is None) == (self.access is None):
-            raise TypeError(f"{path}: declare either `permission` or `access`")
+    def __post_init__(self) -> None:
+        """Check the declaration, and build `respond`.
+
+        Raises TypeError if the declaration is contradictory or names an unknown limit.
+        """
         if self.limit is not None and self.limit not in LIMITS:
-            raise TypeError(f"{path}: unknown limit {self.limit}")
+            raise TypeError(f"{self.path}: unknown limit {self.limit}")
         if self.form and (self.body is None or self.upload is not None):
-            raise TypeError(f"{path}: a form requires a body, and cannot have an upload")
+            raise TypeError(f"{self.path}: a form requires a body, and cannot have an upload")
+        respond = _build_responder(self)
+        if self.picture is not None:
+            respond = responses.negotiate_picture(respond, self.picture)
+        object.__setattr__(self, "respond", respond)
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the names of the response fields whose values are shown only once."""
+        if not isinstance(self.returns, type):
+            return ()
+        members = self.returns().dump_fields.items()
+        return tuple(name for name, member in members if isinstance(member, ShownOnce))
+
+    @property
+    def in_organization(self) -> bool:
+        """Return whether the operation works inside one organization."""
+        return self.access in Role.__members__
+
+    @property
+    def supports_idempotency_key(self) -> bool:
+        """Return whether the operation accepts an idempotency key for at least some bodies."""
+        return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
+
+    def accepts_idempotency_key(self, body: dict[str, Any]) -> bool:
+        """Return whether a request with this body accepts an idempotency key."""
+        return self.idempotent(body) if callable(self.idempotent) else self.supports_idempotency_key
+
+
+def _build_responder(op: Operation) -> Callable[[Any], Response]:
+    returns, status = op.returns, op.status
+    if isinstance(returns, File):
+        return responses.build_download
+    if returns is None:
+        return lambda _result: Response(status=status)
+    dump = responses.get_dumper(returns, many=op.listing is not None)
+    if op.nullable:
+        return lambda result: responses.build_response(
+            result, None if result is None else dump, status
+        )
+    return lambda result: responses.build_response(result, dump, status)

@@ -13,7 +13,7 @@ from app.kit.api import components, documentation_pages, requests, routing
 from app.kit.api import fields as kit_fields
 from app.kit.api.alternatives import NEVER
 from app.kit.api.blueprint import PREFIX, Blueprint
-from app.kit.api.operation import Operation
+from app.kit.api.declarations import Operation
 from app.kit.api.requests import RevisionRead
 
 TITLE = "Labeling and Review Service"

@@ -1,10 +1,8 @@
-"""Declared operations, and the steps that serve a request."""
+"""The steps in which a declared operation serves a request."""
 
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, g, request
@@ -25,70 +23,16 @@ from app.kit import (
     tokens,
 )
 from app.kit.api import requests, uploads
-from app.kit.api.declarations import Listing
-from app.kit.api.fields import UploadSchema
+from app.kit.api.declarations import Operation
 from app.kit.errors import ApiError
 from app.kit.permissions import Role, require_role
+from app.kit.ports import Port
 from app.kit.principal import Authenticator, Caller
 
-_authenticator: Authenticator | None = None
+authenticator = Port[Authenticator]()
+"""Authenticates callers. `app.api` binds it."""
 ORG_HEADER = "X-Org-Slug"
 _LONG_BODY_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A declared operation (see `Declaration`).
-
-    `access` is the name of a role, or public, user or control-plane. `records` is the record type
-    that the audit log uses if the name does not imply a type. `secrets` are the names of the
-    response fields whose values are shown only once.
-    """
-
-    name: str
-    method: str
-    path: str
-    access: str
-    permission: str | None
-    limit: str | None
-    body: Schema | None
-    body_optional: bool
-    query: Schema | None
-    listing: Listing | None
-    upload: UploadSchema | None
-    form: bool
-    respond: Callable[[Any], Response]
-    status: int
-    revision: str | None
-    writes: bool
-    text_ids: tuple[str, ...]
-    numbers: tuple[str, ...]
-    max_body: int
-    idempotent: bool | Callable[[dict[str, Any]], bool]
-    keys: bool
-    secrets: tuple[str, ...]
-    records: str
-    handler: Callable[..., object]
-
-    @property
-    def in_organization(self) -> bool:
-        """Return whether the operation works inside one organization."""
-        return self.access in Role.__members__
-
-    @property
-    def supports_idempotency_key(self) -> bool:
-        """Return whether the operation accepts an idempotency key for at least some bodies."""
-        return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
-
-    def accepts_idempotency_key(self, body: dict[str, Any]) -> bool:
-        """Return whether a request with this body accepts an idempotency key."""
-        return self.idempotent(body) if callable(self.idempotent) else self.supports_idempotency_key
-
-
-def bind_authenticator(authenticator: Authenticator) -> None:
-    """Set the authenticator. `app.api` calls this function once."""
-    global _authenticator  # noqa: PLW0603 - bound once at start
-    _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
@@ -219,7 +163,6 @@ def _check_api_key(op: Operation, caller: Caller) -> None:
 
 
 def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
-    assert _authenticator is not None, "no authenticator is bound"
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         token = tokens.parse_bearer(authorization)
@@ -230,11 +173,11 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
                 slug = ""  # PostgreSQL rejects NUL, so respond as for an unknown slug
-        return _authenticator.by_token(token, slug)
+        return authenticator.get().by_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
         raise tokens.invalid()
-    caller = _authenticator.by_api_key(key)
+    caller = authenticator.get().by_api_key(key)
     if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
     return caller

@@ -1,6 +1,7 @@
 """Reading and validation of request bodies, query strings, path parameters and If-Match."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 from uuid import UUID
@@ -237,14 +238,10 @@ def _list_declared_names(schema: Schema) -> set[str]:
     return {field.data_key or name for name, field in schema.load_fields.items()}
 
 
+@cache
 def _find_list_parameters(schema: Schema) -> frozenset[str]:
-    """Return the names of the parameters that are lists. The result is cached in the schema."""
-    names: frozenset[str] | None = getattr(schema, "_list_names", None)
-    if names is None:
-        lists = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
-        names = frozenset(lists)
-        schema._list_names = names  # type: ignore[attr-defined]  # noqa: SLF001
-    return names
+    """Return the names of the parameters that are lists."""
+    return frozenset(n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
 
 
 def parse_record_id(text: str) -> UUID:

@@ -1,9 +1,9 @@
-"""Builders for responses: JSON envelopes and their schemas, entity tags, and file downloads."""
+"""Builders for responses: JSON envelopes and their schemas, entity tags, pictures and downloads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import orjson
@@ -17,6 +17,11 @@ from app.kit.pagination import Page
 from app.kit.permissions import Role
 
 _JSON_OPTIONS = orjson.OPT_UTC_Z
+PictureFormat = Literal["png", "svg"]
+Render = Callable[[Any, PictureFormat], bytes]
+"""A function that renders a handler's result as a picture."""
+_JSON = "application/json"
+_PICTURE_FORMATS: dict[str, PictureFormat] = {"image/png": "png", "image/svg+xml": "svg"}
 
 
 class PageMeta(Schema):
@@ -116,6 +121,35 @@ def build_response(result: object, dump: Dumper | None, status: int) -> Response
     if isinstance(data, dict) and data.get("revision") is not None:
         headers["ETag"] = f'"{data["revision"]}"'
     return build_json_response(encode({"data": data, "meta": reply.meta}), status, headers)
+
+
+def negotiate_picture(
+    respond: Callable[[Any], Response], render: Render
+) -> Callable[[Any], Response]:
+    """Return a responder that renders the result if the request prefers a picture to JSON.
+
+    For any other `Accept` header, the response is JSON.
+    """
+
+    def respond_as_accepted(result: object) -> Response:
+        media_type = request.accept_mimetypes.best_match([_JSON, *_PICTURE_FORMATS], default=_JSON)
+        picture_format = _PICTURE_FORMATS.get(media_type)
+        if picture_format is None:
+            response = respond(result)
+        else:
+            data = result.data if isinstance(result, Reply) else result
+            response = Response(render(data, picture_format), mimetype=media_type)
+            # An SVG that is opened as a page must not run scripts.
+            response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+        response.vary.add("Accept")
+        return response
+
+    return respond_as_accepted
+
+
+def build_picture_content() -> dict[str, Any]:
+    """Return the OpenAPI `content` of a response that may be a picture, by media type."""
+    return {name: {"schema": {"type": "string", "format": "binary"}} for name in _PICTURE_FORMATS}
 
 
 def _build_disposition(name: str, *, inline: bool) -> str:

@@ -2,50 +2,260 @@
 
 Totals and statistics are sums of a few cells. A cell is the number of rows with one combination of
 facets. Triggers append the changes that each statement makes to a table of deltas, so that writers
-never wait for each other. A job folds the deltas into the cells. Readers add the cells and the
-remaining deltas. To count another list, see docs/contributors/counters.md.
+never wait for each other. A job folds the deltas into the cells (`upkeep`). The functions below
+build SQL expressions for the statements of features. They add the cells and the remaining deltas in
+one statement, so that a count is exact for its snapshot. To count another list, see
+docs/contributors/counters.md.
 """
 
-from app.kit.counters.reading import (
-    Between,
-    build_between,
-    build_prepared_total,
-    build_total,
-    count,
-    select_cells,
-    select_cells_between,
-    select_combinations,
-    select_prepared_cells,
-)
-from app.kit.counters.sources import SOURCES, Cube, Source
-from app.kit.counters.sql import (
-    BucketSpan,
-    Parameter,
-    PreparedSpan,
-    UpperBound,
-    list_bound_names,
-    list_bound_values,
-)
-from app.kit.counters.upkeep import fold_backlog
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
-__all__ = [
-    "SOURCES",
-    "Between",
-    "BucketSpan",
-    "Cube",
-    "Parameter",
-    "PreparedSpan",
-    "Source",
-    "UpperBound",
-    "build_between",
-    "build_prepared_total",
-    "build_total",
-    "count",
-    "fold_backlog",
-    "list_bound_names",
-    "list_bound_values",
-    "select_cells",
-    "select_cells_between",
-    "select_combinations",
-    "select_prepared_cells",
-]
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    String,
+    Subquery,
+    func,
+    literal,
+    select,
+    union_all,
+)
+
+from app.kit import tenancy
+from app.kit.counters import spans
+from app.kit.counters.sources import Cube, Source
+from app.kit.counters.sql import (
+    ORGANIZATION_LIST,
+    BucketSpan,
+    PreparedSpan,
+    StatementBuilder,
+    Where,
+)
+from app.kit.periods import (
+    Column,
+    build_filter_conditions,
+    get_created_bounds,
+    remove_period,
+    within,
+)
+
+__all__ = ["BucketSpan", "Cube", "Source"]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A filter that restricts a list to a period.
+
+    Attributes:
+        bucket: the facet that is computed from `column`.
+        column: the column that contains the time.
+        after: start of the period (inclusive), or None for no bound.
+        before: end of the period (exclusive), or None for no bound.
+        rows: statement that selects the rows of the list regardless of the period. Its columns are
+            the facets to show and, if the source has one, the measure as `measure`. It is used to
+            count the rows in incomplete buckets at the edges of the period. An index must support
+            this count.
+    """
+
+    bucket: str
+    column: Column
+    after: datetime | None
+    before: datetime | None
+    rows: Select[Any]
+
+    def build_conditions(
+        self, after: datetime | None, before: datetime | None
+    ) -> list[ColumnElement[bool]]:
+        """Return the conditions for rows with `after <= column < before`."""
+        return within(self.column, after, before)
+
+    def split(
+        self, level: int
+    ) -> tuple[BucketSpan | None, list[tuple[int, list[ColumnElement[bool]]]]]:
+        """Split the period into a span of whole buckets and conditions for rows at its edges.
+
+        `level` is the level of the finest buckets. Returns the span, and pairs of a sign and
+        conditions. The sign is 1 if the rows are added to the count. It is -1 if they are
+        subtracted, because the buckets contain them but the period does not.
+        """
+        whole_period = self.build_conditions(self.after, self.before)
+        try:
+            first = None if self.after is None else spans.round_up(self.after, level)
+            end = None if self.before is None else spans.round_down(self.before, level)
+        except OverflowError:  # a bucket at the edge is outside the calendar
+            return None, [(1, whole_period)]
+        if first is not None and end is not None and first >= end:
+            return None, [(1, whole_period)]
+        edges: list[tuple[int, list[ColumnElement[bool]]]] = []
+        if first is not None:
+            edges.append((1, [*self.build_conditions(self.after, None), self.column <= first]))
+        if end is not None and end != self.before:
+            edges.append((1, [*within(self.column, None, self.before), self.column > end]))
+        elif end is not None:
+            # The bucket includes its end, but the period may not.
+            is_at_end = self.column == end
+            edges.append((1, [*within(self.column, None, self.before), is_at_end]))
+            edges.append((-1, [is_at_end]))
+        return BucketSpan(self.bucket, first, end), edges
+
+
+def select_cells(
+    source: Source,
+    shown_facets: Sequence[str],
+    where: Where,
+    *,
+    span: BucketSpan | None = None,
+    organization_id: UUID | None = None,
+) -> Subquery:
+    """Return a subquery for the cells of a source that match `where`.
+
+    Its columns are `shown_facets`, `n` and `total`. It may have several rows with the same facets,
+    which the caller must add up. Raises LookupError if no cube has all requested facets.
+    """
+    return _select_cells(
+        source, shown_facets, where, organization_id or tenancy.current_organization_id(), span
+    )
+
+
+def select_combinations(
+    source: Source,
+    facets: Sequence[str],
+    where: Where,
+    *,
+    organization_id: UUID | None = None,
+) -> Subquery:
+    """Return a subquery for the combinations of facets with at least one row that matches `where`.
+
+    Its columns are `facets`. Raises LookupError if no cube has all requested facets.
+    """
+    cells = select_cells(source, facets, where, organization_id=organization_id)
+    columns = [cells.c[name] for name in facets]
+    return select(*columns).group_by(*columns).having(func.sum(cells.c.n) > 0).subquery()
+
+
+def select_prepared_cells(
+    source: Source,
+    shown_facets: Sequence[str],
+    where: Where | None = None,
+    span: PreparedSpan | None = None,
+) -> Subquery:
+    """Return the same subquery as `select_cells` for use in a prepared statement.
+
+    The prepared statement has the parameter `organization_id`, and the parameters that `where` and
+    the span (`list_bound_names`) require. Without `where` and `span`, it reads all cells.
+    """
+    return _select_cells(source, shown_facets, where or {}, None, span)
+
+
+def _select_cells(
+    source: Source,
+    shown_facets: Sequence[str],
+    where: Where,
+    organization_id: UUID | None,
+    span: BucketSpan | PreparedSpan | None,
+) -> Subquery:
+    statement = StatementBuilder(organization_id)
+    sql = statement.select_cells(source, shown_facets, where, span)
+    columns = {**dict.fromkeys(shown_facets, String()), "n": BigInteger(), "total": BigInteger()}
+    return statement.as_select(sql, columns).subquery()
+
+
+def select_cells_between(
+    source: Source, shown_facets: Sequence[str], where: Where, between: Between
+) -> Subquery:
+    """Return a subquery like `select_cells` for the rows in a period.
+
+    It adds up whole buckets, and counts the rows at the edges of the period one by one.
+    """
+    bucket_cubes = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
+    level = bucket_cubes[-1].length if bucket_cubes else None
+    span, edges = between.split(level or spans.HOUR)
+    if level is None:
+        span, edges = None, [(1, between.build_conditions(between.after, between.before))]
+    parts: list[Select[Any]] = []
+    for sign, conditions in edges:
+        rows = between.rows.where(*conditions).subquery()
+        columns = (rows.c[name].label(name) for name in shown_facets)
+        measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
+        parts.append(select(*columns, literal(sign).label("n"), measure.label("total")))
+    if span is not None:
+        whole_cells = select_cells(source, shown_facets, where, span=span)
+        parts.append(select(*whole_cells.c))
+    return union_all(*parts).subquery()
+
+
+def build_total(
+    source: Source,
+    where: Where,
+    *,
+    between: Between | None = None,
+    organization_id: UUID | Sequence[UUID] | None = None,
+) -> ColumnElement[int]:
+    """Return an SQL expression for the number of rows of a source that match `where`.
+
+    It counts the rows of the current organization, or of the organizations in `organization_id`.
+    Raises LookupError if no cube has all requested facets.
+    """
+    counted_organization = organization_id
+    if counted_organization is None:
+        counted_organization = tenancy.current_organization_id()
+    if between is None or (between.after is None and between.before is None):
+        return _select_sum(source, where, counted_organization, None)
+    bucket_cubes = source.find_bucket_cubes(between.bucket, where, where)
+    if not bucket_cubes:
+        return count(between.rows.where(*between.build_conditions(between.after, between.before)))
+    span, edges = between.split(bucket_cubes[-1].length or 0)
+    result: ColumnElement[int] = literal(0, BigInteger)
+    for sign, conditions in edges:
+        rows = count(between.rows.where(*conditions))
+        result = result + rows if sign > 0 else result - rows
+    if span is not None:
+        result += _select_sum(source, where, counted_organization, span)
+    return result
+
+
+def build_filtered_total(
+    source: Source, model: Any, filters: Mapping[str, Any]
+) -> ColumnElement[int]:
+    """Return an SQL expression for the number of records of `model` that match `filters`.
+
+    `filters` are those of `periods.build_filter_conditions`. The columns must be facets of the
+    source, whose bucket for the creation time must be `created`.
+    """
+    facets = remove_period(filters)
+    rows = select(model.created_at).where(*build_filter_conditions(model, facets))
+    between = Between("created", model.created_at, *get_created_bounds(filters), rows)
+    return build_total(source, facets, between=between)
+
+
+def build_prepared_total(
+    source: Source, where: Where, *, many_organizations: bool = False
+) -> ColumnElement[int]:
+    """Return the same expression as `build_total` for use in a prepared statement.
+
+    The prepared statement has the parameter `organization_id`, or with `many_organizations` the
+    parameter `organization_ids`, a list.
+    """
+    return _select_sum(source, where, ORGANIZATION_LIST if many_organizations else None, None)
+
+
+def count(rows: Select[Any]) -> ColumnElement[int]:
+    """Return an SQL expression that counts the rows of a statement one by one."""
+    return select(func.count()).select_from(rows.subquery()).scalar_subquery()
+
+
+def _select_sum(
+    source: Source,
+    where: Where,
+    organization_id: UUID | Sequence[UUID] | str | None,
+    span: BucketSpan | None,
+) -> ColumnElement[int]:
+    statement = StatementBuilder(organization_id)
+    cells_sql = statement.select_cells(source, (), where, span)
+    sql = f"SELECT CAST(coalesce(sum(n), 0) AS bigint) AS n FROM ({cells_sql}) AS cells"  # noqa: S608
+    return statement.as_select(sql, {"n": BigInteger()}).scalar_subquery()

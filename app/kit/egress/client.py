@@ -5,7 +5,6 @@ import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
 from math import inf
 from time import monotonic
@@ -16,7 +15,7 @@ from requests.exceptions import RequestException
 
 from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
-from app.kit.egress.outcome import ErrorKind, RequestOutcome, classify
+from app.kit.egress.outcome import RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import Guard, ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, calling, connect
@@ -31,31 +30,6 @@ _LOOKUP_SECONDS = 5.0
 _FRAME_FACTOR = 8
 _HEADER_BYTES = 256 * 1024
 _RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
-
-
-@dataclass(slots=True)
-class _ReceivedResponse:
-    """The parts of a response that have been received so far."""
-
-    status_code: int | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
-
-    @property
-    def is_success(self) -> bool:
-        return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
-
-    def build_outcome(
-        self, seconds: float, error: str | None, kind: ErrorKind | None
-    ) -> RequestOutcome:
-        return RequestOutcome(
-            status_code=self.status_code,
-            headers=self.headers,
-            body=self.body,
-            duration_ms=round(seconds * 1000),
-            error=error,
-            error_kind=kind,
-        )
 
 
 class Egress:
@@ -151,21 +125,21 @@ class Egress:
         Raises:
             ValueError: the method or a header is malformed, or a header is reserved, such as Host.
         """
-        started_at, received = monotonic(), _ReceivedResponse()
+        started_at = monotonic()
         prepared = _prepare_request(method, headers or {}, body)
-        error: str | None = None
-        kind: ErrorKind | None = None
         max_bytes = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
         call = Call(self.policy, started_at + deadline, max_bytes, repeatable)
+        outcome = RequestOutcome()
         try:
-            response = self._send_request(prepared, url, call, received)
-            if received.is_success:
+            response = self._send_request(prepared, url, call, outcome)
+            if outcome.is_success:
                 call.shorten_deadline(success_body_seconds)
-            _read_body(response, call, max_response_bytes, received)
+            _read_body(response, call, max_response_bytes, outcome)
         except Exception as failure:  # noqa: BLE001 - hostile responses may raise any exception
-            kind, error = classify(failure)
-            log.debug("egress.failed", kind=kind, error=repr(failure))
-        return received.build_outcome(monotonic() - started_at, error, kind)
+            outcome.error_kind, outcome.error = classify(failure)
+            log.debug("egress.failed", kind=outcome.error_kind, error=repr(failure))
+        outcome.duration_ms = round((monotonic() - started_at) * 1000)
+        return outcome
 
     def session(
         self,
@@ -204,14 +178,14 @@ class Egress:
         return adapter
 
     def _send_request(
-        self, prepared: PreparedRequest, url: str, call: Call, received: _ReceivedResponse
+        self, prepared: PreparedRequest, url: str, call: Call, outcome: RequestOutcome
     ) -> Response:
         """Send the request, and read the status and the headers of the response."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
         response = self._send_with_retry(prepared, call)
-        received.status_code = response.status_code
-        received.headers = {name.lower(): value for name, value in response.headers.items()}
+        outcome.status_code = response.status_code
+        outcome.headers = {name.lower(): value for name, value in response.headers.items()}
         return response
 
     def _send_with_retry(self, prepared: PreparedRequest, call: Call) -> Response:
@@ -253,15 +227,15 @@ def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> Pr
     return prepared
 
 
-def _read_body(response: Response, call: Call, limit: int, received: _ReceivedResponse) -> None:
+def _read_body(response: Response, call: Call, limit: int, outcome: RequestOutcome) -> None:
     """Read at most `limit` bytes of the body. The connection is closed if the body is longer."""
     with calling(call):
         try:
             # The read after the last bytes raises if the body is incomplete.
-            while len(received.body) < limit and (
-                data := response.raw.read(limit - len(received.body), decode_content=False)
+            while len(outcome.body) < limit and (
+                data := response.raw.read(limit - len(outcome.body), decode_content=False)
             ):
-                received.body += data
+                outcome.body += data
         finally:
             # After a complete body the connection is already back in its pool.
             response.raw.close()

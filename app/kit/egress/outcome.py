@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import urllib3
@@ -24,9 +24,11 @@ class ErrorKind(StrEnum):
     PROTOCOL = "protocol"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestOutcome:
     """The outcome of a request: the response, or the reason for the failure.
+
+    The client fills it in while the response arrives.
 
     `status_code` is None if no status line was received. If `status_code` and `error` are both set,
     the response was interrupted after its headers. Names in `headers` are in lower case. `body` is
@@ -34,10 +36,10 @@ class RequestOutcome:
     nothing about the internal network.
     """
 
-    status_code: int | None
-    headers: Mapping[str, str]
-    body: bytes
-    duration_ms: int
+    status_code: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    duration_ms: int = 0
     error: str | None = None
     error_kind: ErrorKind | None = None
 

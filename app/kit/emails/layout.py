@@ -128,7 +128,8 @@ def render(
     layout_phrases = _find_layout_phrases(template.language)
     subject = _render_subject(template, texts)
     paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
-    footer = _render_footer(layout_phrases["footer"], service, public_url)
+    footer_values = {"service": service, "address": public_url}
+    footer = _insert_values(parse_phrase(layout_phrases["footer"]), footer_values)
     context: dict[str, Any] = {
         "language": template.language,
         "direction": get_text_direction(template.language),
@@ -159,10 +160,6 @@ def _render_plain_text(context: Mapping[str, Any]) -> str:
         f"-- \n{_join_parts(context['footer'])}\n",
     ]
     return "\n\n".join(blocks)
-
-
-def _render_footer(footer: str, service: str, address: str) -> list[PhrasePart]:
-    return _insert_values(parse_phrase(footer), {"service": service, "address": address})
 
 
 def _build_link(link: str, pages_url: str) -> str:

@@ -94,7 +94,6 @@ class Emails:
         values: Mapping[str, str | int | None],
         organization_id: UUID | None = None,
         message_id: str | None = None,
-        recipient: Mapping[str, Any] | None = None,
     ) -> None:
         """Queue an email in the running transaction. A worker sends it later.
 
@@ -109,7 +108,6 @@ class Emails:
             organization_id: the organization that the email belongs to. If the organization is
                 erased first, the email is not sent.
             message_id: the message id; by default, a new one is generated.
-            recipient: see `Email`.
 
         Raises:
             TemplateError: the template does not exist, or a value is missing (a programming error).
@@ -121,7 +119,6 @@ class Emails:
             values=values,
             organization_id=organization_id,
             message_id=message_id,
-            recipient=recipient,
         )
         self.enqueue_many([email])
 
@@ -243,8 +240,7 @@ def send(job: Job) -> None:
     """
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     emails = EMAILS_BY_FOLDER[job.args["folder"]]
-    # Jobs of earlier releases have no recipient.
-    recipient = email.pop("recipient", None)
+    recipient = email.pop("recipient")
     if recipient is not None and emails.find_address is not None:
         email["to"] = emails.find_address(recipient)
     if email["to"] is None:

@@ -1,5 +1,6 @@
 """The backlog of each queue: the number of due jobs, and the waiting time of the oldest job."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import text
@@ -12,6 +13,10 @@ from app.kit.jobs.queues import QUEUES, list_served_queues
 MAX_COUNTED_JOBS = 100_000
 """The maximum number of due jobs to count in a queue, so that reading metrics stays fast."""
 
+QUEUE_DEPTH = metrics.Gauge("labeling_queue_depth", "The number of due rows.", ("queue",))
+QUEUE_AGE = metrics.Gauge(
+    "labeling_queue_oldest_due_seconds", "The age of the oldest due row in seconds.", ("queue",)
+)
 _READ = text(
     f"""
     SELECT name AS queue,
@@ -56,9 +61,11 @@ def list_late_queues() -> dict[str, int]:
     return {row.queue: round(row.age) for row in read() if row.age > row.late_after}
 
 
-def read_for_metrics() -> list[metrics.QueueReading]:
-    """Return the backlog of every queue as metric readings."""
-    return [metrics.QueueReading(row.queue, row.depth, row.age) for row in read()]
+def read_for_metrics() -> Iterator[metrics.GaugeReading]:
+    """Yield the depth of every queue, and the age of its oldest due row, as gauge readings."""
+    for row in read():
+        yield QUEUE_DEPTH.build_reading(row.depth, row.queue)
+        yield QUEUE_AGE.build_reading(row.age, row.queue)
 
 
 metrics.register_collector("queues", read_for_metrics)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -92,28 +92,19 @@ class JobFilter:
     queue: str | None = None
     organization_id: UUID | None = None
 
-    def build_parameters(self) -> dict[str, Any]:
-        """Return the SQL parameters for this filter."""
-        return {
-            "status": self.status,
-            "function": self.function,
-            "queue": self.queue,
-            "organization_id": self.organization_id,
-        }
-
 
 def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
     """Return the newest jobs that match the filter, at most `limit`.
 
     Includes all organizations unless the filter names one.
     """
-    rows = db.session().execute(_LIST, {**job_filter.build_parameters(), "limit": limit})
+    rows = db.session().execute(_LIST, {**asdict(job_filter), "limit": limit})
     return [JobRecord(*row) for row in rows]
 
 
 def find_ids(job_filter: JobFilter) -> list[UUID]:
     """Return the ids of all jobs that match the filter, oldest first."""
-    return [row.id for row in db.session().execute(_FIND, job_filter.build_parameters())]
+    return [row.id for row in db.session().execute(_FIND, asdict(job_filter))]
 
 
 def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int]]:
@@ -123,7 +114,7 @@ def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int
     """
     ids: list[UUID] = []
     other_counts: Counter[str] = Counter()
-    for row in db.session().execute(_FIND, job_filter.build_parameters()):
+    for row in db.session().execute(_FIND, asdict(job_filter)):
         if _is_retryable(row.function):
             ids.append(row.id)
         else:
@@ -136,32 +127,40 @@ def _is_retryable(function: str) -> bool:
     return job_handler is not None and job_handler.retryable
 
 
-def retry(
+def change_in_batches(
     job_ids: Sequence[UUID],
+    change: Callable[[list[str]], int],
     checkpoint: Checkpoint,
-    report_progress: Callable[[int, int], None] = lambda _done, _total: None,
+    report_progress: Callable[[int, int], None],
 ) -> int:
-    """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
+    """Call `change` (`retry` or `discard`) with batches of ids, and return how many jobs changed.
 
     `checkpoint` commits after each batch. `report_progress` then receives the number of processed
-    ids and the total number of ids. Jobs that have not failed are skipped. The caller must have
-    bound all organizations.
-
-    Raises:
-        ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
-            batches stay committed.
+    ids and the total number of ids. If `change` raises an error, earlier batches stay committed.
+    The caller must have bound all organizations.
     """
-    done_count = 0
+    changed_count = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
-        rows = db.session().execute(_LOCK, {"ids": ids}).all()
-        for row in rows:
-            _prepare_retry(row)
-        db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
+        changed_count += change(ids)
         checkpoint()
-        done_count += len(rows)
         report_progress(start + len(ids), len(job_ids))
-    return done_count
+    return changed_count
+
+
+def retry(ids: list[str]) -> int:
+    """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
+
+    Jobs that have not failed are skipped.
+
+    Raises:
+        ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried.
+    """
+    rows = db.session().execute(_LOCK, {"ids": ids}).all()
+    for row in rows:
+        _prepare_retry(row)
+    db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
+    return len(rows)
 
 
 def _prepare_retry(row: Row[Any]) -> None:
@@ -173,24 +172,13 @@ def _prepare_retry(row: Row[Any]) -> None:
             job_handler.on_retry(row.args)
 
 
-def discard(
-    job_ids: Sequence[UUID],
-    checkpoint: Checkpoint,
-    report_progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> int:
+def discard(ids: list[str]) -> int:
     """Discard failed jobs: mark them as discarded, and return how many were marked.
 
-    `checkpoint` and `report_progress` are called after each batch, as in `retry`. Jobs that have
-    not failed are skipped.
+    Jobs that have not failed are skipped.
     """
-    done_count = 0
-    for start in range(0, len(job_ids), BATCH):
-        ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
-        result = db.session().execute(_DISCARD, {"ids": ids})
-        checkpoint()
-        done_count += int(result.rowcount)  # type: ignore[attr-defined]
-        report_progress(start + len(ids), len(job_ids))
-    return done_count
+    result = db.session().execute(_DISCARD, {"ids": ids})
+    return int(result.rowcount)  # type: ignore[attr-defined]
 
 
 def mark_reported() -> list[FailureCount]:

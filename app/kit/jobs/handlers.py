@@ -1,7 +1,7 @@
 """The registry of job functions, and the interface of a running job."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Event
 from time import monotonic
@@ -132,14 +132,22 @@ FailureCallback = Callable[[Job, str], None]
 RetryCallback = Callable[[dict[str, Any]], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Handler:
-    """A job handler: the function that runs the jobs, and the options from its declaration.
+    """The handler for the jobs named `name` (`feature.verb`). Use it as a decorator: `@handler(…)`.
+
+    The decorated function receives one `Job`, or with `batch` a list of jobs of one organization.
+    It runs with the organization bound, in a transaction that is committed afterwards. It may run
+    twice for the same job.
 
     Attributes:
         name: the value of `function` in the rows of its jobs.
-        function: the Python function that runs the jobs.
+        function: the Python function that runs the jobs; None until the decorator is applied.
         queue: one of `QUEUES`.
+        listens: the events that enqueue a job. The `args` of such a job contain `event_id`, `name`
+            and `data`. With `batch`, events that are emitted together become jobs of a second
+            handler, `…_many`. Workers of a release without this handler leave its jobs to other
+            workers.
         batch: whether the function takes a list of jobs.
         single_event_handler: the name of the handler for jobs with one event, if the jobs of this
             handler have several events. The function then receives the events as a list of jobs.
@@ -155,9 +163,10 @@ class Handler:
         retryable: whether an operator may retry a failed job.
     """
 
-    name: str
-    function: Callable[..., object]
+    name: str = field(kw_only=False)
+    function: Callable[..., object] | None = None
     queue: str = "default"
+    listens: Sequence[str] = ()
     batch: bool = False
     single_event_handler: str | None = None
     resumable: bool = False
@@ -166,85 +175,37 @@ class Handler:
     on_retry: RetryCallback | None = None
     retryable: bool = True
 
+    def __post_init__(self) -> None:
+        assert self.queue in QUEUES, f"unknown queue {self.queue}"
 
-@dataclass(frozen=True)
-class PeriodicJob:
-    """A job that is due whenever the Unix time is a multiple of `every` seconds."""
+    def __call__(self, function: F) -> F:
+        """Register the handler with `function`, subscribe it to its events, and return `function`.
 
-    name: str
-    every: int
-    function: str
-
-
-HANDLERS: dict[str, Handler] = {}
-SCHEDULE: dict[str, PeriodicJob] = {}
-
-
-def handler(
-    name: str,
-    *,
-    queue: str = "default",
-    listens: Sequence[str] = (),
-    batch: bool = False,
-    resumable: bool = False,
-    max_attempts: int | None = 5,
-    on_failure: FailureCallback | None = None,
-    on_retry: RetryCallback | None = None,
-    retryable: bool = True,
-) -> Callable[[F], F]:
-    """Register a function as the handler for jobs named `name` (`feature.verb`).
-
-    The function receives one `Job`, or with `batch` a list of jobs of one organization. It runs
-    with the organization bound, in a transaction that is committed afterwards. It may run twice for
-    the same job. `listens` lists the events that enqueue a job. The `args` of such a job contain
-    `event_id`, `name` and `data`. With `batch`, events that are emitted together become jobs of a
-    second handler, `…_many`. Workers of a release without this handler leave its jobs to other
-    workers. The other arguments are attributes of `Handler`.
-    """
-    assert queue in QUEUES, f"unknown queue {queue}"
-
-    def declare(function: F) -> F:
-        job_handler = Handler(
-            name=name,
-            function=function,
-            queue=queue,
-            batch=batch,
-            resumable=resumable,
-            max_attempts=max_attempts,
-            on_failure=on_failure,
-            on_retry=on_retry,
-            retryable=retryable,
-        )
-        _register(job_handler, listens)
+        For a batch handler, also register a second handler for jobs with several events.
+        """
+        HANDLERS[self.name] = replace(self, function=function)
+        group_name = f"{self.name}_many" if self.batch and self.listens else None
+        if group_name is not None:
+            HANDLERS[group_name] = Handler(
+                group_name,
+                function=function,
+                queue=self.queue,
+                single_event_handler=self.name,
+                max_attempts=None,
+            )
+        for event in self.listens:
+            events.subscribe(event, self.name, self.queue, group_function=group_name)
+        if self.max_attempts is not None:
+            metrics.JOBS_GIVEN_UP.show_at_start(self.name)
         return function
 
-    return declare
 
-
-def _register(job_handler: Handler, listens: Sequence[str]) -> None:
-    HANDLERS[job_handler.name] = job_handler
-    _subscribe(job_handler, listens)
-    if job_handler.max_attempts is not None:
-        metrics.JOBS_GIVEN_UP.show_at_start(job_handler.name)
-
-
-def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:
-    """Subscribe a handler to events.
-
-    For a batch handler, also register a second handler for jobs with several events.
-    """
-    name, queue = job_handler.name, job_handler.queue
-    group_name = f"{name}_many" if job_handler.batch and listens else None
-    if group_name is not None:
-        HANDLERS[group_name] = Handler(
-            name=group_name,
-            function=job_handler.function,
-            queue=queue,
-            single_event_handler=name,
-            max_attempts=None,
-        )
-    for event in listens:
-        events.subscribe(event, name, queue, group_function=group_name)
+handler = Handler
+"""The name of `Handler` for its use as a decorator."""
+HANDLERS: dict[str, Handler] = {}
+SCHEDULE: dict[str, int] = {}
+"""The periodic jobs: the names of their handlers, and the seconds between two due times. A job is
+due whenever the Unix time is a multiple of these seconds."""
 
 
 def periodic(name: str, *, every: int) -> None:
@@ -252,7 +213,7 @@ def periodic(name: str, *, every: int) -> None:
 
     It runs once at each due time, regardless of the number of relays.
     """
-    SCHEDULE[name] = PeriodicJob(name, every, name)
+    SCHEDULE[name] = every
 
 
 Batches = list[list[Any]]

@@ -9,11 +9,12 @@ Processes that are not needed therefore use neither memory nor connections.
 """
 
 import gc
+import mmap
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
@@ -28,7 +29,6 @@ from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the for
 from app.kit.jobs.queues import GROUPS, QueueGroup, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, consume, stop_on_signals
-from app.kit.jobs.wake_ups import SIGNAL, WakeUps
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -40,7 +40,9 @@ SOURCE_STOP_SECONDS = 7.5
 _BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
-_WATCHED_SIGNALS = {signal.SIGCHLD, SIGNAL, *_STOP_SIGNALS}
+_WAKE_UP_SIGNAL = signal.SIGUSR1
+"""The signal that notifies the parent process of new requests in `WakeUps`."""
+_WATCHED_SIGNALS = {signal.SIGCHLD, _WAKE_UP_SIGNAL, *_STOP_SIGNALS}
 
 Target = Callable[[Flask, Event], None]
 
@@ -63,6 +65,32 @@ class Child:
     def is_stopped(self) -> bool:
         """Return whether the process is neither running nor about to be restarted."""
         return self.process is None and self.restarts.due_at is None
+
+
+class WakeUps:
+    """The queue groups for which the relay has requested processes, because they have waiting jobs.
+
+    The relay and its parent share a byte of memory for each group, so requests cannot queue up.
+    Create this object in the parent, before the fork.
+    """
+
+    def __init__(self) -> None:
+        self._positions = {group: position for position, group in enumerate(GROUPS)}
+        self._flags = mmap.mmap(-1, len(self._positions))
+        self._parent = os.getpid()
+
+    def request(self, groups: Iterable[str]) -> None:
+        """Make the parent process start the processes of `groups` that are not running."""
+        for group in groups:
+            self._flags[self._positions[group]] = True
+        os.kill(self._parent, _WAKE_UP_SIGNAL)
+
+    def pop_groups(self) -> set[str]:
+        """Return the requested groups, and clear the requests."""
+        groups = {group for group, position in self._positions.items() if self._flags[position]}
+        for group in groups:
+            self._flags[self._positions[group]] = False
+        return groups
 
 
 def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True) -> list[Child]:
@@ -132,7 +160,7 @@ def main(app: Flask) -> int:
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
     settings = container.settings()
-    wake_ups = WakeUps(GROUPS)
+    wake_ups = WakeUps()
     children = list_children(settings.job_workers, wake_ups, outbound=settings.outbound)
     gc.collect()
     gc.freeze()

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+import orjson
 from flask import Flask
+from sqlalchemy import text
 
 from app.kit import audit, db, events, metrics, tenancy
-from app.kit.jobs import claims, groups
+from app.kit.jobs import claims
 from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded, stopping
@@ -27,6 +29,19 @@ _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10
 _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
+# The new jobs keep the creation time, because it determines which webhooks get the events. They
+# start with one attempt or with the fault count of the original job, and therefore run alone.
+_SPLIT = text(
+    """
+    INSERT INTO jobs
+        (id, organization_id, queue, function, args, request_id, event_id, created_at,
+         attempts, faults)
+    SELECT gen_random_uuid(), organization_id, queue, :function, event, request_id,
+           CAST(event ->> 'event_id' AS uuid), created_at, :attempts, :faults
+    FROM jobs CROSS JOIN unnest(CAST(:events AS jsonb[])) AS event
+    WHERE id = :id
+    """
+)
 
 
 def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
@@ -87,6 +102,7 @@ def _call_handler(
 ) -> str:
     """Call the handler, record the outcome, and return the name of the outcome for the metrics."""
     lease = jobs[0].lease
+    assert job_handler.function is not None
     try:
         with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
             job_handler.function(
@@ -160,15 +176,29 @@ def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> 
 def _split_group(
     job_handler: Handler, claimed_job: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
 ) -> bool:
-    """Split a job with several events into one job for each event.
+    """Split a job with several events (`events.emit_many`) into one job for each event.
 
-    Returns False and does nothing if the handler's jobs do not have several events.
+    One row for several events costs the database much less than a row for each event. But an event
+    that causes errors or faults must not affect the other events. The new jobs start with `faults`
+    consecutive faults, or with one attempt if `faults` is 0. Returns False and does nothing if the
+    handler's jobs do not have several events.
     """
-    single_event_handler = job_handler.single_event_handler
-    if single_event_handler is None:
+    if job_handler.single_event_handler is None:
         return False
     log.warning("job.split", function=job_handler.name, job=str(claimed_job.id), error=error)
-    _write_outcome(lambda: groups.split(lease, claimed_job, single_event_handler, faults=faults))
+    values = {
+        "function": job_handler.single_event_handler,
+        "events": [orjson.dumps(event).decode() for event in claimed_job.args["events"]],
+        "id": claimed_job.id,
+        "attempts": 0 if faults else 1,
+        "faults": faults,
+    }
+
+    def write() -> None:
+        if claims.finish(lease):
+            db.session().execute(_SPLIT, values)
+
+    _write_outcome(write)
     return True
 
 

@@ -8,10 +8,9 @@ from datetime import datetime
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit import db, purging
-from app.kit.db import Checkpoint
-from app.kit.jobs import handlers
-from app.kit.jobs.model import enqueue
+from app.kit import db
+from app.kit.jobs import enqueue
+from app.kit.jobs.handlers import SCHEDULE
 
 
 class ScheduleRun(db.Base):
@@ -36,28 +35,11 @@ _CLAIM = text(
 )
 
 
-def enqueue_due_jobs() -> int:
-    """Enqueue the periodic jobs that are due, and return how many were enqueued.
+def enqueue_due_jobs() -> None:
+    """Enqueue the periodic jobs that are due.
 
     Runs in the caller's transaction. A job whose previous run has not finished is skipped.
     """
-    entries = list(handlers.SCHEDULE.values())
-    values = {
-        "names": [entry.name for entry in entries],
-        "every": [entry.every for entry in entries],
-    }
-    due_names = list(db.session().scalars(_CLAIM, values))
-    return sum(
-        enqueue(
-            handlers.SCHEDULE[name].function,
-            {},
-            organization_id=None,
-            unique_key=f"periodic:{name}",
-        )
-        for name in due_names
-    )
-
-
-def purge(checkpoint: Checkpoint) -> None:
-    """Delete schedule runs that are older than a week, one batch per transaction."""
-    purging.purge("schedule_runs", "started_at < now() - interval '7 days'", checkpoint)
+    values = {"names": list(SCHEDULE), "every": list(SCHEDULE.values())}
+    for name in db.session().scalars(_CLAIM, values).all():
+        enqueue(name, {}, organization_id=None, unique_key=f"periodic:{name}")

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from app.kit import container, idempotency
-from app.kit.jobs import schedule
+from app.kit import container
 from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 
@@ -11,10 +10,13 @@ _MAX_STAGED_AGE = timedelta(hours=24)
 """The age after which a staged file is deleted. An export may write to a staged file for hours. A
 batch of a crawl keeps its staged files for up to 90 minutes: 16 documents, 3 at a time, 15 minutes
 each."""
+# Idempotency keys expire after `idempotency.RETENTION`.
 _OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),
     ("outbox_events", "created_at < now() - interval '7 days'"),
+    ("idempotency_keys", "created_at < now() - interval '24 hours'"),
+    ("schedule_runs", "started_at < now() - interval '7 days'"),
 )
 
 
@@ -23,8 +25,6 @@ def purge(job: Job) -> None:
     """Delete old finished jobs, events, idempotency keys and schedule runs."""
     for table, condition in _OLD_ROWS:
         purge_rows(table, condition, job.checkpoint)
-    idempotency.purge(job.checkpoint)
-    schedule.purge(job.checkpoint)
 
 
 @handler("kit.sweep", queue="maintenance")

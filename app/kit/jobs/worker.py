@@ -1,17 +1,19 @@
 """The worker, which claims due jobs from the queues of a group and runs them (`runs`)."""
 
+import mmap
 import threading
 import time
 from collections.abc import Sequence
+from uuid import UUID
 
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import container, db, metrics, tenancy
-from app.kit.jobs import claims, slots, turns
+from app.kit.jobs import claims, slots
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import HANDLERS, stopping
-from app.kit.jobs.queues import GROUPS, Queue, count_local_slots, list_queues
+from app.kit.jobs.queues import GROUPS, QUEUES, Queue, count_local_slots, list_queues
 from app.kit.jobs.runs import run
 from app.kit.logging import get_logger
 
@@ -22,6 +24,12 @@ SLICE_SECONDS = 20.0
 SLOW_SECONDS = 30.0
 """The time in seconds after which a job does not use a slot of a queue with spare slots."""
 _POLL_SECONDS = 0.1
+_KEY_BYTES = 16
+# The round-robin position of each queue, shared by all worker processes of this machine: the
+# fairness key that the queue served last. The parent process imports this module, and so maps the
+# memory, before it forks. A partial write is harmless, because any value is a valid position.
+_last_served_keys = mmap.mmap(-1, _KEY_BYTES * len(QUEUES))
+_key_offsets = {name: _KEY_BYTES * number for number, name in enumerate(QUEUES)}
 
 
 def drain(group_name: str) -> None:
@@ -152,18 +160,29 @@ def run_next(app: Flask, queue: Queue) -> int:
 def _claim_jobs(queue: Queue) -> list[ClaimedJob]:
     quota = slots.get_quota(queue, container.current().redis)
     batch_functions = [job_handler.name for job_handler in HANDLERS.values() if job_handler.batch]
-    last_served_key = turns.get_last_served_key(queue.name)
     with (
         tenancy.across_organizations(reason="claims every organization's jobs in turn"),
         db.transaction(),
     ):
         jobs = claims.claim(
             queue.name,
-            last_served_key=last_served_key,
+            last_served_key=get_last_served_key(queue.name),
             quota=quota,
             batch_functions=batch_functions,
         )
     if jobs:
-        turns.set_last_served_key(queue.name, claims.get_fairness_key(jobs[0]))
+        set_last_served_key(queue.name, claims.get_fairness_key(jobs[0]))
         metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
     return jobs
+
+
+def get_last_served_key(queue: str) -> UUID:
+    """Return the fairness key (`claims.get_fairness_key`) that `queue` served last."""
+    offset = _key_offsets[queue]
+    return UUID(bytes=_last_served_keys[offset : offset + _KEY_BYTES])
+
+
+def set_last_served_key(queue: str, key: UUID) -> None:
+    """Store `key` as the fairness key that `queue` served last."""
+    offset = _key_offsets[queue]
+    _last_served_keys[offset : offset + _KEY_BYTES] = key.bytes

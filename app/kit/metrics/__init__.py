@@ -7,33 +7,10 @@ counts to sums in Redis (`store`). The route `/metrics` in every API process sho
 
 from app.kit import logging
 from app.kit.metrics.counters import Counter, Histogram, HistogramSeries
-from app.kit.metrics.page import (
-    Gauge,
-    GaugeReading,
-    QueueReading,
-    register_collector,
-    render,
-)
+from app.kit.metrics.page import Gauge, GaugeReading, register_collector, render
 from app.kit.metrics.store import STORE
 
-__all__ = [
-    "DELIVERIES",
-    "JOBS",
-    "JOBS_GIVEN_UP",
-    "LEASE_EXPIRIES",
-    "LOGINS_TURNED_AWAY",
-    "RATE_LIMIT_STORE_FAILURES",
-    "STORAGE_REFUSALS",
-    "Counter",
-    "Gauge",
-    "GaugeReading",
-    "QueueReading",
-    "flush",
-    "observe_request",
-    "register_collector",
-    "render",
-    "set_client_factory",
-]
+__all__ = ["Counter", "Gauge", "GaugeReading", "register_collector", "render"]
 
 set_client_factory = STORE.set_client_factory
 flush = STORE.flush

@@ -44,28 +44,13 @@ class GaugeReading(NamedTuple):
     value: float
 
 
-class QueueReading(NamedTuple):
-    """The number of due rows in a queue, and the age of the oldest row in seconds.
-
-    The age is 0 if no row is due.
-    """
-
-    queue: str
-    depth: int
-    oldest_seconds: float
-
-
-QUEUE_DEPTH = Gauge("labeling_queue_depth", "The number of due rows.", ("queue",))
-QUEUE_AGE = Gauge(
-    "labeling_queue_oldest_due_seconds", "The age of the oldest due row in seconds.", ("queue",)
-)
 STORE_UP = Gauge(
     "labeling_metrics_store_up",
     "1 while Redis responds, else 0. While it is 0, this page has no counters and histograms.",
 )
 COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Failed attempts to read gauges.")
 
-GaugeCollector = Callable[[], Iterable[GaugeReading | QueueReading]]
+GaugeCollector = Callable[[], Iterable[GaugeReading]]
 _collectors: dict[str, GaugeCollector] = {}
 
 
@@ -109,17 +94,12 @@ class _PageCollector(Collector):
 def _read_gauges() -> Iterator[GaugeReading]:
     for name, collector in list(_collectors.items()):
         try:
-            collected = list(collector())
+            readings = list(collector())
         except Exception:  # metrics are most important while something is down
             COLLECTOR_FAILURES.inc()
             log.warning("metrics.collector_failed", collector=name, exc_info=True)
             continue
-        for reading in collected:
-            if isinstance(reading, QueueReading):
-                yield QUEUE_DEPTH.build_reading(reading.depth, reading.queue)
-                yield QUEUE_AGE.build_reading(reading.oldest_seconds, reading.queue)
-            else:
-                yield reading
+        yield from readings
 
 
 def _build_gauges(readings: Iterable[GaugeReading]) -> Iterable[Metric]:

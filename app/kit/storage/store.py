@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from app.kit.storage.backend import Backend
@@ -23,8 +22,9 @@ from app.kit.storage.keys import (
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import DiskReserve
-from app.kit.storage.streams import CHUNK_BYTES, FileStream
 
+_CHUNK_BYTES = 64 * 1024
+"""The default size of a chunk. One chunk stays in memory for each client that does not read."""
 _CHECK_BYTES = 1024 * 1024
 """The number of bytes written to a file after which the free space is checked again."""
 
@@ -106,17 +106,35 @@ class StagedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._is_open:
             self._is_open = False
             # If this fails, `sweep` deletes the file later. The original error is more important.
             with suppress(StorageUnavailable, OSError):
                 self._writer.abort()
+
+
+class FileStream(Iterator[bytes]):
+    """An iterator over the chunks of a stored file. It closes the file at the end."""
+
+    def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
+        self._file = file
+        self._remaining = remaining
+        self._chunk = chunk
+
+    def __next__(self) -> bytes:
+        count = self._chunk if self._remaining is None else min(self._chunk, self._remaining)
+        data = self._file.read(count) if not self._file.closed else b""
+        if not data:
+            self.close()
+            raise StopIteration
+        if self._remaining is not None:
+            self._remaining -= len(data)
+        return data
+
+    def close(self) -> None:
+        """Close the file. Call this if the iteration stops before the end of the file."""
+        self._file.close()
 
 
 class Storage:
@@ -178,7 +196,7 @@ class Storage:
         return self._backend.open(check_key(key))
 
     def stream(
-        self, key: str, start: int = 0, end: int | None = None, *, chunk: int = CHUNK_BYTES
+        self, key: str, start: int = 0, end: int | None = None, *, chunk: int = _CHUNK_BYTES
     ) -> FileStream:
         """Return an iterator over the bytes from `start` to `end` (exclusive), in chunks.
 

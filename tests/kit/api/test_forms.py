@@ -10,7 +10,7 @@ from marshmallow import EXCLUDE
 
 from app import endpoints
 from app.kit.api import requests
-from app.kit.api.blueprint import Declaration
+from app.kit.api.blueprint import Blueprint
 from app.kit.api.documentation import list_operations
 from app.kit.api.fields import Schema, Str
 from app.kit.errors import ApiError
@@ -115,9 +115,9 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("members", [{"form": True}, {"body": Letter, "upload": Letter}])
 def test_a_form_is_the_only_kind_of_body(members: dict[str, Any]) -> None:
-    declaration = Declaration(**{"access": "public", "form": True, **members})
-    with pytest.raises(TypeError):
-        declaration.check("/letters")
+    declare = Blueprint("letters").post("/letters", **{"access": "public", "form": True, **members})
+    with pytest.raises(TypeError, match="a form requires a body"):
+        declare(_read)
 
 
 def test_forms_are_described(app: Flask) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.kit.api import blueprint, responses
+from app.kit.api import responses
 from app.kit.api.blueprint import Blueprint
 from app.kit.api.fields import Schema, Str
 
@@ -41,4 +41,4 @@ def test_the_envelope_says_so_under_a_name_of_its_own() -> None:
     plain = responses.build_envelope(Thing, many=False)
     assert plain.__name__ == "ThingResponse"
     assert plain().validate({"data": None, "meta": {}}) != {}
-    assert blueprint.Declaration(access="user").nullable is False
+    assert _operation(None).nullable is False

@@ -12,8 +12,9 @@ from sqlalchemy import select, text
 
 from app.documents.artifacts.counters import ARTIFACTS
 from app.kit import counters, db, tenancy
-from app.kit.counters import SOURCES, upkeep
+from app.kit.counters import upkeep
 from app.kit.counters.models import CountCube, CountSource
+from app.kit.counters.sources import SOURCES
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
 from tests.factories.counts import (

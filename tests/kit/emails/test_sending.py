@@ -4,7 +4,7 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
 from uuid import uuid4
@@ -12,7 +12,6 @@ from uuid import uuid4
 import psutil
 import pytest
 import trustme
-from aiosmtpd.controller import Controller
 from flask import Flask
 from sqlalchemy import text
 
@@ -22,7 +21,7 @@ from app.kit.emails import Emails
 from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.waiting import wait_until
 
@@ -36,27 +35,6 @@ ROWS = text(
 @pytest.fixture
 def letters() -> Emails:
     return mailing.emails
-
-
-@pytest.fixture
-def inbox() -> Inbox:
-    return Inbox()
-
-
-@pytest.fixture
-def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
-    running: list[Controller] = []
-
-    def start(**options: object) -> int:
-        controller = inbox_server(inbox, authenticator=inbox.authenticate, **options)
-        controller.start()
-        running.append(controller)
-        return int(controller.port)
-
-    yield start
-    inbox.hold = ""
-    for controller in running:
-        controller.stop()
 
 
 def enqueue(app: Flask, letters: Emails, *, to: str = "anna@example.com") -> str:

@@ -8,9 +8,8 @@ from flask import Flask
 from app.kit import container
 from app.kit.egress import EgressRefused
 from app.kit.jobs import backlog, processes
-from app.kit.jobs.queues import GROUPS
+from app.kit.jobs.processes import WakeUps
 from app.kit.jobs.relay import Relay
-from app.kit.jobs.wake_ups import WakeUps
 from app.kit.mail import MailFailed
 from tests.factories import Org, claim_jobs_of
 from tests.kit.jobs.workshop import declared, enqueue, rows
@@ -26,7 +25,7 @@ def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
 
 @pytest.mark.usefixtures("closed")
 def test_no_process_serves_other_hosts() -> None:
-    names = {child.name for child in processes.list_children(1, WakeUps(GROUPS), outbound=False)}
+    names = {child.name for child in processes.list_children(1, WakeUps(), outbound=False)}
     assert names & {"outside", "webhooks"} == set()
     assert {"documents-1", "quick", "slow"} <= names
 

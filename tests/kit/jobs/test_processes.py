@@ -14,9 +14,8 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import processes
-from app.kit.jobs.processes import STOP_SECONDS
+from app.kit.jobs.processes import STOP_SECONDS, WakeUps
 from app.kit.jobs.queues import GROUPS, list_queues
-from app.kit.jobs.wake_ups import WakeUps
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.waiting import wait_until
 from tests.factories.work import drain, postpone_periodic_jobs
@@ -213,7 +212,7 @@ def test_processes_of_a_group_start_with_a_job_and_exit_when_idle(
 
 
 def test_there_is_a_process_for_every_queue(app: object) -> None:
-    names = [child.name for child in processes.list_children(JOB_WORKERS, WakeUps(GROUPS))]
+    names = [child.name for child in processes.list_children(JOB_WORKERS, WakeUps())]
     assert (names[0], names[-1]) == ("relay", "webhooks")
     assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
     assert [name for name in names if name.startswith("documents")] == [

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, jobs, tenancy
-from app.kit.jobs import claims, handlers, turns
+from app.kit.jobs import claims, handlers, worker
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Queue, QueueGroup, compute_quota, count_local_slots
@@ -200,9 +200,9 @@ def test_text_recognition_grows_with_the_machine() -> None:
 
 def test_the_last_turn_is_known_to_all_processes() -> None:
     turn = UUID(int=7)
-    turns.set_last_served_key("bulk", turn)
-    assert turns.get_last_served_key("bulk") == turn
-    assert turns.get_last_served_key("erasing") != turn
+    worker.set_last_served_key("bulk", turn)
+    assert worker.get_last_served_key("bulk") == turn
+    assert worker.get_last_served_key("erasing") != turn
 
 
 def test_an_organization_whose_job_is_locked_is_passed_over(

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
-
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import Handler
 from tests.factories import Org
+from tests.factories.counts import run_sql as sql
 
 SEEN: dict[UUID | None, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
 """The values that handlers recorded, by organization and name."""
@@ -37,13 +36,6 @@ def enqueue(org: Org, function: str, args: dict[str, Any], **more: Any) -> None:
 def rows(org: Org) -> list[Any]:
     """Return the organization's jobs, oldest first."""
     return sql(org, "SELECT * FROM jobs WHERE organization_id = :org ORDER BY id")
-
-
-def sql(org: Org, statement: str, **values: Any) -> list[Any]:
-    """Run a statement, commit, and return its rows; `:org` is the organization's id."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        result = session.execute(text(statement), {"org": org.id, **values})
-        return list(result) if result.returns_rows else []
 
 
 def make_due(org: Org) -> None:

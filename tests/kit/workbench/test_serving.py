@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from app.kit import workbench
 from app.kit.api import http
 from app.kit.settings import Settings
-from app.kit.workbench import build, pages
 
 INDEX = """<!doctype html>
 <html lang="en">
@@ -44,7 +44,7 @@ def serve(dist: Path, **settings: Any) -> FlaskClient:
     app = Flask("app", static_folder=None)
     found = Settings(**settings)
     http.init(app, found)
-    pages.init(app, found, dist)
+    workbench.init(app, found, dist)
     return app.test_client()
 
 
@@ -76,7 +76,7 @@ def test_each_page_has_a_policy_with_a_nonce_of_its_own(client: FlaskClient) -> 
         assert len(scripts) == 2
         assert all(f'nonce="{nonce}"' in script for script in scripts)
         assert f'<meta property="csp-nonce" nonce="{nonce}">' in answer.text
-        assert build._NONCE not in answer.text
+        assert workbench._NONCE not in answer.text
     assert len(nonces) == 2
 
 

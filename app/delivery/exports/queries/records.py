@@ -1,8 +1,8 @@
 """SQL queries for export jobs."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, Unpack
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text, update
@@ -12,8 +12,8 @@ from app.delivery.exports.models import Export, ExportStatus
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import counters, db, tenancy
-from app.kit.counters import build_between
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
+from app.kit.periods import CreatedFilters, get_created_bounds, remove_period, within
 from app.workflow.tag_sets.models import TagSet
 
 _STATUSES_WITHOUT_FILE = (ExportStatus.FAILED, ExportStatus.CANCELLED)
@@ -24,21 +24,21 @@ def get(export_id: UUID) -> Export | None:
     return db.session().scalars(select(Export).where(Export.id == export_id)).first()
 
 
+class ExportFilters(CreatedFilters, total=False):
+    """Filters for the list of exports."""
+
+    status: str
+    format: str
+
+
 def list_exports(
-    *,
-    page: PageRequest,
-    status: str | None = None,
-    format_id: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    *, page: PageRequest, format_id: str | None = None, **filters: Unpack[ExportFilters]
 ) -> Page:
     """Return a page of the current organization's exports that match the filters."""
-    facets = {"status": status, "format": format_id}
-    where = {name: value for name, value in facets.items() if value is not None}
-    conditions = [getattr(Export, name) == value for name, value in where.items()]
-    period = within(Export.created_at, created_after, created_before)
-    rows = select(Export.id).where(*conditions)
-    between = build_between("created", Export.created_at, created_after, created_before, rows)
+    if format_id is not None:
+        filters["format"] = format_id
+    where = remove_period(filters)
+    period = within(Export.created_at, *get_created_bounds(filters))
     keys = [_build_keys(where, period)] if where else []
     statement = select(Export)
     return paginate(
@@ -46,12 +46,12 @@ def list_exports(
         page,
         sorts={"created_at": Export.created_at},
         unique=Export.id,
-        total=counters.build_total(EXPORTS, where, between=between),
+        total=counters.build_filtered_total(EXPORTS, Export, filters),
         keys=keys,
     )
 
 
-def _build_keys(where: dict[str, str], period: list[ColumnElement[bool]]) -> KeyQuery:
+def _build_keys(where: dict[str, Any], period: list[ColumnElement[bool]]) -> KeyQuery:
     """Build the query for a page's keys, which searches each status and format separately.
 
     Otherwise, the database might read many exports and find only a few that match.

@@ -29,7 +29,6 @@ from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
-from app.kit.counters import build_between
 from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 
@@ -137,7 +136,7 @@ def _build_total(
         where["kind"] = scope.kind
     if unread is not None:
         where["unread"] = unread
-    between = build_between("created", Notification.created_at, *period, rows)
+    between = counters.Between("created", Notification.created_at, *period, rows)
     return counters.build_total(
         NOTIFICATIONS, where, between=between, organization_id=scope.organization_ids
     )

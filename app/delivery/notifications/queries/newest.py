@@ -28,7 +28,7 @@ from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope, select_branches
 from app.kit import counters
-from app.kit.counters import Parameter
+from app.kit.counters.sql import Parameter
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.kit.periods import Column
 from app.kit.prepared import Prepared

@@ -1,8 +1,7 @@
 """SQL queries for the runs of scheduled exports."""
 
 from collections.abc import Collection
-from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 from sqlalchemy import select, true, update
@@ -11,9 +10,8 @@ from sqlalchemy.orm import aliased
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.counters import RUNS
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
-from app.kit import counters, db
-from app.kit.counters import build_between
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit import db
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate_records
 from app.kit.tenancy import build_join
 
 
@@ -24,25 +22,10 @@ class RunRecord(NamedTuple):
     job: Export
 
 
-def list_runs(
-    export_id: UUID,
-    page: PageRequest,
-    *,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_runs(export_id: UUID, page: PageRequest, **period: Unpack[CreatedFilters]) -> Page:
     """Return a page of the runs of a scheduled export."""
-    belongs_to_export = ScheduledRun.scheduled_export_id == export_id
-    period = within(ScheduledRun.created_at, created_after, created_before)
-    rows = select(ScheduledRun.job_id).where(belongs_to_export)
-    between = build_between("created", ScheduledRun.created_at, created_after, created_before, rows)
-    return paginate(
-        select(ScheduledRun).where(belongs_to_export, *period),
-        page,
-        sorts={"created_at": ScheduledRun.created_at},
-        unique=ScheduledRun.job_id,
-        total=counters.build_total(RUNS, {"scheduled_export_id": export_id}, between=between),
-    )
+    filters: dict[str, Any] = {"scheduled_export_id": export_id, **period}
+    return paginate_records(ScheduledRun, page, filters, source=RUNS, unique=ScheduledRun.job_id)
 
 
 def get_export_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:

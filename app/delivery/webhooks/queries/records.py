@@ -12,7 +12,6 @@ from sqlalchemy import ColumnElement, Select, any_, func, literal, select
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
-from app.kit.counters import build_between
 from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import get_created_bounds
 
@@ -113,7 +112,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     period = within(Delivery.created_at, created_after, created_before)
     where = {"webhook_id": webhook_id, **facets}
     rows = select(Delivery.id).where(*conditions)
-    between = build_between("created", Delivery.created_at, created_after, created_before, rows)
+    between = counters.Between("created", Delivery.created_at, created_after, created_before, rows)
     keys = [_build_keys(where, [*conditions, *period])] if facets else []
     statement = select(*_DELIVERY_COLUMNS)
     page = paginate(

@@ -24,6 +24,7 @@ from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between, spans
+from app.kit.counters.sql import UpperBound
 from app.kit.pagination import within
 from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.schemas.artifact_schemas.models import ArtifactSchema
@@ -128,7 +129,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
-    due_day = counters.UpperBound(spans.format_bucket(today, spans.DAY))
+    due_day = UpperBound(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
     before_today = counters.build_total(DUE, where, between=between)
     period = within(Artifact.created_at, *get_created_bounds(filters))

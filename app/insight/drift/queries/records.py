@@ -16,7 +16,6 @@ from app.insight.drift.models import (
     ReportStatus,
 )
 from app.kit import counters, db, tenancy
-from app.kit.counters import build_between
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
@@ -90,7 +89,7 @@ def _build_total(
     """
     if "field" in where or "id" in where:
         return counters.count(rows.where(*within(DriftReport.created_at, after, before)))
-    between = build_between("created", DriftReport.created_at, after, before, rows)
+    between = counters.Between("created", DriftReport.created_at, after, before, rows)
     return counters.build_total(REPORTS, where, between=between)
 
 

@@ -12,8 +12,14 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
 from app.insight.feedback.models import FeedbackOutcome
 from app.kit import counters, db, tenancy
-from app.kit.counters import BucketSpan, PreparedSpan
 from app.kit.counters.spans import DAY, MONTH
+from app.kit.counters.sql import (
+    BucketSpan,
+    Parameter,
+    PreparedSpan,
+    list_bound_names,
+    list_bound_values,
+)
 from app.kit.prepared import Prepared
 
 BUCKET_LENGTHS = {"day": DAY, "month": MONTH}
@@ -108,7 +114,7 @@ def _prepare_field_query(name: str, where: Mapping[str, Any], **types: str) -> P
     cells = counters.select_prepared_cells(
         OUTCOMES, (*BY_FIELD, "outcome"), where, PreparedSpan("day")
     )
-    bounds = dict.fromkeys(counters.list_bound_names(_LEVELS), "text")
+    bounds = dict.fromkeys(list_bound_names(_LEVELS), "text")
     statement = _build_sum(cells, [cells.c[name] for name in BY_FIELD])
     return Prepared.from_select(name, statement, organization_id="uuid", **bounds, **types)
 
@@ -116,14 +122,14 @@ def _prepare_field_query(name: str, where: Mapping[str, Any], **types: str) -> P
 _FIELDS_QUERY = _prepare_field_query("feedback_by_field", {})
 _SCHEMA_FIELDS_QUERY = _prepare_field_query(
     "feedback_by_field_of_schema",
-    {"schema_id": counters.Parameter("schema_ids")},
+    {"schema_id": Parameter("schema_ids")},
     schema_ids="text[]",
 )
 
 
 def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> list[OutcomeRow]:
     """Sum the outcomes in a period by schema and field, for one schema or all schemas."""
-    bounds = counters.list_bound_values(
+    bounds = list_bound_values(
         _LEVELS, datetime.combine(first, time(), UTC), datetime.combine(end, time(), UTC)
     )
     values = [str(tenancy.current_organization_id()), *bounds]

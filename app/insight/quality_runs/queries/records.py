@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 import orjson
@@ -12,9 +12,8 @@ from sqlalchemy.orm import undefer
 from app.identity.users.models import User
 from app.insight.quality_runs.counters import RUNS
 from app.insight.quality_runs.models import QualityRun, RunStatus
-from app.kit import counters, db
-from app.kit.counters import build_between
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit import db
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate_records
 from app.schemas.artifact_schemas.models import SchemaVersion
 
 
@@ -24,6 +23,13 @@ class VersionFields(NamedTuple):
     id: UUID
     number: int
     fields: list[dict[str, Any]]
+
+
+class RunFilters(CreatedFilters, total=False):
+    """Filters for the list of runs."""
+
+    schema_id: UUID
+    status: str
 
 
 class OutdatedSchema(NamedTuple):
@@ -51,28 +57,9 @@ def lock(run_id: UUID) -> QualityRun | None:
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
-def list_runs(
-    *,
-    page: PageRequest,
-    schema_id: UUID | None = None,
-    status: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_runs(*, page: PageRequest, **filters: Unpack[RunFilters]) -> Page:
     """Return a page of runs without their results."""
-    facets = {"schema_id": schema_id, "status": status}
-    where = {name: value for name, value in facets.items() if value is not None}
-    conditions = [getattr(QualityRun, name) == value for name, value in where.items()]
-    period = within(QualityRun.created_at, created_after, created_before)
-    rows = select(QualityRun.id).where(*conditions)
-    between = build_between("created", QualityRun.created_at, created_after, created_before, rows)
-    return paginate(
-        select(QualityRun).where(*conditions, *period),
-        page,
-        sorts={"created_at": QualityRun.created_at},
-        unique=QualityRun.id,
-        total=counters.build_total(RUNS, where, between=between),
-    )
+    return paginate_records(QualityRun, page, filters, source=RUNS)
 
 
 def find_best_run(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 from uuid import UUID
 
 import orjson
@@ -12,9 +12,15 @@ from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.counters import JOBS
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
-from app.kit import counters, db, tenancy
-from app.kit.counters import build_between
-from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit import db, tenancy
+from app.kit.pagination import (
+    CreatedFilters,
+    Page,
+    PageRequest,
+    paginate,
+    paginate_records,
+    within,
+)
 
 # A retry replaces the failed item of an earlier run.
 _SAVE_ITEMS = text(
@@ -29,6 +35,14 @@ _SAVE_ITEMS = text(
         seconds = excluded.seconds
     """
 )
+
+
+class JobFilters(CreatedFilters, total=False):
+    """Filters for the list of ingestion jobs; `status` accepts several."""
+
+    status: list[str]
+    kind: str
+    connector_id: UUID
 
 
 class ItemFilters(CreatedFilters, total=False):
@@ -64,38 +78,9 @@ def lock(job_id: UUID) -> IngestionJob | None:
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
-def list_jobs(
-    page: PageRequest,
-    *,
-    status: Sequence[str] = (),
-    kind: str | None = None,
-    connector_id: UUID | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_jobs(page: PageRequest, **filters: Unpack[JobFilters]) -> Page:
     """Return a page of the current organization's ingestion jobs that match the filters."""
-    job = IngestionJob
-    conditions: list[ColumnElement[bool]] = []
-    where: dict[str, Any] = {}
-    if status:
-        conditions.append(job.status.in_(status))
-        where["status"] = list(status)
-    if kind is not None:
-        conditions.append(job.kind == kind)
-        where["kind"] = kind
-    if connector_id is not None:
-        conditions.append(job.connector_id == connector_id)
-        where["connector_id"] = str(connector_id)
-    period = within(job.created_at, created_after, created_before)
-    rows = select(job.id).where(*conditions)
-    between = build_between("created", job.created_at, created_after, created_before, rows)
-    return paginate(
-        select(job).where(*conditions, *period),
-        page,
-        sorts={"created_at": job.created_at},
-        unique=job.id,
-        total=counters.build_total(JOBS, where, between=between),
-    )
+    return paginate_records(IngestionJob, page, filters, source=JOBS)
 
 
 def list_items(

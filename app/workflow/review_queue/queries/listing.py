@@ -22,9 +22,8 @@ from sqlalchemy import column as column_of
 
 from app.identity.teams.models import TeamMember
 from app.kit import counters, tenancy
-from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
-from app.kit.periods import PERIOD_FILTERS, get_created_bounds
+from app.kit.periods import PERIOD_FILTERS, get_created_bounds, remove_period
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
@@ -94,12 +93,11 @@ def _build_total(
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     after, before = get_created_bounds(filters)
-    other_filters = {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
-    rows = _select_rows(other_filters, user_id)
-    between = build_between("created", TagSet.created_at, after, before, rows)
+    rows = _select_rows(remove_period(filters), user_id)
+    between = counters.Between("created", TagSet.created_at, after, before, rows)
     # No cube has both the creation time and one of these facets.
     has_person_filter = bool({"labeler_id", "assignee_id", "team_id"} & set(filters))
-    if between is not None and has_person_filter:
+    if has_person_filter and (after is not None or before is not None):
         return counters.count(_select_rows(filters, user_id))
     return counters.build_total(REVIEWS, _build_facet_filters(filters), between=between)
 

@@ -19,6 +19,7 @@ from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
+from app.kit.periods import remove_period
 from app.kit.prepared_lists import PreparedList
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
@@ -29,7 +30,6 @@ from app.workflow.tag_sets.queries.ranges import (
     build_conditions,
     build_count,
     build_keys,
-    remove_period,
     select_branches,
     select_ids,
 )

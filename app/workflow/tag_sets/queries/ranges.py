@@ -7,9 +7,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, Subquery, Uuid, cast, func, select
 
 from app.kit import counters, tenancy
-from app.kit.counters import build_between
-from app.kit.pagination import KeyQuery, within
-from app.kit.periods import PERIOD_FILTERS, build_filter_conditions, get_created_bounds
+from app.kit.pagination import KeyQuery
+from app.kit.periods import build_filter_conditions, get_created_bounds, remove_period, within
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 
@@ -20,14 +19,7 @@ VersionIds = Sequence[UUID]
 
 def build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     """Build the conditions that a tag set matches `filters`."""
-    column_filters = {name: value for name, value in filters.items() if name != "status"}
-    conditions = build_filter_conditions(TagSet, column_filters)
-    if "status" in filters:
-        statuses = filters["status"]
-        conditions.append(
-            TagSet.status == statuses[0] if len(statuses) == 1 else TagSet.status.in_(statuses)
-        )
-    return conditions
+    return build_filter_conditions(TagSet, filters)
 
 
 def build_count(
@@ -48,7 +40,7 @@ def build_count(
     after, before = get_created_bounds(filters)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
-    between = build_between("created", TagSet.created_at, after, before, rows)
+    between = counters.Between("created", TagSet.created_at, after, before, rows)
     return counters.build_total(TAG_SETS, facet_filters, between=between)
 
 
@@ -73,11 +65,6 @@ def build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
     other_filters = {name: value for name, value in filters.items() if name not in facets}
     in_branch = [getattr(TagSet, name) == branches.c[name] for name in facets]
     return [KeyQuery(KEYS.where(*in_branch, *build_conditions(other_filters)), branches)]
-
-
-def remove_period(filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the filters without the period of the creation time."""
-    return {name: value for name, value in filters.items() if name not in PERIOD_FILTERS}
 
 
 def select_branches(

@@ -1,16 +1,30 @@
-"""The built web application: its index page and its Content-Security-Policy."""
+"""Routes that serve the built web application (docs/decisions/0073). They are not API operations.
+
+All pages return the same HTML, because the application evaluates the path in the browser. An
+unknown path still returns 404.
+"""
 
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from flask import current_app
+from flask import Blueprint, Flask, Response, current_app, g, request, send_from_directory
 from markupsafe import Markup, escape
+from werkzeug.exceptions import NotFound
 
-DIST = Path(__file__).parents[3] / "web" / "dist"
+from app.kit.errors import ApiError
+from app.kit.settings import Settings
+
+PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
+"""The paths of all pages, except pages that emails link to (`app.identity.pages`)."""
+
+_ENCODINGS = {"br": ".br", "gzip": ".gz"}
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_ONE_DAY = "public, max-age=86400"
+DIST = Path(__file__).parents[2] / "web" / "dist"
 FOLDER = "workbench"
 """The folder that contains the files of the build, and the URL path of these files."""
-
 _EXTENSION = "workbench"
 _HEAD_END_TAG = "</head>"
 _NONCE = "NONCE"
@@ -87,11 +101,6 @@ def parse_build(html: str, base: str) -> Build:
     return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
-def set_build_folder(folder: BuildFolder) -> None:
-    """Set the folder from which the current Flask application serves the build."""
-    current_app.extensions[_EXTENSION] = folder
-
-
 def find_build() -> Build | None:
     """Return the build that this Flask application serves.
 
@@ -108,3 +117,69 @@ def build_page_head() -> PageHead | None:
     """
     build = find_build()
     return build.build_page_head() if build else None
+
+
+def init(app: Flask, settings: Settings, dist: Path = DIST) -> None:
+    """Register routes that serve the build in `dist`, unless the setting WORKBENCH is off."""
+    if not settings.workbench:
+        return
+    base = urlsplit(settings.public_url).path.rstrip("/")
+    app.extensions[_EXTENSION] = BuildFolder(dist, base)
+    pages = Blueprint("workbench", __name__)
+    for path in PATHS:
+        pages.add_url_rule(path, "page", show_page, methods=["GET"])
+    pages.add_url_rule(
+        f"/{FOLDER}/<path:name>", "file", lambda name: send_file(dist, name), methods=["GET"]
+    )
+    app.register_blueprint(pages)
+
+
+def show_page(**_: str) -> Response:
+    """Return the HTML of the web application.
+
+    Raises a 404 error that explains how to build the application if it has not been built.
+    """
+    g.operation = "show_workbench"
+    current_build = find_build()
+    if current_build is None:
+        raise ApiError(
+            "not_found",
+            "The workbench has not been built. `make run` builds it; the API works without it.",
+        )
+    html, policy = current_build.render_index()
+    response = Response(html, mimetype="text/html")
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return response
+
+
+def send_file(dist: Path, name: str) -> Response:
+    """Return the response with a file from the build, compressed if the client accepts it."""
+    g.operation = "get_workbench_file"
+    folder = dist / FOLDER
+    accepted_codings = [coding for coding in _ENCODINGS if request.accept_encodings.quality(coding)]
+    for coding in accepted_codings:
+        try:
+            response = send_from_directory(folder, name + _ENCODINGS[coding])
+        except NotFound:
+            continue
+        response.headers["Content-Encoding"] = coding
+        break
+    else:
+        response = send_from_directory(folder, name)
+    response.headers.pop("Content-Disposition", None)
+    response.mimetype = _MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream")
+    response.headers["Cache-Control"] = _IMMUTABLE if "-" in name else _ONE_DAY
+    response.headers["Vary"] = "Accept-Encoding"
+    return response
+
+
+_MEDIA_TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    ".wasm": "application/wasm",
+    ".png": "image/png",
+    ".json": "application/json",
+}

@@ -1,1 +1,0 @@
-"""Routes that serve the built web application (docs/decisions/0073)."""
