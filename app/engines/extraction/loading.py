@@ -21,7 +21,11 @@ Array = np.ndarray[Any, Any]
 
 
 def read_model(content: bytes) -> TrainedModel:
-    """Read a model from bytes; see `extraction.load_model`."""
+    """Read a model from the bytes that `TrainedModel.to_bytes` returned, without unpickling.
+
+    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version
+    and must be retrained.
+    """
     try:
         with open_content(content) as archive:
             description = read_description(archive)

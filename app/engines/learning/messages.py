@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import orjson
 
-from app.engines.extraction import Document, Example, SourceWord
+from app.engines.extraction.model import Document, Example, SourceWord
 
 _LENGTH = struct.Struct(">Q")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord
 from app.engines.fields import ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.model_servers.clues import CLUE_FUNCTIONS
