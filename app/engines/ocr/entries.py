@@ -34,7 +34,7 @@ def recognize_page(
 ) -> None:
     """Recognize a page, and send its text, words and word confidences as a `PAGE` frame.
 
-    The arguments are those of `readers.render_page`; `scale` must not be None.
+    The arguments are those of `readers.render_page`, with `scale`.
     """
     image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)
