@@ -27,8 +27,8 @@ DESCRIPTION = (
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Build the JSON Schema for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, except for the rules in DESCRIPTION.
-    The schema accepts every list that `check_tags` returns.
+    `CompiledFields.check_tags` accepts every list that the schema accepts, except for the rules in
+    DESCRIPTION. The schema accepts every list that it returns.
     """
     items = list(iterate_named_fields(fields))
     definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}
