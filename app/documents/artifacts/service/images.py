@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts.queries import reading as queries
@@ -38,8 +38,6 @@ _rendering = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
 _UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
-Format = Literal["png", "jpeg", "webp"]
-
 
 class PageImage(NamedTuple):
     """An image of a page, which is `width` pixels wide.
@@ -51,7 +49,7 @@ class PageImage(NamedTuple):
     media_type: str
     number: int
     width: int
-    format: Format
+    format: documents.ImageFormat
     text: str | None
 
     def build_key(self) -> str:
@@ -71,7 +69,7 @@ def get_page_image(
     number: int,
     *,
     width: int,
-    format: Format,  # noqa: A002 - named like the query parameter
+    format: documents.ImageFormat,  # noqa: A002 - named like the query parameter
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
