@@ -8,7 +8,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from app.engines import documents
+from app.engines.documents.processes import start_server
 from app.kit import logging, server_urls
 from app.kit.serving import balance, supervision
 from app.kit.serving.limits import raise_descriptor_limit
@@ -84,7 +84,7 @@ def on_starting(server: Any) -> None:
     if server.app.app_uri == _APPLICATION:
         # The low priority lets API requests run first. Until its first document, the server uses
         # 4 MB of memory.
-        documents.start_server(idle_seconds=300, nice=10)
+        start_server(idle_seconds=300, nice=10)
     gc.collect()
     gc.freeze()
 

@@ -8,7 +8,7 @@ from functools import partial
 # seventh of the loading time and free nothing.
 gc.disable()
 
-from app.engines import documents  # noqa: E402
+from app.engines.documents.processes import start_server  # noqa: E402
 from app.factory import create_app  # noqa: E402
 from app.kit import container  # noqa: E402
 from app.kit.jobs import processes  # noqa: E402
@@ -24,7 +24,7 @@ def start_document_server() -> None:
     saves 40 MB. A worker starts a new server, if there is none, before it forks for its next jobs.
     """
     slots = container.settings().job_workers + 1
-    start = partial(documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5)
+    start = partial(start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5)
     start()
     os.register_at_fork(before=start)
 

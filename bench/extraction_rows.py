@@ -50,8 +50,9 @@ def _add(report: Report, name: str, value: float, sign: str, bound: float, unit:
 
 
 def _main(count: int) -> None:
-    from app.engines import extraction  # noqa: PLC0415
     from app.engines.extraction.evaluation import compare_tags  # noqa: PLC0415
+    from app.engines.extraction.rule_based import propose_by_rules  # noqa: PLC0415
+    from app.engines.extraction.training import train_model  # noqa: PLC0415
     from tests.factories.receipts import build_examples, build_fields  # noqa: PLC0415
 
     fields = build_fields()
@@ -61,14 +62,12 @@ def _main(count: int) -> None:
         build_examples(_TESTED, layouts=_UNSEEN, seed=3),
     ]
     started = time.process_time()
-    model = extraction.train(examples, fields, schema_version="bench") if count else None
+    model = train_model(examples, fields, "bench") if count else None
     trained = time.process_time()
     reports = []
     for documents in tests:
         tags = [
-            model.predict(example.document)
-            if model
-            else extraction.propose_by_rules(example.document, fields)
+            model.predict(example.document) if model else propose_by_rules(example.document, fields)
             for example in documents
         ]
         reports.append(compare_tags(documents, tags, fields))

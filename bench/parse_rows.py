@@ -66,6 +66,7 @@ def _main() -> None:
     """Alternate parsing and the floor on one core, and print the median rates as JSON."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the fork server inherits this
     from app.engines import documents  # noqa: PLC0415
+    from app.engines.documents.processes import stop_server  # noqa: PLC0415
     from tests.engines.documents.samples import pdf  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +83,7 @@ def _main() -> None:
             _compare(lambda: parse(short_path), lambda: _extract_text(short_path), _DOCUMENTS),
             _compare(lambda: parse(long_path), lambda: _extract_words(long_path), _LONG_DOCUMENTS),
         ]
-    documents.stop_server()
+    stop_server()
     print(json.dumps([rows[0], [rate * _PAGES for rate in rows[1]]]))
 
 

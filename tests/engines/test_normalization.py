@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines import documents
 from app.engines.agreement.coefficients.values import normalize_value
 from app.engines.agreement.places import build_value_key
 from app.engines.conditions.attributes import fold_text
+from app.engines.documents.layout import parse_text
 from app.engines.extraction.layout import compact
 from app.engines.fields.source_text import is_same_text
 from app.engines.normalization import MAX_MARKS, Form, normalize
@@ -61,7 +61,7 @@ def test_long_runs_of_marks_in_conditions_and_labels_are_not_sorted(
 def test_the_text_of_a_document_has_no_long_runs_of_marks(start: int, mark: str) -> None:
     for length in (1, MAX_MARKS, MAX_MARKS + 1, 1000):
         kept, replaced = min(length, MAX_MARKS), max(0, length - MAX_MARKS)
-        text = documents.parse_text(f"{'x' * start}{mark * length}end").text
+        text = parse_text(f"{'x' * start}{mark * length}end").text
         assert text == f"{'x' * start}{mark * kept}{chr(0xFFFD) * replaced}end"
 
 

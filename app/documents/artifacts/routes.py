@@ -20,7 +20,7 @@ from app.documents.artifacts.service import (
     reprocessing,
     updating,
 )
-from app.engines.documents import MEDIA_TYPES
+from app.engines.documents.media import MEDIA_TYPES
 from app.kit import errors
 from app.kit.api.blueprint import MIB, Blueprint, File, Listing
 from app.kit.api.bulk import BulkResult

@@ -25,7 +25,7 @@ from app.engines.documents.readers.pages import ImageSize, PageData
 from app.engines.documents.text import replace_unstorable_chars
 from app.engines.sandbox.model import Send
 
-EntryFunction = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+EntryFunction = Callable[[BinaryIO, dict[str, Any], Send], None]
 _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
@@ -46,8 +46,7 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
     """Wrap `run` in an entry function that sends any failure as a frame."""
 
     @functools.wraps(run)
-    def run_entry(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
-        assert document is not None
+    def run_entry(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
         failure: tuple[str, str]
         try:
             run(document, arguments, Limits(**arguments["limits"]), send)

@@ -41,7 +41,10 @@ def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def check_content(content: bytes) -> None:
-    """Check the content of a stored model; see `extraction.check_content`."""
+    """Raise InvalidModel if the content is not a model, or has a different feature version.
+
+    This check does not read the arrays, so it needs no numpy, but does not detect damaged arrays.
+    """
     try:
         with open_content(content) as archive:
             read_description(archive)

@@ -1,52 +1,38 @@
 """Find the nearest keywords of a token: to its left in the same row, and above it."""
 
-from dataclasses import dataclass, field
-
 from app.engines.extraction.analysis import Analysis
 
 _ROWS_ABOVE = 3
 
 
-@dataclass(slots=True)
 class KeywordContexts:
     """Finds the nearest keyword to the left of a token, and the nearest keyword above a token.
 
     `left` contains, for each token, the index of the last token of the keyword to its left, or -1.
+    `extra_keywords` contains keywords that the analysis does not contain: it maps the index of the
+    last token of each keyword to the index of its first token.
     """
 
-    analysis: Analysis
-    left: list[int]
-    above_cache: dict[int, int] = field(default_factory=dict)
+    def __init__(self, analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> None:
+        self._analysis = analysis
+        self._above: dict[int, int] = {}
+        ends = {**analysis.keywords.ends, **(extra_keywords or {})}
+        self.left = [-1] * len(analysis.tokens)
+        for first, last in analysis.layout.rows:
+            nearest = -1
+            for index in range(first, last + 1):
+                self.left[index] = nearest
+                if index in ends:
+                    nearest = index
 
     def find_above(self, index: int) -> int:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
         The keyword token must overlap the token horizontally. The result is cached.
         """
-        above = self.above_cache.get(index)
-        if above is None:
-            above = self.above_cache[index] = _find_above(self.analysis, index)
-        return above
-
-
-def build_contexts(
-    analysis: Analysis, extra_keywords: dict[int, int] | None = None
-) -> KeywordContexts:
-    """Build the keyword contexts: find the nearest keyword to the left of each token.
-
-    Keywords above a token are found later, by `find_above`. `extra_keywords` contains keywords that
-    the analysis does not contain: it maps the index of the last token of each keyword to the index
-    of its first token.
-    """
-    ends = {**analysis.keywords.ends, **(extra_keywords or {})}
-    left = [-1] * len(analysis.tokens)
-    for first, last in analysis.layout.rows:
-        nearest = -1
-        for index in range(first, last + 1):
-            left[index] = nearest
-            if index in ends:
-                nearest = index
-    return KeywordContexts(analysis, left)
+        if index not in self._above:
+            self._above[index] = _find_above(self._analysis, index)
+        return self._above[index]
 
 
 def _find_above(analysis: Analysis, index: int) -> int:

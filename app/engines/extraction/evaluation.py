@@ -16,9 +16,11 @@ from app.engines.fields import Field, JsonValue, Tag
 
 
 def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
-    """Evaluate by cross-validation: each model predicts the fold that it was not trained on.
+    """Evaluate the engine by cross-validation, and return the report.
 
-    Raises NotEnoughExamples if there are fewer examples than `folds`, or too few to train on.
+    The examples are divided into `folds` parts. The documents in each part are predicted by a model
+    that was trained on the other parts. Raises NotEnoughExamples if there are fewer examples than
+    `folds`, or too few to train on.
     """
     selected_examples = select_examples(examples, fields)
     if len(selected_examples) < max(folds, MIN_EXAMPLES + 1):

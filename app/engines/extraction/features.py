@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.engines.extraction.candidates import Candidate
-from app.engines.extraction.lexicon import list_concepts
+from app.engines.extraction.lexicon import load_lexicon
 from app.engines.extraction.memory import DocumentMemory
 from app.engines.extraction.rules import (
     FieldView,
@@ -172,4 +172,4 @@ def _compute_context_features(
     return row
 
 
-assert set(_CONTEXT_CONCEPTS) <= set(list_concepts())
+assert set(_CONTEXT_CONCEPTS) <= load_lexicon().keys()

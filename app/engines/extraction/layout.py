@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from app.engines.extraction.model import Box, Document, SourceWord, select_words
+from app.engines.extraction.model import (
+    Box,
+    Document,
+    SourceWord,
+    enclose_boxes,
+    select_words,
+)
 from app.engines.extraction.patterns import CURRENCY
 from app.engines.normalization import normalize
 
@@ -193,11 +199,5 @@ def _add_segments(layout: Layout, row: int) -> None:
 
 
 def _build_segment(layout: Layout, row: int, first: int, last: int) -> Segment:
-    boxes = [token.box for token in layout.tokens[first : last + 1]]
-    box = (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )
+    box = enclose_boxes([token.box for token in layout.tokens[first : last + 1]])
     return Segment(row, layout.tokens[first].page, first, last, box)

@@ -27,23 +27,20 @@ class DocumentKeywords:
 
 @functools.cache
 def load_lexicon() -> dict[str, dict[str, list[str]]]:
-    """Load the lexicon: for each concept, typical field names, and keywords in documents."""
+    """Load the lexicon: for each concept, typical field names, and keywords in documents.
+
+    The concepts are in alphabetical order.
+    """
     path = Path(__file__).with_name("lexicon.json")
     lexicon: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
-    return lexicon
-
-
-@functools.cache
-def list_concepts() -> tuple[str, ...]:
-    """Return the lexicon's concepts in alphabetical order."""
-    return tuple(sorted(load_lexicon()))
+    return dict(sorted(lexicon.items()))
 
 
 @functools.cache
 def _load_phrases() -> dict[str, str]:
     phrases: dict[str, str] = {}
-    for concept in list_concepts():
-        for phrase in load_lexicon()[concept]["keywords"]:
+    for concept, entry in load_lexicon().items():
+        for phrase in entry["keywords"]:
             phrases.setdefault(compact(phrase), concept)
     return phrases
 
@@ -86,8 +83,8 @@ def find_concept(field: Field) -> str:
     """Return the lexicon concept that a field's key, label or description names, or ""."""
     names = {
         compact(name): concept
-        for concept in list_concepts()
-        for name in load_lexicon()[concept]["names"]
+        for concept, entry in load_lexicon().items()
+        for name in entry["names"]
     }
     phrases = _load_phrases()
     for text in (field["key"], field["label"]):

@@ -17,11 +17,13 @@ from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
-Array = np.ndarray[Any, Any]
-
 
 def read_model(content: bytes) -> TrainedModel:
-    """Read a model from bytes; see `extraction.load_model`."""
+    """Read a model from the bytes that `TrainedModel.to_bytes` returned, without unpickling.
+
+    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version
+    and must be retrained.
+    """
     try:
         with open_content(content) as archive:
             description = read_description(archive)
@@ -30,7 +32,7 @@ def read_model(content: bytes) -> TrainedModel:
         raise InvalidModel("The content is not a model.") from error
 
 
-def _read_arrays(archive: zipfile.ZipFile) -> dict[str, Array]:
+def _read_arrays(archive: zipfile.ZipFile) -> dict[str, trees.Array]:
     arrays = {}
     for info in archive.infolist():
         if info.filename.endswith(".npy"):
@@ -39,7 +41,7 @@ def _read_arrays(archive: zipfile.ZipFile) -> dict[str, Array]:
     return arrays
 
 
-def _build_model(arrays: dict[str, Array], description: dict[str, Any]) -> TrainedModel:
+def _build_model(arrays: dict[str, trees.Array], description: dict[str, Any]) -> TrainedModel:
     attributes = {name: index for index, name in enumerate(description["attributes"])}
     random_field = crf.RandomField(attributes, arrays["crf.states"], arrays["crf.transitions"])
     memory = Memory(description["words"], description["entries"])
@@ -66,7 +68,7 @@ def _build_model(arrays: dict[str, Array], description: dict[str, Any]) -> Train
 
 
 def _read_parameters(
-    content: dict[str, Any], arrays: dict[str, Array], memory: Memory, name: str
+    content: dict[str, Any], arrays: dict[str, trees.Array], memory: Memory, name: str
 ) -> FieldParameters:
     ranker = None
     if content["ranker"] is not None:

@@ -176,9 +176,6 @@ class Report:
             **asdict(self),
             "fields": {name: item.to_dict() for name, item in self.fields.items()},
             "overall": self.overall.to_dict(),
-            "bins": [asdict(item) for item in self.bins],
-            "document_ids": list(self.document_ids),
-            "document_counts": [list(item) for item in self.document_counts],
         }
 
     @staticmethod
@@ -195,6 +192,12 @@ class Report:
             document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
             folds=content["folds"],
         )
+
+
+def enclose_boxes(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around all boxes."""
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
 
 
 def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:

@@ -32,7 +32,7 @@ def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list
     if not analysis.tokens:
         return []
     if field_type == "boolean":
-        return [_build_candidate(ABSENT, key, key) for key in ("true", "false")]
+        return [_build_absent_candidate(value) for value in ("true", "false")]
     if field_type == "currency":
         return list(_list_currencies(analysis, target))
     if field_type == "country":
@@ -41,12 +41,12 @@ def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list
     for option in target.field["options"][:_MAX_OPTIONS]:
         value = option["value"]
         candidate = _find_option(searcher, value, (option["label"], value), _MIN_LENGTH)
-        candidates.append(candidate or _build_candidate(ABSENT, value, value))
+        candidates.append(candidate or _build_absent_candidate(value))
     return candidates
 
 
-def _build_candidate(kind: str, key: str, text: str) -> Candidate:
-    return Candidate(kind, ((0, 0),), 0, 0, text, key)
+def _build_absent_candidate(value: str) -> Candidate:
+    return Candidate(ABSENT, ((0, 0),), 0, 0, value, value)
 
 
 def _find_option(
@@ -76,7 +76,7 @@ def _list_currencies(analysis: Analysis, target: Target) -> Iterator[Candidate]:
             token = analysis.tokens[index]
             yield Candidate("option", ((index, index),), token.start, token.end, code, code)
     if len(allowed) == 1 and not seen:
-        yield _build_candidate(ABSENT, allowed[0], allowed[0])
+        yield _build_absent_candidate(allowed[0])
 
 
 def _list_countries(searcher: Searcher) -> Iterator[Candidate]:

@@ -1,16 +1,14 @@
 """Find dates, times, amounts, email addresses, URLs, phone numbers and codes in a row's text."""
 
 import functools
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
 
-from app.engines import fields as field_engine
+from app.engines.fields.dates import load_month_names
 
 _YEARS = range(1950, 2100)
 _MONTHS = 12
@@ -123,9 +121,7 @@ def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
 
     The months are a mapping from names to numbers.
     """
-    path = Path(field_engine.__file__).with_name("calendar_names.json")
-    names = json.loads(path.read_text(encoding="utf-8"))["months"]
-    months = {_fold(name): number for number, row in enumerate(names, 1) for name in row}
+    months = {_fold(name): number for name, number in load_month_names()[0].items()}
     months |= {"sept": 9, "okt": 10, "dez": 12, "mai": 5}
     name = "|".join(sorted((re.escape(name) for name in months), key=len, reverse=True))
     year = r"((?:19|20)\d\d(?!\d)|(?:19|20)\d\d(?=\d\d:\d\d)|\d\d(?![\d:]))"

@@ -8,10 +8,10 @@ from typing import Any
 from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis, analyze
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
-from app.engines.extraction.context import KeywordContexts, build_contexts
+from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.currencies import read_currency
 from app.engines.extraction.memory import Memory
-from app.engines.extraction.model import Document
+from app.engines.extraction.model import Document, enclose_boxes
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
     FieldView,
@@ -41,7 +41,7 @@ class PreparedDocument:
 def prepare_document(document: Document) -> PreparedDocument:
     """Analyze a document, and build its keyword contexts and its search index."""
     analysis = analyze(document)
-    return PreparedDocument(analysis, build_contexts(analysis), Searcher(analysis))
+    return PreparedDocument(analysis, KeywordContexts(analysis), Searcher(analysis))
 
 
 def collect_candidates(
@@ -224,8 +224,6 @@ _MAX_GAP = 3
 
 
 def _unite_boxes(tokens: Sequence[Any]) -> list[float] | None:
-    boxes = [token.box for token in tokens]
-    x0, y0 = min(b[0] for b in boxes), min(b[1] for b in boxes)
-    x1, y1 = max(b[2] for b in boxes), max(b[3] for b in boxes)
-    box = [round(min(max(edge, 0.0), 1.0), 5) for edge in (x0, y0, x1, y1)]
+    edges = enclose_boxes([token.box for token in tokens])
+    box = [round(min(max(edge, 0.0), 1.0), 5) for edge in edges]
     return box if box[0] < box[2] and box[1] < box[3] else None

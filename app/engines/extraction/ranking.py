@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from app.engines.extraction.model import MIN_EXAMPLES
 from app.engines.extraction.proposing import MAX_VALUES, collect_candidates
 from app.engines.extraction.rules import FieldView
 from app.engines.extraction.spans import SpanScores
+from app.engines.extraction.trees import Array
 from app.engines.extraction.values import Target
 
-Array = np.ndarray[Any, Any]
 MIN_TREE_DOCUMENTS = 40
 """The minimum number of documents with a correct candidate to train trees.
 

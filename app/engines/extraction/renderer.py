@@ -28,21 +28,18 @@ class Renderer:
     mode: str = "plain"
     stripped_chars: str = USUAL_PUNCTUATION + " "
 
-    def render(
-        self, text: str, *, mode: str | None = None, excluded_spelling: str | None = None
-    ) -> str:
+    def render(self, text: str, *, excluded_spelling: str | None = None) -> str:
         """Return the best spelling of `text`; its digits never change.
 
         One acceptance of `excluded_spelling` is not counted. In training, this prevents the use of
         the document's own value.
         """
         stripped_text = text.rstrip(self.stripped_chars) or text
-        mode = mode or self.mode
-        if mode == "plain":
+        if self.mode == "plain":
             return stripped_text
         letters = compact(text)
         spelling = self._choose_spelling(letters, excluded_spelling)
-        if spelling is None and mode == "similar":
+        if spelling is None and self.mode == "similar":
             spelling = self._choose_similar_spelling(letters, excluded_spelling)
         if spelling is None or _get_digits(spelling) != _get_digits(text):
             return stripped_text

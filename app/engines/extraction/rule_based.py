@@ -31,8 +31,16 @@ from app.engines.fields import Field, Tag
 _MAX_VALUES = 20
 
 
-def propose(document: Document, fields: Sequence[Field], examples: Sequence[Example]) -> list[Tag]:
-    """Propose tags by rules and by the accepted values in `examples`; see `propose_by_rules`."""
+def propose_by_rules(
+    document: Document, fields: Sequence[Field], examples: Sequence[Example] = ()
+) -> list[Tag]:
+    """Return tags proposed from the key, label, description and type of each field.
+
+    `examples` are the accepted examples, if there are any (usually fewer than MIN_EXAMPLES). Values
+    and positions that occur in similar examples are preferred. The tags are in the normal form that
+    `app.engines.fields` defines, with `source` "model", a confidence and evidence. Fields with
+    `ai_assist` false get no tags.
+    """
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
     targets = list_targets(prepared_examples, fields)

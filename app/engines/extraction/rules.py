@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, find_own_keywords
-from app.engines.extraction.context import KeywordContexts, build_contexts
+from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 from app.engines.fields import ValueProblem
@@ -63,7 +63,7 @@ def build_field_view(analysis: Analysis, target: Target, contexts: KeywordContex
     """
     own_keywords = dict(find_own_keywords(analysis, target))
     if not own_keywords.keys() <= analysis.keywords.ends.keys():
-        contexts = build_contexts(analysis, own_keywords)
+        contexts = KeywordContexts(analysis, own_keywords)
     values = [abs(float(a.value)) for a in analysis.amounts if "." in a.value]
     return FieldView(analysis, target, own_keywords, contexts, max(values, default=0.0))
 

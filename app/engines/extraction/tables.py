@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
-from app.engines.extraction.context import KeywordContexts, build_contexts
+from app.engines.extraction.context import KeywordContexts
 from app.engines.extraction.proposing import build_tag, build_value
 from app.engines.extraction.rules import FieldView
 from app.engines.extraction.table_rows import BodyRows, Column, group_by_column
@@ -45,7 +45,7 @@ def _propose_table(
         return []
     tags: list[Tag] = []
     number = 0
-    contexts = build_contexts(analysis)
+    contexts = KeywordContexts(analysis)
     own_targets = [column.target for column in columns if column.target]
     has_amounts = any(target.kind == "amount" for target in own_targets)
     for row in BodyRows(analysis, header, columns).list_rows():

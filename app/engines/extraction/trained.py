@@ -32,11 +32,10 @@ from app.engines.extraction.proposing import (
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.tables import propose_tables
-from app.engines.extraction.trees import Ranker, to_arrays
+from app.engines.extraction.trees import Array, Ranker, to_arrays
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
 
-_Array = np.ndarray[Any, Any]
 _ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
@@ -139,7 +138,7 @@ def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
 
 
 def _write_model(model: TrainedModel) -> bytes:
-    arrays: dict[str, _Array] = {
+    arrays: dict[str, Array] = {
         "crf.states": model.random_field.states,
         "crf.transitions": model.random_field.transitions,
     }
@@ -176,7 +175,7 @@ def _write_model(model: TrainedModel) -> bytes:
     return _pack(arrays, json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
-def _pack(arrays: dict[str, _Array], content: str) -> bytes:
+def _pack(arrays: dict[str, Array], content: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name in sorted(arrays):

@@ -51,7 +51,17 @@ class _Corpus:
 def train_model(
     examples: Sequence[Example], fields: Sequence[Field], schema_version: str
 ) -> TrainedModel:
-    """Train a model with numeric libraries limited to one thread; see `extraction.train`."""
+    """Train a model on `examples`, and return it with its out-of-fold report.
+
+    `fields` are the fields of one schema version, as returned by `check_fields`. `schema_version`
+    is the id of that version. Only the newest MAX_EXAMPLES examples are used. If there are two or
+    more labelers, the number of examples by one labeler is limited; see `select_examples`. Numeric
+    libraries are limited to one thread. Raises NotEnoughExamples if fewer than MIN_EXAMPLES
+    examples are usable.
+
+    The model's `version` is a hexadecimal SHA-256. Its method `predict` returns tags for a
+    document, and `to_bytes` returns the content to store, which `loading.read_model` reads.
+    """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with threadpool_limits(limits=1):
         return _train(examples, fields, schema_version)

@@ -3,9 +3,6 @@
 All functions are pure. Libraries that only some field types need are loaded on first use.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 from app.engines.fields.changes import compare
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
@@ -28,7 +25,6 @@ __all__ = [
     "Tag",
     "TagErrors",
     "ValueProblem",
-    "build_tags_schema",
     "check_fields",
     "compare",
     "normalize",
@@ -42,15 +38,3 @@ def normalize(field: Field, value: object) -> JsonValue:
     Raises ValueProblem if the value is invalid.
     """
     return get_normalizer(field)(value)
-
-
-def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
-    """Build the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
-
-    `CompiledFields.check_tags` accepts every list that the schema accepts, with the exceptions
-    listed in the description of the schema. The schema accepts every list that it returns.
-    """
-    # Imported on first use, because it loads the libraries for all field types.
-    from app.engines.fields.json_schema import tags  # noqa: PLC0415
-
-    return tags.build_tags_schema(fields, identifier=identifier, title=title)

@@ -1,6 +1,6 @@
 """Compile the fields of a schema version, so that checking tags is fast."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import thread_time
 from typing import Any
@@ -23,6 +23,11 @@ _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "e
 SOURCES = frozenset({"human", "model", "import"})
 """The values of a tag's `source`."""
 
+_ANCHORS = {
+    "span": ("start", "must contain the start and end of the span"),
+    "region": ("box", "must contain the page and box of the region"),
+}
+"""The property that locates a value of these types, and the message if no evidence has it."""
 
 _TagKey = tuple[str, int | None]
 """The full name of a field or column, and the row number, which is None outside tables."""
@@ -234,9 +239,8 @@ def _check_row(raw: object, field: _CompiledField) -> int | None:
 
 def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
-    find_anchor = _ANCHOR_FINDERS.get(field.type)
-    if find_anchor is not None:
-        anchor = find_anchor(evidence)
+    if field.type in _ANCHORS:
+        anchor = _find_anchor(field.type, evidence)
         if value is None:
             value = anchor["text"]
     if value is None and field.type != "region":
@@ -247,25 +251,13 @@ def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]
         raise TagProblem(".value", problem.message) from None
 
 
-def _find_span_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+def _find_anchor(field_type: str, evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the evidence item at which the value of a span or region is located."""
+    name, message = _ANCHORS[field_type]
     for item in evidence:
-        if item["start"] is not None:
+        if item[name] is not None:
             return item
-    raise TagProblem(".evidence", "must contain the start and end of the span")
-
-
-def _find_region_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
-    for item in evidence:
-        if item["box"] is not None:
-            return item
-    raise TagProblem(".evidence", "must contain the page and box of the region")
-
-
-_ANCHOR_FINDERS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
-    "span": _find_span_item,
-    "region": _find_region_item,
-}
-"""The functions that find the evidence item at which the value of a span or region is located."""
+    raise TagProblem(".evidence", message)
 
 
 def _check_confidence(raw: object) -> float | None:

@@ -27,20 +27,20 @@ def check_constraints(raw: object, field_type: str, path: str) -> dict[str, Any]
     if raw is None:
         return {}
     if not isinstance(raw, dict):
-        raise _build_error(path, "must be an object")
+        raise FieldError(path, "must be an object")
     checked_constraints: dict[str, Any] = {}
     for name, value in raw.items():
         constraint_path = f"{path}.{shorten_name(name)}"
         if name not in CONSTRAINTS:
-            raise _build_error(constraint_path, "is unknown")
+            raise FieldError(constraint_path, "is unknown")
         if value is None or value == []:
             continue
         if name not in CONSTRAINTS_BY_TYPE.get(field_type, frozenset()):
-            raise _build_error(constraint_path, f"does not apply to a field of type {field_type}")
+            raise FieldError(constraint_path, f"does not apply to a field of type {field_type}")
         try:
             checked_constraints[name] = _check_constraint(name, value, field_type)
         except ValueProblem as problem:
-            raise _build_error(constraint_path, problem.message) from None
+            raise FieldError(constraint_path, problem.message) from None
     _check_order(checked_constraints, field_type, path)
     return {name: checked_constraints[name] for name in sorted(checked_constraints)}
 
@@ -104,8 +104,4 @@ def _check_order(constraints: dict[str, Any], field_type: str, path: str) -> Non
         else:
             is_reversed = parse_decimal(low_value) > parse_decimal(high_value)
         if is_reversed:
-            raise _build_error(f"{path}.{low}", f"is greater than {high}")
-
-
-def _build_error(path: str, message: str) -> FieldError:
-    return FieldError("validation_error", path, message)
+            raise FieldError(f"{path}.{low}", f"is greater than {high}")

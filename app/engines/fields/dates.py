@@ -97,7 +97,7 @@ def _order_day_and_month(
 
 
 def _parse_with_month_name(text: str) -> tuple[int, int, int]:
-    months, ignored = _load_month_names()
+    months, ignored = load_month_names()
     month: int | None = None
     numbers: list[str] = []
     for token in _TOKENS.findall(text.casefold()):
@@ -116,7 +116,8 @@ def _parse_with_month_name(text: str) -> tuple[int, int, int]:
 
 
 @functools.cache
-def _load_month_names() -> tuple[dict[str, int], frozenset[str]]:
+def load_month_names() -> tuple[dict[str, int], frozenset[str]]:
+    """Return the numbers of months by name, and the other words that may occur in a date."""
     path = Path(__file__).with_name("calendar_names.json")
     names = json.loads(path.read_text(encoding="utf-8"))
     months = {name: number for number, row in enumerate(names["months"], 1) for name in row}

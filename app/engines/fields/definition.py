@@ -38,7 +38,7 @@ def check_fields(fields: object) -> list[Field]:
     checked_fields = _check_field_list(fields, "fields", MAX_FIELDS, nested=False)
     count = len(checked_fields) + sum(len(field["columns"]) for field in checked_fields)
     if count > MAX_FIELDS_AND_COLUMNS:
-        raise _build_error(
+        raise FieldError(
             "fields", f"has more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in total"
         )
     all_fields = [
@@ -46,15 +46,15 @@ def check_fields(fields: object) -> list[Field]:
         *(column for field in checked_fields for column in field["columns"]),
     ]
     if sum(len(field["options"]) for field in all_fields) > MAX_TOTAL_OPTIONS:
-        raise _build_error("fields", f"has more than {MAX_TOTAL_OPTIONS:,} options in total")
+        raise FieldError("fields", f"has more than {MAX_TOTAL_OPTIONS:,} options in total")
     return checked_fields
 
 
 def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> list[Field]:
     if not isinstance(raw, list):
-        raise _build_error(path, "must be a list")
+        raise FieldError(path, "must be a list")
     if len(raw) > limit:
-        raise _build_error(path, f"has more than {limit:,} entries")
+        raise FieldError(path, f"has more than {limit:,} entries")
     checked_fields: list[Field] = []
     seen: dict[str, int] = {}
     for position, entry in enumerate(raw):
@@ -62,7 +62,7 @@ def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> li
         first_position = seen.setdefault(field["key"], position)
         if first_position != position:
             message = f"is already the key of {path}.{first_position}"
-            raise FieldError("duplicate_field_name", f"{path}.{position}.key", message)
+            raise FieldError(f"{path}.{position}.key", message, "duplicate_field_name")
         checked_fields.append(field)
     return checked_fields
 
@@ -74,7 +74,7 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
     label = _check_text(properties.get("label"), f"{path}.label", MAX_LABEL).strip()
     multiple = _check_flag(properties, "multiple", path, default=field_type == "span")
     if multiple and field_type == "table":
-        raise _build_error(
+        raise FieldError(
             f"{path}.multiple", "must be false for a table, which always allows multiple rows"
         )
     return {
@@ -97,17 +97,17 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
 
 def _check_key(raw: object, path: str) -> str:
     if not isinstance(raw, str) or len(raw) > MAX_KEY or not _KEY.fullmatch(raw):
-        raise _build_error(path, f"must be snake_case with at most {MAX_KEY} characters")
+        raise FieldError(path, f"must be snake_case with at most {MAX_KEY} characters")
     return raw
 
 
 def _check_type(raw: object, path: str, *, nested: bool) -> str:
     if raw is None:
-        raise _build_error(path, "is required")
+        raise FieldError(path, "is required")
     if not isinstance(raw, str) or raw not in TYPES:
-        raise FieldError("invalid_field_type", path, f"must be one of {', '.join(TYPES)}")
+        raise FieldError(path, f"must be one of {', '.join(TYPES)}", "invalid_field_type")
     if nested and raw == "table":
-        raise FieldError("invalid_field_type", path, "must not be a table inside another table")
+        raise FieldError(path, "must not be a table inside another table", "invalid_field_type")
     return raw
 
 
@@ -115,9 +115,9 @@ def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, st
     if field_type != "choice":
         return _check_absent(raw, path, "is only allowed for a choice")
     if not isinstance(raw, list) or not raw:
-        raise _build_error(path, "must be a non-empty list for a choice")
+        raise FieldError(path, "must be a non-empty list for a choice")
     if len(raw) > MAX_OPTIONS:
-        raise _build_error(path, f"has more than {MAX_OPTIONS:,} entries")
+        raise FieldError(path, f"has more than {MAX_OPTIONS:,} entries")
     options: list[dict[str, str]] = []
     seen: set[str] = set()
     for position, entry in enumerate(raw):
@@ -125,9 +125,9 @@ def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, st
         properties = _check_properties(entry, option_path, frozenset({"value", "label"}))
         value = _check_text(properties.get("value"), f"{option_path}.value", MAX_LABEL).strip()
         if not value:
-            raise _build_error(f"{option_path}.value", "is required")
+            raise FieldError(f"{option_path}.value", "is required")
         if value in seen:
-            raise _build_error(f"{option_path}.value", "is a duplicate")
+            raise FieldError(f"{option_path}.value", "is a duplicate")
         seen.add(value)
         label = _check_text(properties.get("label"), f"{option_path}.label", MAX_LABEL).strip()
         options.append({"value": value, "label": label or value})
@@ -138,22 +138,22 @@ def _check_columns(raw: object, field_type: str, path: str) -> list[Field]:
     if field_type != "table":
         return _check_absent(raw, path, "is only allowed for a table")
     if not raw:
-        raise _build_error(path, "needs at least one column")
+        raise FieldError(path, "needs at least one column")
     return _check_field_list(raw, path, MAX_COLUMNS, nested=True)
 
 
 def _check_absent(raw: object, path: str, message: str) -> list[Any]:
     if raw is not None and raw != []:
-        raise _build_error(path, message)
+        raise FieldError(path, message)
     return []
 
 
 def _check_properties(raw: object, path: str, allowed_names: frozenset[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
-        raise _build_error(path, "must be an object")
+        raise FieldError(path, "must be an object")
     for name in raw:
         if name not in allowed_names:
-            raise _build_error(f"{path}.{shorten_name(name)}", "is unknown")
+            raise FieldError(f"{path}.{shorten_name(name)}", "is unknown")
     return raw
 
 
@@ -161,7 +161,7 @@ def _check_text(raw: object, path: str, limit: int) -> str:
     try:
         return "" if raw is None else check_text(raw, limit)
     except ValueProblem as problem:
-        raise _build_error(path, problem.message) from None
+        raise FieldError(path, problem.message) from None
 
 
 def _check_flag(properties: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
@@ -169,9 +169,5 @@ def _check_flag(properties: dict[str, Any], name: str, path: str, *, default: bo
     if raw is None:
         return default
     if not isinstance(raw, bool):
-        raise _build_error(f"{path}.{name}", "must be true or false")
+        raise FieldError(f"{path}.{name}", "must be true or false")
     return raw
-
-
-def _build_error(path: str, message: str) -> FieldError:
-    return FieldError("validation_error", path, message)

@@ -4,11 +4,11 @@
 class FieldError(ValueError):
     """The field list of a schema is invalid.
 
-    `code` is `duplicate_field_name`, `invalid_field_type` or `validation_error`; `path` locates the
-    problem, for example `fields.2.columns.0.type`.
+    `path` locates the problem, for example `fields.2.columns.0.type`. `code` is
+    `validation_error`, `duplicate_field_name` or `invalid_field_type`.
     """
 
-    def __init__(self, code: str, path: str, message: str) -> None:
+    def __init__(self, path: str, message: str, code: str = "validation_error") -> None:
         super().__init__(f"{path}: {message}")
         self.code = code
         self.path = path

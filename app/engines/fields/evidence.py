@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.engines.fields.errors import TagProblem
-from app.engines.fields.plain import FORBIDDEN, shorten_name, to_integer
+from app.engines.fields.errors import TagProblem, ValueProblem
+from app.engines.fields.plain import check_text, shorten_name, to_integer
 from app.engines.fields.source_text import (
     MAX_EVIDENCE_TEXT,
     SourceText,
@@ -66,7 +66,7 @@ def _check_item(
     if start is not None or end is not None:
         start, end = _check_offsets(start, end, text_length)
     if text is not None:
-        _check_text(text)
+        text = _check_text(text)
     elif page is None and start is None:
         raise TagProblem("", "needs a page, offsets or text")
     if source is not None and start is not None and end is not None:
@@ -112,10 +112,8 @@ def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, i
     return start, end
 
 
-def _check_text(text: object) -> None:
-    if not isinstance(text, str):
-        raise TagProblem(".text", "must be a string")
-    if len(text) > MAX_EVIDENCE_TEXT:
-        raise TagProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
-    if FORBIDDEN.search(text):
-        raise TagProblem(".text", "contains a NUL character or an unpaired surrogate")
+def _check_text(text: object) -> str:
+    try:
+        return check_text(text, MAX_EVIDENCE_TEXT)
+    except ValueProblem as problem:
+        raise TagProblem(".text", problem.message) from None

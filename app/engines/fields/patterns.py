@@ -1,7 +1,6 @@
 """Compile the regular expressions of schemas with RE2, which matches in linear time."""
 
-import importlib
-from typing import Protocol, cast
+from typing import Protocol
 
 MAX_PATTERN = 1000
 MAX_MEMORY_BYTES = 1 << 20
@@ -25,25 +24,6 @@ class Pattern(Protocol):
         """Search `text` for a match at any position; return the match or None."""
 
 
-class _Options(Protocol):
-    """The options of RE2 that this module sets."""
-
-    log_errors: bool
-    max_mem: int
-    case_sensitive: bool
-    never_capture: bool
-
-
-class _Re2(Protocol):
-    """The parts of the module `re2` that this module uses; `re2` has no annotations."""
-
-    error: type[Exception]
-    Options: type[_Options]
-
-    def compile(self, pattern: str, options: _Options) -> Pattern:
-        """Compile `pattern`. Raises `error` if it is invalid."""
-
-
 def compile_pattern(
     pattern: str, *, ignore_case: bool = False, max_memory: int = MAX_MEMORY_BYTES
 ) -> Pattern:
@@ -53,10 +33,10 @@ def compile_pattern(
     `max_memory` limits the memory for the pattern and for the states that RE2 caches when it
     searches. Raises ValueError with the reason that RE2 gives.
     """
+    import re2  # type: ignore[import-untyped] # noqa: PLC0415 - most processes never need it
+
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"the pattern is longer than {MAX_PATTERN:,} characters")
-    # Imported on first use, because most processes never need it.
-    re2 = cast("_Re2", importlib.import_module("re2"))
     options = re2.Options()
     options.log_errors = False
     options.max_mem = max_memory
@@ -64,10 +44,11 @@ def compile_pattern(
     # The groups of a match are not used, and finding them takes more time.
     options.never_capture = True
     try:
-        return re2.compile(pattern, options)
+        compiled: Pattern = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise ValueError(text[:200] or "the pattern has a syntax error") from None
     except UnicodeEncodeError:
         raise ValueError("the pattern contains an unpaired surrogate") from None
+    return compiled

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from app.engines import interpreter
-from app.engines.extraction import Example
+from app.engines.extraction.model import Example
 from app.engines.fields import Field
 from app.engines.learning.messages import encode_example, read_frame, write_frame
 

@@ -12,8 +12,12 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from app.engines import extraction
-from app.engines.extraction import MAX_TRAINING_WORDS, Example, NotEnoughExamples
+from app.engines.extraction.model import (
+    MAX_TRAINING_WORDS,
+    Example,
+    InvalidModel,
+    NotEnoughExamples,
+)
 from app.engines.learning.messages import decode_example, read_frame, write_frame
 from app.engines.sandbox.confinement import exit_with_parent
 
@@ -60,16 +64,19 @@ def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
 def _run_task(
     task: dict[str, Any], previous: bytes, examples: list[Example]
 ) -> tuple[dict[str, Any], bytes]:
+    # The limits also apply to the libraries that these modules load.
+    from app.engines.extraction import evaluation, loading, reports, training  # noqa: PLC0415
+
     if task["task"] == "evaluate":
-        report = extraction.evaluate(examples, task["fields"], folds=task["folds"])
+        report = evaluation.evaluate_folds(examples, task["fields"], task["folds"])
         return {"report": report.to_dict()}, b""
-    model = extraction.train(examples, task["fields"], schema_version=task["schema_version"])
+    model = training.train_model(examples, task["fields"], task["schema_version"])
     is_better = True
     if previous:
         # A previous model that is damaged or has another feature version is replaced.
-        with suppress(extraction.InvalidModel):
-            old_report = extraction.load_model(previous).report
-            is_better = extraction.can_replace(model.report, old_report)
+        with suppress(InvalidModel):
+            old_report = loading.read_model(previous).report
+            is_better = reports.is_not_worse(model.report, old_report)
     header = {
         "version": model.version,
         "report": model.report.to_dict(),

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import orjson
 
-from app.engines.extraction import Document, Example, SourceWord
+from app.engines.extraction.model import Document, Example, SourceWord
 
 _LENGTH = struct.Struct(">Q")
 
@@ -28,18 +28,7 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
 
 def encode_example(example: Example) -> bytes:
     """Encode an example as JSON; `decode_example` reverses this."""
-    document = example.document
-    return orjson.dumps(
-        {
-            "id": example.id,
-            "revision": example.revision,
-            "tags": list(example.tags),
-            "labeler_id": example.labeler_id,
-            "accepted_at": example.accepted_at,
-            "text": document.text,
-            "words": [list(word) for word in document.words],
-        }
-    )
+    return orjson.dumps(example, default=list)  # words are named tuples, which it does not encode
 
 
 def decode_example(payload: bytes) -> Example:
@@ -47,14 +36,6 @@ def decode_example(payload: bytes) -> Example:
     fields: dict[str, Any] = orjson.loads(payload)
     words = [
         SourceWord(text, page, None if box is None else tuple(box), start, end)
-        for text, page, box, start, end in fields["words"]
+        for text, page, box, start, end in fields["document"]["words"]
     ]
-    document = Document(fields["text"], words)
-    return Example(
-        fields["id"],
-        fields["revision"],
-        document,
-        fields["tags"],
-        fields["labeler_id"],
-        fields["accepted_at"],
-    )
+    return Example(**{**fields, "document": Document(fields["document"]["text"], words)})

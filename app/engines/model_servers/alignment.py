@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from app.engines.extraction import Document
+from app.engines.extraction.model import Document
 from app.engines.fields import Field, Tag, ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.fields.values import get_normalizer

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord, enclose_boxes
 from app.engines.fields import ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.model_servers.clues import CLUE_FUNCTIONS
@@ -131,7 +131,7 @@ class DocumentSearch:
         ]
         return {
             "page": page,
-            "box": _merge_boxes(boxes) if boxes else None,
+            "box": list(enclose_boxes(boxes)) if boxes else None,
             "start": text_range.start,
             "end": text_range.end,
             "text": self._text[text_range.start : text_range.end],
@@ -149,8 +149,3 @@ _TYPES_WITHOUT_DIGITS = frozenset({"email", "url"})
 
 def _encode(value: object) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def _merge_boxes(boxes: list[tuple[float, float, float, float]]) -> list[float]:
-    left, top, right, bottom = zip(*boxes, strict=True)
-    return [min(left), min(top), max(right), max(bottom)]

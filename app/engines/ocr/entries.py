@@ -13,9 +13,17 @@ from app.engines.documents import frames, readers
 from app.engines.documents.entries import send_failures
 from app.engines.documents.model import Limits
 from app.engines.documents.readers.pages import build_page
-from app.engines.ocr import pages
-from app.engines.ocr.lines import detect, recognize
+from app.engines.documents.readers.pdf_text import PageText, compose_text
+from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
+from app.engines.documents.readers.segments import Token
+from app.engines.ocr.lines import RecognizedLine, detect, find_rotation, recognize, split_line
 from app.engines.sandbox.model import Send
+
+_ROTATIONS = {
+    1: Image.Transpose.ROTATE_90,
+    2: Image.Transpose.ROTATE_180,
+    3: Image.Transpose.ROTATE_270,
+}
 
 
 def _preload() -> None:
@@ -34,10 +42,51 @@ def recognize_page(
 ) -> None:
     """Recognize a page, and send its text, words and word confidences as a `PAGE` frame.
 
-    The arguments are those of `readers.render_page`; `scale` must not be None.
+    The arguments are those of `readers.render_page`, with `scale`.
     """
     image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)
-    page_text, confidences = pages.recognize_page(image, width, height)
+    page_text, confidences = _recognize_image(image, width, height)
     page = build_page(width, height, 0, page_text.text, page_text.words)
     send(frames.PAGE, orjson.dumps({**page, "confidences": confidences}))
+
+
+def _recognize_image(
+    image: Image.Image, width: float, height: float
+) -> tuple[PageText, list[float]]:
+    """Recognize a page image; return its text and words, and the confidence of each word.
+
+    `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
+    is first rotated upright, because its words would otherwise be in the wrong order.
+    """
+    detection = detect(image)
+    quarter_turns = find_rotation(detection)
+    if quarter_turns:
+        detection = detect(image.transpose(_ROTATIONS[quarter_turns]))
+    scale = width / image.width
+    size = (height, width) if quarter_turns % 2 else (width, height)
+    confidences: list[float] = []
+    groups: dict[int, list[Token]] = {}
+    for line in recognize(detection):
+        # Only lines in the main direction are sorted into rows.
+        is_oblique = line.is_tall or line.is_upside_down
+        for token in _build_tokens(line, scale, confidences):
+            if is_oblique:
+                token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarter_turns, *size)
+            groups.setdefault(OBLIQUE if is_oblique else quarter_turns, []).append(token)
+    page_text = compose_text(groups, width, height)
+    return page_text, [confidences[index] for index in page_text.words.token_indexes]
+
+
+def _build_tokens(line: RecognizedLine, scale: float, confidences: list[float]) -> list[Token]:
+    """Build a token for each word of a line, and append the word's confidence to `confidences`.
+
+    The boxes of the tokens are in points.
+    """
+    tokens: list[Token] = []
+    for word in split_line(line):
+        x0, y0, x1, y1 = (side * scale for side in word.box)
+        gap = (" " if word.is_spaced else "") if tokens else "\n"
+        tokens.append(Token(word.text, x0, y0, x1, y1, y0, y1, len(confidences), gap, None))
+        confidences.append(round(word.confidence, 4))
+    return tokens

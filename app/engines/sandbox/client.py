@@ -99,7 +99,7 @@ class ForkServer:
         self,
         entry: str,
         *,
-        document: BinaryIO | None,
+        document: BinaryIO,
         arguments: Mapping[str, object],
         limits: ProcessLimits,
     ) -> SandboxedProcess:
@@ -115,7 +115,7 @@ class ForkServer:
             raise ValueError(f"a request must have at most {MAX_REQUEST_BYTES} bytes")
         return SandboxedProcess(partial(self._open_channel, request, document), limits)
 
-    def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
+    def _open_channel(self, request: bytes, document: BinaryIO) -> Channel:
         """Open the channel to a new process: send the request, and wait until the process starts.
 
         If the server exits in the meantime, the request is sent to a new server. Raises
@@ -123,8 +123,7 @@ class ForkServer:
         """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            if document is not None:
-                document.seek(0)  # a process that was killed may have read the document
+            document.seek(0)  # a process that was killed may have read the document
             # These errors mean that the server has exited or that its request queue is full.
             with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
@@ -134,7 +133,7 @@ class ForkServer:
         raise SandboxUnavailable("The fork server did not start a process in time.")
 
     def _request_process(
-        self, request: bytes, document: BinaryIO | None, deadline: float
+        self, request: bytes, document: BinaryIO, deadline: float
     ) -> Channel | None:
         """Request a process; return the channel to it, or None if the process does not start."""
         with ExitStack() as caller_ends, ExitStack() as server_ends:
@@ -144,9 +143,7 @@ class ForkServer:
             reports, server_reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             caller_ends.callback(reports.close)
             server_ends.callback(server_reports.close)
-            descriptors = [server_results, server_reports.fileno()]
-            if document is not None:
-                descriptors.append(document.fileno())
+            descriptors = [server_results, server_reports.fileno(), document.fileno()]
             self._send_request(request, descriptors)
             # While the caller has these ends open, it does not notice when the process closes them.
             server_ends.close()

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from app.engines.sandbox.model import (
@@ -70,12 +69,7 @@ class SandboxedProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._channel is not None:
             with suppress(ServerLost):
                 self._wait_for_exit(0)

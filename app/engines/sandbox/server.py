@@ -3,9 +3,9 @@
 The launcher starts the server with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. The
 server never reads a document; it only passes the descriptors of documents to the processes. A
 request is one message on the control socket. It carries the descriptors of the pipe for results,
-the socket for reports, and the document, if there is one. On the report socket, the caller receives
-`STARTED` when the process is running, and an `ExitReport` when it has exited. When the caller
-closes its end of the socket, the process is killed.
+the socket for reports, and the document. On the report socket, the caller receives `STARTED` when
+the process is running, and an `ExitReport` when it has exited. When the caller closes its end of
+the socket, the process is killed.
 """
 
 import gc
@@ -58,7 +58,7 @@ _CRASH_SIGNALS = frozenset(
     )
 )
 
-Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+Entry = Callable[[BinaryIO, dict[str, Any], Send], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class _Server:
         while self._children or not self._is_draining:
             self._update_control_polling()
             ready = self._poll.poll(self._get_milliseconds_to_idle())
-            if not ready and self._is_idle():
+            if not ready:  # the idle time has passed
                 return
             for descriptor, _ in ready:
                 if descriptor == self._control.fileno():
@@ -121,14 +121,6 @@ class _Server:
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
-    def _is_idle(self) -> bool:
-        idle_seconds = self._options.idle_seconds
-        return (
-            idle_seconds is not None
-            and not self._children
-            and time.monotonic() - self._idle_since >= idle_seconds
-        )
-
     def _get_milliseconds_to_idle(self) -> float | None:
         idle_seconds = self._options.idle_seconds
         if idle_seconds is None or self._children:
@@ -155,7 +147,7 @@ class _Server:
                     os.close(descriptor)
 
     def _fork_process(
-        self, request: dict[str, Any], results: int, reports: int, document: int | None = None
+        self, request: dict[str, Any], results: int, reports: int, document: int
     ) -> None:
         if has_event(reports, select.POLLRDHUP):  # the caller closed its end in the meantime
             return
@@ -223,7 +215,7 @@ def _run_entry(
     *,
     server_pid: int,
     results: int,
-    document: int | None,
+    document: int,
     file_rules: int | None,
 ) -> NoReturn:
     """Confine this process, call the entry function of the request, and exit.
@@ -235,14 +227,14 @@ def _run_entry(
         signal.set_wakeup_fd(-1)
         for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
             signal.signal(signal_number, signal.SIG_DFL)
-        kept_descriptors = [results] if document is None else [results, document]
-        limits = ProcessLimits(**request["limits"])
         confinement.confine_process(
-            limits, parent=server_pid, kept_descriptors=kept_descriptors, file_rules=file_rules
+            ProcessLimits(**request["limits"]),
+            parent=server_pid,
+            kept_descriptors=(results, document),
+            file_rules=file_rules,
         )
         entry = _get_entry(request["entry"], preload)
-        document_file = None if document is None else os.fdopen(document, "rb")
-        entry(document_file, request["arguments"], partial(write_frame, results))
+        entry(os.fdopen(document, "rb"), request["arguments"], partial(write_frame, results))
         write_frame(results, DONE)
         status = 0
     finally:

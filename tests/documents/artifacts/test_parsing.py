@@ -182,7 +182,7 @@ def test_a_failure_deletes_the_pages_that_were_read(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parsing, "_BATCH_PAGES", 1)
-    monkeypatch.setattr(documents, "DEFAULT_LIMITS", documents.Limits(max_text_chars=20))
+    monkeypatch.setattr(parsing, "DEFAULT_LIMITS", documents.Limits(max_text_chars=20))
     artifact_id = _upload(org, make_pdf("some words", "some more", "and more"), "a.pdf")["id"]
     _parse(org, artifact_id)
     document = _get(org, artifact_id)

@@ -12,6 +12,8 @@ from PIL import Image
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.service import images
 from app.engines import documents
+from app.engines.documents.layout import parse_text
+from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage import build_blob_key
@@ -182,7 +184,7 @@ def test_text_has_lengths_and_spans_in_code_points(org: Org) -> None:
 def test_words_of_flowing_text_are_laid_out_as_the_engine_does(org: Org) -> None:
     text = "\n".join(f"Line {number} says something." for number in range(200))
     path = f"/artifacts/{create_text(org.api('labeler'), text)['id']}/pages"
-    laid_out = orjson.loads(orjson.dumps([page.words for page in documents.parse_text(text).pages]))
+    laid_out = orjson.loads(orjson.dumps([page.words for page in parse_text(text).pages]))
     expected = [[{**word, "origin": "text"} for word in words] for words in laid_out]
     api = org.api("viewer")
     answer = api.get(path)
@@ -292,7 +294,7 @@ def test_an_image_waits_for_a_process_that_renders_it(
     document = create_text(org.api("labeler"), "Some text")
 
     def render(*_: object, **__: object) -> bytes:
-        raise documents.SandboxUnavailable("The fork server does not start processes.")
+        raise SandboxUnavailable("The fork server does not start processes.")
 
     monkeypatch.setattr(documents, "render_text", render)
     path = f"/artifacts/{document['id']}/pages/1/image"

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from app.documents.artifacts.service import words
-from app.engines import documents
+from app.engines.documents.layout import parse_text
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 
@@ -23,7 +23,7 @@ def test_a_page_laid_out_alone_equals_the_page_among_others(org: Org, seed: int)
     dice = random.Random(seed)
     text = "Start " + "".join(dice.choices(_SNIPPETS, k=1500))
     document = create_text(org.api("labeler"), text)
-    pages = documents.parse_text(text).pages
+    pages = parse_text(text).pages
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages?page_size=1000").json
     assert [page["start"] for page in answer["data"]] == [page.start for page in pages]
     laid_out = orjson.loads(orjson.dumps([page.words for page in pages]))

@@ -18,7 +18,7 @@ from tests.engines.documents.every_type import make_documents
 ROOT = Path(__file__).resolve().parents[3]
 CALLS: dict[str, dict[str, object]] = {
     "parse_document": {},
-    "render_page": {"page": 1, "width_px": 300, "scale": None, "format": "png"},
+    "render_page": {"page": 1, "width_px": 300, "format": "png"},
 }
 # Calls every entry function on every document, in a new interpreter without any sandbox, and
 # records the frames, and the files and modules that were opened or imported meanwhile.

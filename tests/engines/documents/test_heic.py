@@ -6,14 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app.engines.documents import (
-    Limits,
-    ParseFailed,
-    UnsupportedMediaType,
-    detect_media_type,
-    parse,
-    render,
-)
+from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents.detection import detect_media_type
 from tests.engines.documents import samples
 
 HEIC = "image/heic"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engines.documents import parse_text
+from app.engines.documents.layout import parse_text
 
 TEXTS = {
     "en": "The invoice is payable within thirty days of its date.",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.engines.documents import Limits, ParsedDocument, ParseFailed, parse_text
-from app.engines.documents.layout import COLUMNS, ROWS
+from app.engines.documents import Limits, ParsedDocument, ParseFailed
+from app.engines.documents.layout import COLUMNS, ROWS, parse_text
 
 ANY = st.text(
     st.characters() | st.sampled_from("\n\t \r\f\u0301\u200b中かא\u202e\U0001f600\x00\ud800"),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType, detect_media_type
+from app.engines.documents import MEDIA_TYPES, UnsupportedMediaType
+from app.engines.documents.detection import detect_media_type
 from tests.engines.documents import office_files, samples, workbooks
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

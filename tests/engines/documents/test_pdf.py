@@ -21,8 +21,9 @@ def failure(path: Path, limits: Limits | None = None) -> str:
 
 def ink_outside(path: Path, page: Page) -> tuple[int, int]:
     """Return the number of dark pixels in the page image, and how many are outside all boxes."""
-    picture = Image.open(io.BytesIO(render(path, PDF, page.number, scale=3))).convert("L")
-    assert picture.width == pytest.approx(page.width * 3, abs=1)
+    width = round(page.width * 3)
+    picture = Image.open(io.BytesIO(render(path, PDF, page.number, width_px=width))).convert("L")
+    assert picture.width == width
     assert picture.height == pytest.approx(page.height * 3, abs=1)
     dark = picture.point(lambda value: 255 if value < 128 else 0)
     boxes = Image.new("L", picture.size, 255)
@@ -96,7 +97,7 @@ def test_the_values_of_a_form_are_text_and_are_drawn(tmp_path: Path) -> None:
     (page,) = parse(path, PDF).pages
     assert [word.text for word in page.words] == ["Filled", "42"]
     x0, y0, x1, y1 = page.words[0].box
-    picture = Image.open(io.BytesIO(render(path, PDF, 1, scale=3))).convert("L")
+    picture = Image.open(io.BytesIO(render(path, PDF, 1, width_px=1260))).convert("L")
     across, down = picture.size
     inside = picture.crop((int(x0 * across), int(y0 * down), int(x1 * across), int(y1 * down)))
     assert inside.getextrema()[0] < 100
@@ -125,7 +126,7 @@ def test_pages_are_passed_one_by_one(tmp_path: Path) -> None:
 def test_password(tmp_path: Path) -> None:
     assert failure(samples.stored(tmp_path, samples.pdf(password="secret"))) == "password_protected"
     with pytest.raises(ParseFailed) as caught:
-        render(tmp_path / "document", PDF, 1)
+        render(tmp_path / "document", PDF, 1, width_px=300)
     assert caught.value.code == "password_protected"
 
 

@@ -16,6 +16,7 @@ from app.engines.documents import (
     render,
     render_text,
 )
+from app.engines.documents.readers.pages import ImageSize
 from tests.engines.documents import samples
 
 PDF = "application/pdf"
@@ -38,10 +39,10 @@ def test_formats_and_width(tmp_path: Path, kind: ImageFormat) -> None:
     assert picture.size == (777, 1101)
 
 
-def test_scale(tmp_path: Path) -> None:
+def test_the_height_follows_from_the_width(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.pdf())
-    assert opened(render(path, PDF, 1, scale=0.5)).size == (210, 298)
-    assert opened(render(path, PDF, 1)).size == (840, 1190)
+    assert opened(render(path, PDF, 1, width_px=210)).size == (210, 298)
+    assert opened(render(path, PDF, 1, width_px=840)).size == (840, 1190)
 
 
 def test_a_virtual_page_is_rendered_by_its_text(tmp_path: Path) -> None:
@@ -54,13 +55,18 @@ def test_a_virtual_page_is_rendered_by_its_text(tmp_path: Path) -> None:
     assert caught.value.code == "too_many_pixels"
 
 
-@pytest.mark.parametrize(
-    ("width", "scale"), [(0, None), (-1, None), (None, 0), (None, float("nan")), (9, 1.0)]
-)
-def test_senseless_sizes(tmp_path: Path, width: int | None, scale: float | None) -> None:
+@pytest.mark.parametrize("width", [0, -1])
+def test_senseless_sizes(tmp_path: Path, width: int) -> None:
     path = samples.stored(tmp_path, samples.pdf())
-    with pytest.raises(ValueError, match=r"must be positive|not both"):
-        render(path, PDF, 1, width_px=width, scale=scale)
+    with pytest.raises(ValueError, match="must be positive"):
+        render(path, PDF, 1, width_px=width)
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e300, float("nan")])
+def test_scales_that_are_too_large(scale: float) -> None:
+    with pytest.raises(ParseFailed) as caught:
+        ImageSize(None, scale).compute_pixels(595.0, 842.0, Limits())
+    assert caught.value.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_missing_pages(tmp_path: Path, media_type: str, data: bytes) -> None:
     path = samples.stored(tmp_path, data)
     for number in (0, -1, 2, 10**12):
         with pytest.raises(PageNotFound) as caught:
-            render(path, media_type, number)
+            render(path, media_type, number, width_px=100)
         assert (caught.value.number, caught.value.page_count) == (number, 1)
 
 
@@ -86,10 +92,9 @@ def test_missing_pages(tmp_path: Path, media_type: str, data: bytes) -> None:
 )
 def test_more_pixels_than_allowed(tmp_path: Path, media_type: str, data: bytes) -> None:
     path = samples.stored(tmp_path, data)
-    for size in ({"width_px": 1_000_000}, {"scale": 1e9}, {"scale": 1e300}):
-        with pytest.raises(ParseFailed) as caught:
-            render(path, media_type, 1, **size)  # type: ignore[arg-type]
-        assert caught.value.code == "too_many_pixels"
+    with pytest.raises(ParseFailed) as caught:
+        render(path, media_type, 1, width_px=1_000_000)
+    assert caught.value.code == "too_many_pixels"
 
 
 def test_an_image_bomb_is_refused_by_its_header(tmp_path: Path) -> None:
@@ -118,8 +123,9 @@ def test_virtual_pages_have_their_ink_inside_the_boxes(tmp_path: Path) -> None:
 
 def test_a_later_page_of_a_long_text(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, ("\n" * 58 + "here").encode())
-    assert opened(render(path, "text/plain", 1)).convert("L").getextrema() == (255, 255)
-    assert opened(render(path, "text/plain", 2)).convert("L").getextrema() == (0, 255)
+    for number, darkest in ((1, 255), (2, 0)):
+        picture = opened(render(path, "text/plain", number, width_px=600)).convert("L")
+        assert picture.getextrema() == (darkest, 255)
 
 
 def test_every_flowing_type_can_be_rendered(tmp_path: Path) -> None:
@@ -150,22 +156,26 @@ def test_modes(tmp_path: Path, mode: str) -> None:
         tmp_path, samples.image("PNG" if mode in ("LA", "P", "RGBA") else "TIFF", picture)
     )
     media_type = "image/png" if mode in ("LA", "P", "RGBA") else "image/tiff"
-    assert opened(render(path, media_type, 1)).size == (100, 100)
+    assert opened(render(path, media_type, 1, width_px=100)).size == (100, 100)
 
 
 def test_transparent_pixels_become_white(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.image("PNG", Image.new("RGBA", (9, 9), (0, 0, 0, 0))))
-    assert opened(render(path, "image/png", 1, format="jpeg")).convert("L").getextrema()[0] > 250
+    picture = opened(render(path, "image/png", 1, width_px=18, format="jpeg"))
+    assert picture.convert("L").getextrema()[0] > 250
 
 
 def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
     picture = Image.new("I;16", (9, 9), 0x8000)
     path = samples.stored(tmp_path, samples.image("PNG", picture))
-    assert opened(render(path, "image/png", 1)).convert("L").getextrema() == (128, 128)
+    assert opened(render(path, "image/png", 1, width_px=18)).convert("L").getextrema() == (128, 128)
 
 
 def test_unknown_media_types_start_no_child(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, b"x")
-    for action in (lambda: render(path, "image/avif", 1), lambda: parse(path, "image/avif")):
+    for action in (
+        lambda: render(path, "image/avif", 1, width_px=9),
+        lambda: parse(path, "image/avif"),
+    ):
         with pytest.raises(UnsupportedMediaType):
             action()

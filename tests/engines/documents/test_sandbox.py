@@ -12,16 +12,8 @@ import psutil
 import pytest
 from PIL import Image
 
-from app.engines.documents import (
-    FAILURE_CODES,
-    Limits,
-    Page,
-    ParseFailed,
-    frames,
-    parse,
-    parse_stream,
-    render,
-)
+from app.engines.documents import Limits, Page, ParseFailed, frames, parse, parse_stream, render
+from app.engines.documents.model import FAILURE_CODES
 from app.engines.sandbox.model import DONE, FRAME_HEADER
 from app.engines.sandbox.process import SandboxedProcess
 from tests.engines.documents import samples
@@ -75,7 +67,9 @@ def test_wall_clock(endless_pdf: Path) -> None:
     assert 0.5 < time.monotonic() - begun < 30
 
 
-@pytest.mark.parametrize("action", [parse, lambda *given: render(*given[:2], 1, limits=given[2])])
+@pytest.mark.parametrize(
+    "action", [parse, lambda *given: render(*given[:2], 1, width_px=999, limits=given[2])]
+)
 def test_processor_time(endless_pdf: Path, action: Callable[[Path, str, Limits], object]) -> None:
     error = failure(lambda: action(endless_pdf, PDF, Limits(cpu_seconds=1)))
     assert error.code == "timed_out"

@@ -9,16 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import (
-    Limits,
-    Page,
-    SandboxUnavailable,
-    parse,
-    parse_stream,
-    render,
-    start_server,
-    stop_server,
-)
+from app.engines.documents import Limits, Page, parse, parse_stream, render
+from app.engines.documents.processes import start_server, stop_server
+from app.engines.sandbox.model import SandboxUnavailable
 from tests.engines.documents import samples
 from tests.factories.processes import send_signal
 from tests.factories.sandboxes import launchers, sandboxed, servers
@@ -81,7 +74,8 @@ def test_the_server_is_started_ahead_and_shared(tmp_path: Path) -> None:
 AS_WORKERS_DO = """
 import os, signal, sys
 from pathlib import Path
-from app.engines.documents import parse, start_server
+from app.engines.documents import parse
+from app.engines.documents.processes import start_server
 from tests.factories.processes import has_ended
 from tests.factories.waiting import wait_until
 from tests.factories.sandboxes import kill, launchers, servers

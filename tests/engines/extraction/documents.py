@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord
 
 _STEP, _LINE = 0.011, 0.018
 

@@ -2,9 +2,8 @@
 
 import random
 
-from app.engines.extraction import Document, SourceWord
 from app.engines.extraction.layout import build_layout
-from app.engines.extraction.model import MAX_WORDS
+from app.engines.extraction.model import MAX_WORDS, Document, SourceWord
 from tests.engines.extraction.documents import build_document
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engines import extraction
+from app.engines.extraction.rule_based import propose_by_rules
 from app.engines.fields import CompiledFields, SourceText, check_fields
 from tests.engines.extraction.documents import build_document, build_pages
 from tests.factories.receipts import build_examples, build_fields, build_layout
@@ -58,7 +58,7 @@ FRENCH = [
 
 def _propose(lines, fields=FIELDS):
     document = build_document(lines)
-    tags = extraction.propose_by_rules(document, fields)
+    tags = propose_by_rules(document, fields)
     source = SourceText(lambda: document.text)
     checked = CompiledFields(fields).check_tags(
         tags, text_length=len(document.text), page_count=1, source=source
@@ -168,7 +168,7 @@ def test_columns_that_the_table_lacks_and_keywords_in_a_full_row_do_not_change_i
 
 
 def _list_descriptions(*pages):
-    tags = extraction.propose_by_rules(build_pages(*pages), FIELDS)
+    tags = propose_by_rules(build_pages(*pages), FIELDS)
     return [tag["value"] for tag in tags if tag["field"] == "items.description"]
 
 
@@ -236,6 +236,6 @@ def test_what_one_similar_document_had_is_preferred():
     layout = [7]
     known, new = build_examples(2, layouts=layout, seed=3, noise=0)
     assert build_layout(7).language == "fr"
-    tags = extraction.propose_by_rules(new.document, fields, [known])
+    tags = propose_by_rules(new.document, fields, [known])
     accepted = {tag["field"]: tag["value"] for tag in new.tags}
     assert {tag["field"]: tag["value"] for tag in tags} == accepted

@@ -10,10 +10,14 @@ from io import BytesIO
 
 import pytest
 
-from app.engines import extraction
 from app.engines.extraction import examples as example_selection
-from app.engines.extraction.evaluation import compare_tags
+from app.engines.extraction.contents import check_content
+from app.engines.extraction.evaluation import compare_tags, evaluate_folds
 from app.engines.extraction.examples import select_examples
+from app.engines.extraction.loading import read_model
+from app.engines.extraction.model import InvalidModel, NotEnoughExamples
+from app.engines.extraction.reports import is_not_worse
+from app.engines.extraction.training import train_model
 from app.engines.fields import CompiledFields, SourceText
 from tests.factories.receipts import build_examples, build_fields, build_tag
 
@@ -23,7 +27,7 @@ FIELDS = build_fields()
 
 @pytest.fixture(scope="module")
 def model():
-    return extraction.train(build_examples(60, layouts=SEEN, seed=1), FIELDS, schema_version="v1")
+    return train_model(build_examples(60, layouts=SEEN, seed=1), FIELDS, "v1")
 
 
 def _compare(model, examples, fields=FIELDS):
@@ -52,7 +56,7 @@ def test_tags_are_in_normal_form_with_evidence_of_the_document(model):
 
 def test_a_stored_model_predicts_the_same_and_contains_no_objects(model):
     content = model.to_bytes()
-    loaded = extraction.load_model(content)
+    loaded = read_model(content)
     (example,) = build_examples(1, seed=5)
     assert loaded.predict(example.document) == model.predict(example.document)
     assert loaded.version == model.version
@@ -65,8 +69,8 @@ def test_a_stored_model_predicts_the_same_and_contains_no_objects(model):
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04."])
 def test_other_content_is_refused(damage):
-    for read in (extraction.load_model, extraction.check_content):
-        with pytest.raises(extraction.InvalidModel):
+    for read in (read_model, check_content):
+        with pytest.raises(InvalidModel):
             read(damage)
 
 
@@ -78,8 +82,8 @@ def test_a_model_of_another_feature_version_is_refused(model):
             if name == "model.json":
                 content = json.dumps({**json.loads(content), "feature_version": 0}).encode()
             new.writestr(name, content)
-    for read in (extraction.load_model, extraction.check_content):
-        with pytest.raises(extraction.InvalidModel):
+    for read in (read_model, check_content):
+        with pytest.raises(InvalidModel):
             read(buffer.getvalue())
 
 
@@ -89,8 +93,8 @@ def test_a_model_of_other_library_versions_is_read(model, monkeypatch):
     learned_from = build_examples(60, layouts=SEEN, seed=1)
     other = example_selection.hash_version(learned_from, FIELDS, "v1")
     assert other != model.version
-    extraction.check_content(content)
-    assert extraction.load_model(content).version == model.version
+    check_content(content)
+    assert read_model(content).version == model.version
 
 
 def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model):
@@ -106,9 +110,9 @@ def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model)
 
 _SCRIPT = """
 import hashlib
-from app.engines import extraction
+from app.engines.extraction.training import train_model
 from tests.factories.receipts import build_examples, build_fields
-model = extraction.train(build_examples(16, seed=6), build_fields(), schema_version="v")
+model = train_model(build_examples(16, seed=6), build_fields(), "v")
 tags = [model.predict(one.document) for one in build_examples(3, seed=7)]
 print(model.version, hashlib.sha256(model.to_bytes()).hexdigest(), tags)
 """
@@ -133,21 +137,21 @@ def test_fewer_than_five_usable_examples_are_refused():
     examples = build_examples(4, seed=1)
     foreign = [build_tag("company", "Nowhere To Be Found Inc")]
     absent = replace(build_examples(1, seed=9)[0], tags=foreign)
-    with pytest.raises(extraction.NotEnoughExamples) as failure:
-        extraction.train([*examples, absent], FIELDS, schema_version="v")
+    with pytest.raises(NotEnoughExamples) as failure:
+        train_model([*examples, absent], FIELDS, "v")
     assert failure.value.usable == 4
 
 
 def test_typed_fields_are_learned_from_canonical_values():
     fields = build_fields(typed=True)
-    model = extraction.train(build_examples(30, seed=1, typed=True), fields, schema_version="v")
+    model = train_model(build_examples(30, seed=1, typed=True), fields, "v")
     report = _compare(model, build_examples(20, seed=2, typed=True), fields)
     assert report.fields["date"].f1 >= 0.85
     assert report.fields["total"].f1 >= 0.85
 
 
 def test_evaluation_predicts_each_document_without_having_seen_it():
-    report = extraction.evaluate(build_examples(18, seed=1), FIELDS, folds=2)
+    report = evaluate_folds(build_examples(18, seed=1), FIELDS, 2)
     assert report.overall.support == 18 * 4
     assert sum(row[2] for row in report.document_counts) == 18 * 4
     assert report.overall.f1 >= 0.7
@@ -192,7 +196,7 @@ def test_a_model_is_better_unless_it_is_worse_by_more_than_noise(model):
     worse = replace(report, document_counts=tuple((max(a - 2, 0), b, c) for a, b, c in counts))
     first = (counts[0][0] - 1, *counts[0][1:])
     slightly_worse = replace(report, document_counts=(first, *counts[1:]))
-    assert extraction.can_replace(report, report)
-    assert extraction.can_replace(report, worse)
-    assert extraction.can_replace(slightly_worse, report)
-    assert not extraction.can_replace(worse, report)
+    assert is_not_worse(report, report)
+    assert is_not_worse(report, worse)
+    assert is_not_worse(slightly_worse, report)
+    assert not is_not_worse(worse, report)

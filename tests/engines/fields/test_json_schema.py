@@ -13,11 +13,11 @@ from app.engines.fields import (
     CompiledFields,
     TagErrors,
     ValueProblem,
-    build_tags_schema,
     check_fields,
     normalize,
 )
 from app.engines.fields.identifiers import MODULES
+from app.engines.fields.json_schema.tags import build_tags_schema
 from tests.engines.fields.test_properties import CLEAN, JSON, LIKELY, SCHEMA
 from tests.engines.fields.test_properties import tag_dicts as likely_tags
 from tests.factories.properties import examples

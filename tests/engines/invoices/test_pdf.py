@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 
 from app.engines import documents
+from app.engines.documents.processes import stop_server
 from app.engines.invoices import content
 from app.engines.invoices.model import Document, Language, Line, Party
 from app.engines.invoices.service import render_pdf, render_xml
@@ -56,7 +57,7 @@ TAMIL = replace(BUYER, name="\u0ba4\u0bae\u0bbf\u0bb4\u0bcd")
 @pytest.fixture(scope="module", autouse=True)
 def _stop() -> Iterator[None]:
     yield
-    documents.stop_server()
+    stop_server()
 
 
 def render(document: Document) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.engines import learning
-from app.engines.extraction import MAX_TRAINING_WORDS, Document, Example, SourceWord
+from app.engines.extraction.model import MAX_TRAINING_WORDS, Document, Example, SourceWord
 from app.engines.fields import check_fields
 from app.engines.learning import (
     LearningFailed,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord
 from app.engines.fields import CompiledFields, SourceText, check_fields
 from app.engines.model_servers import document_search
 from app.engines.model_servers.alignment import align_values

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord
 from app.engines.fields import check_fields
 from app.engines.fields.values import get_normalizer
 from app.engines.model_servers import alignment, document_search, text_index

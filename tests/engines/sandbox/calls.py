@@ -1,6 +1,7 @@
 """Calls of the tests' entry functions, and how they fail."""
 
 import json
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from app.engines.sandbox.process import SandboxedProcess
 
 ENTRIES = "tests.engines.sandbox.entries"
 KINDS = (b"A", b"T")
+NOTHING = Path(os.devnull)
 LIMITS = ProcessLimits(
     memory_bytes=1 << 30, cpu_seconds=60, wall_seconds=120.0, frame_bytes=64 << 20
 )
@@ -29,12 +31,12 @@ class Calls:
         entry: str,
         *,
         stack: ExitStack,
-        document: Path | None = None,
+        document: Path = NOTHING,
         limits: ProcessLimits = LIMITS,
         **arguments: Any,
     ) -> SandboxedProcess:
         """Start a call that ends with `stack`."""
-        file = None if document is None else stack.enter_context(document.open("rb"))
+        file = stack.enter_context(document.open("rb"))
         name = f"{ENTRIES}:{entry}"
         process = self.server.run(name, document=file, arguments=arguments, limits=limits)
         return stack.enter_context(process)

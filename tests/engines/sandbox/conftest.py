@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.engines import documents
+from app.engines.documents.processes import stop_server
 from app.engines.sandbox.client import ForkServer
 from tests.engines.sandbox.calls import ENTRIES, Calls
 
@@ -17,7 +17,7 @@ MakeServer = Callable[..., ForkServer]
 @pytest.fixture(autouse=True)
 def no_other_server() -> None:
     """Stop the server that document tests have left in this process."""
-    documents.stop_server()
+    stop_server()
 
 
 @pytest.fixture

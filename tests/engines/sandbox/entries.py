@@ -18,20 +18,20 @@ from typing import Any, BinaryIO
 Send = Callable[[bytes, bytes], None]
 
 
-def echo(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
-    """Send the arguments, and the document when there is one."""
+def echo(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
+    """Send the arguments, and the document unless it is empty."""
     send(b"A", json.dumps(arguments).encode())
-    if document is not None:
-        send(b"T", document.read())
+    if content := document.read():
+        send(b"T", content)
 
 
-def count(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+def count(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Send `count` frames of `size` bytes."""
     for _ in range(arguments["count"]):
         send(b"T", bytes(arguments["size"]))
 
 
-def misbehave(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+def misbehave(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Send one frame, then do what `how` says."""
     send(b"T", b"before")
     _WAYS[arguments["how"]](send.args[0])  # type: ignore[attr-defined]
@@ -83,16 +83,15 @@ _WAYS: dict[str, Callable[[int], object]] = {
 }
 
 
-def wait_for_lock(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+def wait_for_lock(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Send the document once nobody else has it locked; before that, a frame if `early`."""
-    assert document is not None
     if arguments["early"]:
         send(b"T", b"early")
     fcntl.lockf(document, fcntl.LOCK_SH)
     send(b"T", document.read())
 
 
-def probe(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
+def probe(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Send what this process can see and do."""
     found = {name: _result(attempt) for name, attempt in _attempts(arguments).items()}
     send(b"T", json.dumps(found).encode())

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from app.engines.sandbox.model import ProcessFailed
-from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
+from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls
 from tests.engines.sandbox.conftest import MakeServer
 from tests.factories.processes import has_ended
 from tests.factories.sandboxes import sandboxed, servers
@@ -89,9 +89,10 @@ def test_a_huge_result_arrives_and_a_huge_frame_does_not(calls: Calls) -> None:
 
 def test_an_unknown_entry_is_refused(calls: Calls) -> None:
     for name in ("os:abort", "tests.engines.sandbox.entries:nothing"):
-        process = calls.server.run(name, document=None, arguments={}, limits=LIMITS)
-        with process, pytest.raises(ProcessFailed) as caught:
-            list(process.frames(KINDS))
+        with NOTHING.open("rb") as file:
+            process = calls.server.run(name, document=file, arguments={}, limits=LIMITS)
+            with process, pytest.raises(ProcessFailed) as caught:
+                list(process.frames(KINDS))
         assert caught.value.detail == "exit status 70"
 
 

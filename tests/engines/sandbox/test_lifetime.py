@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[3]
 ANSWER = [(b"A", b"{}")]
 OWNER = """
 import signal, sys
-from tests.engines.sandbox.calls import KINDS, LIMITS, Calls, ENTRIES
+from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls, ENTRIES
 from app.engines.sandbox.client import ForkServer
 server = ForkServer((ENTRIES,), max_processes=2, max_total_processes=9, idle_seconds=None)
-given = {"document": None, "arguments": {"how": "hang"}, "limits": LIMITS}
+given = {"document": NOTHING.open("rb"), "arguments": {"how": "hang"}, "limits": LIMITS}
 process = server.run(f"{ENTRIES}:misbehave", **given)
 print(*next(process.frames(KINDS)), flush=True)
 signal.pause()

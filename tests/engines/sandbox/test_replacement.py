@@ -11,7 +11,7 @@ import pytest
 from app.engines.sandbox import client
 from app.engines.sandbox.client import ForkServer
 from app.engines.sandbox.model import SandboxUnavailable
-from tests.engines.sandbox.calls import KINDS, LIMITS, Calls
+from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
 from tests.factories.processes import has_ended
 from tests.factories.sandboxes import kill, launchers, sandboxed, servers
@@ -158,8 +158,8 @@ def test_a_server_that_cannot_start(
 ) -> None:
     monkeypatch.setattr(client, "_START_SECONDS", 2.0)
     server = make_server(preload=("no.such.module",))
-    with pytest.raises(SandboxUnavailable):
-        server.run("no.such.module:f", document=None, arguments={}, limits=LIMITS)
+    with NOTHING.open("rb") as file, pytest.raises(SandboxUnavailable):
+        server.run("no.such.module:f", document=file, arguments={}, limits=LIMITS)
     assert "ModuleNotFoundError" in capfd.readouterr().err
 
 
@@ -170,8 +170,8 @@ def test_a_long_queue_without_a_server_blocks_nobody(
     server: ForkServer = make_server(preload=("no.such.module",))
 
     def call(_: int) -> bool:
-        with pytest.raises(SandboxUnavailable):
-            server.run("x:y", document=None, arguments={"fill": "x" * 50_000}, limits=LIMITS)
+        with NOTHING.open("rb") as file, pytest.raises(SandboxUnavailable):
+            server.run("x:y", document=file, arguments={"fill": "x" * 50_000}, limits=LIMITS)
         return True
 
     with ThreadPoolExecutor(16) as pool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from app.engines.extraction import Example
+from app.engines.extraction.model import Example
 from app.engines.fields import Field, check_fields
 from tests.factories.receipts.pages import Line, build_document
 from tests.factories.receipts.words import LANGUAGES, SYLLABLES

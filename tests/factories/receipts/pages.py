@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.engines.extraction import Document, SourceWord
+from app.engines.extraction.model import Document, SourceWord
 
 # Characters that text recognition confuses.
 _CONFUSED = {

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from app.engines import extraction
+from app.engines.extraction import rule_based
 from app.engines.fields import CompiledFields
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
@@ -39,7 +39,7 @@ def _propose(
         meanwhile()
         return tags
 
-    monkeypatch.setattr(extraction, "propose_by_rules", propose)
+    monkeypatch.setattr(rule_based, "propose_by_rules", propose)
 
 
 def _complete(workspace: Workspace, artifact_id: str) -> list[Any]:

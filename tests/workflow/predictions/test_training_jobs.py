@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from app.engines import learning
-from app.engines.extraction import Example
+from app.engines.extraction.model import Example
 from app.engines.learning import LearningFailed, LearningInterrupted
 from app.kit import db, tenancy
 from app.kit.ids import uuid7

@@ -11,6 +11,7 @@ from app.documents.artifacts.queries.parsing import update_artifact
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.creating import create_from_file
 from app.engines import documents
+from app.engines.documents.model import Attachment, ParseFailed
 from app.kit import container
 from app.kit.db import PositionCheckpoint
 from app.kit.errors import ApiError
@@ -51,15 +52,13 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
                 else:
                     queries.set_missing_parent(existing_id, artifact_id)
                 checkpoint(str(count))
-        except documents.ParseFailed as failure:
+        except ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
             return
     update_artifact(artifact_id, attachment_count=count)
 
 
-def _create(
-    parent_id: UUID, email: ParentEmail, attachment: documents.Attachment, number: int
-) -> None:
+def _create(parent_id: UUID, email: ParentEmail, attachment: Attachment, number: int) -> None:
     with files.get_storage().stage(container.settings().max_upload_bytes) as staged:
         try:
             staged.write(attachment.data)

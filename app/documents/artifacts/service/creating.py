@@ -16,7 +16,10 @@ from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.reading import PAGE_COLUMNS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.engines import documents
+from app.engines.documents.detection import HEAD_BYTES, detect_media_type
+from app.engines.documents.layout import parse_text
+from app.engines.documents.media import MEDIA_TYPES
+from app.engines.documents.model import ParsedDocument, ParseFailed, UnsupportedMediaType
 from app.kit import capacity, db, errors, events, plan_limits
 from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
@@ -79,8 +82,8 @@ def create_from_text(
     unavailable.
     """
     try:
-        parsed = documents.parse_text(text)
-    except documents.ParseFailed as failure:
+        parsed = parse_text(text)
+    except ParseFailed as failure:
         raise errors.invalid(failure.message, "text", code=failure.code) from None
     content = text.encode()
     row = build_row(
@@ -170,7 +173,7 @@ def _delete_unused_file(row: dict[str, Any]) -> None:
         files.delete_content(row["sha256"])
 
 
-def describe_text(content: bytes, parsed: documents.ParsedDocument) -> dict[str, Any]:
+def describe_text(content: bytes, parsed: ParsedDocument) -> dict[str, Any]:
     """Return the columns of a new document that describe its text. `content` is UTF-8."""
     return {
         "media_type": "text/plain",
@@ -181,7 +184,7 @@ def describe_text(content: bytes, parsed: documents.ParsedDocument) -> dict[str,
     }
 
 
-def list_page_columns(parsed: documents.ParsedDocument) -> list[dict[str, Any]]:
+def list_page_columns(parsed: ParsedDocument) -> list[dict[str, Any]]:
     """Return the columns of each page, without words, which are laid out from the text."""
     return [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
 
@@ -269,10 +272,10 @@ def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> N
 
 def _detect_media_type(key: str, file_name: str, declared_media_type: str | None) -> str:
     with translate_storage_errors():
-        first_bytes = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
+        first_bytes = b"".join(files.get_storage().stream(key, 0, HEAD_BYTES))
     try:
-        return documents.detect_media_type(first_bytes, file_name, declared_media_type)
-    except documents.UnsupportedMediaType as error:
+        return detect_media_type(first_bytes, file_name, declared_media_type)
+    except UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",
             _build_unsupported_type_message(error),
@@ -281,8 +284,8 @@ def _detect_media_type(key: str, file_name: str, declared_media_type: str | None
         ) from None
 
 
-def _build_unsupported_type_message(error: documents.UnsupportedMediaType) -> str:
-    if error.declared and error.detected in documents.MEDIA_TYPES:
+def _build_unsupported_type_message(error: UnsupportedMediaType) -> str:
+    if error.declared and error.detected in MEDIA_TYPES:
         return (
             f"The content of the file is `{error.detected}`, but its name or declared type says "
             f"`{error.declared}`. Send it with a file name and media type that match it."

@@ -21,7 +21,8 @@ from app.documents.artifacts.service.creating import (
     open_allowance,
 )
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.engines import documents
+from app.engines.documents.layout import parse_text
+from app.engines.documents.model import ParsedDocument, ParseFailed
 from app.kit import events
 from app.kit.errors import ApiError
 from app.kit.ids import generate
@@ -67,7 +68,7 @@ class PreparedText(NamedTuple):
     text: NewText
     content: bytes
     sha256: str
-    parsed: documents.ParsedDocument | None
+    parsed: ParsedDocument | None
     error: tuple[str, str] | None
 
 
@@ -84,8 +85,8 @@ def prepare_text(text: NewText) -> PreparedText:
     """Parse a text. Uses neither the database nor the current organization."""
     content = text.text.encode()
     try:
-        parsed = documents.parse_text(text.text)
-    except documents.ParseFailed as failure:
+        parsed = parse_text(text.text)
+    except ParseFailed as failure:
         return PreparedText(text, content, "", None, (failure.code, failure.message))
     return PreparedText(text, content, digest_of(content).hexdigest(), parsed, None)
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts.queries import reading as queries
 from app.documents.artifacts.queries import texts
 from app.documents.artifacts.service import files
 from app.engines import documents
+from app.engines.documents.model import Limits, PageNotFound, ParseFailed, UnsupportedMediaType
+from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.storage import NotStored, StorageUnavailable
@@ -26,7 +28,7 @@ CACHED_WIDTH_STEP = 100
 """Only widths that are a multiple of this number are cached. Otherwise the images of one page in
 all widths could fill the storage."""
 
-LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
+LIMITS = Limits(wall_seconds=25.0, cpu_seconds=20)
 MAX_CONCURRENT_RENDERINGS = 1
 RETRY_SECONDS = 1
 UNAVAILABLE_RETRY_SECONDS = 5
@@ -34,9 +36,7 @@ UNAVAILABLE_RETRY_SECONDS = 5
 # immediately, because a waiting thread could not serve other requests.
 _rendering = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
-_UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.UnsupportedMediaType)
-
-Format = Literal["png", "jpeg", "webp"]
+_UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
 
 class PageImage(NamedTuple):
@@ -49,7 +49,7 @@ class PageImage(NamedTuple):
     media_type: str
     number: int
     width: int
-    format: Format
+    format: documents.ImageFormat
     text: str | None
 
     def build_key(self) -> str:
@@ -69,7 +69,7 @@ def get_page_image(
     number: int,
     *,
     width: int,
-    format: Format,  # noqa: A002 - named like the query parameter
+    format: documents.ImageFormat,  # noqa: A002 - named like the query parameter
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
@@ -175,13 +175,13 @@ def _render(image: PageImage) -> bytes:
     try:
         with closing(PageImages()) as images:
             return images.render(image)
-    except documents.PageNotFound:
+    except PageNotFound:
         raise errors.not_found() from None
-    except documents.ParseFailed as failure:
+    except ParseFailed as failure:
         if failure.code == "too_many_pixels":
             raise errors.invalid(failure.message, "width") from None
         raise errors.conflict(failure.message, code=failure.code) from None
-    except documents.SandboxUnavailable as failure:
+    except SandboxUnavailable as failure:
         raise errors.busy(
             "The page cannot be rendered now. Try again in a few seconds.",
             retry_after=UNAVAILABLE_RETRY_SECONDS,

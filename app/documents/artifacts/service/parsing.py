@@ -12,6 +12,8 @@ from app.documents.artifacts.queries.parsing import DocumentContent, PageRow
 from app.documents.artifacts.service import files, ports, routing
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
+from app.engines.documents.media import MAIL_TYPES, PAGED_TYPES
+from app.engines.documents.model import DEFAULT_LIMITS, Page, ParseFailed
 from app.kit import container, events, jobs, tenancy
 from app.kit.db import Checkpoint
 
@@ -39,7 +41,7 @@ class _PageWriter:
         self._batch: list[PageRow] = []
         self._bytes = 0
 
-    def add(self, page: documents.Page) -> None:
+    def add(self, page: Page) -> None:
         """Add the next page, and write and commit the batch when it is full."""
         words = orjson.dumps(page.words).decode() if self._with_words else None
         is_image = page.is_scan or not (page.has_text_layer or page.is_blank)
@@ -85,15 +87,11 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         return
     queries.delete_pages(artifact_id)
     checkpoint()
-    pages = _PageWriter(
-        artifact_id, checkpoint, with_words=artifact.media_type in documents.PAGED_TYPES
-    )
+    pages = _PageWriter(artifact_id, checkpoint, with_words=artifact.media_type in PAGED_TYPES)
     try:
         with files.get_storage().local(files.build_content_key(artifact.sha256)) as path:
-            summary = documents.parse_stream(
-                path, artifact.media_type, documents.DEFAULT_LIMITS, pages.add
-            )
-    except documents.ParseFailed as failure:
+            summary = documents.parse_stream(path, artifact.media_type, DEFAULT_LIMITS, pages.add)
+    except ParseFailed as failure:
         mark_failed(artifact_id, failure.code, failure.message)
         return
     artifact = queries.find_processing_document(artifact_id, lock=True)
@@ -107,7 +105,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         _start_recognition(artifact_id, content)
     else:
         publish(artifact, content)
-    if artifact.media_type in documents.MAIL_TYPES:
+    if artifact.media_type in MAIL_TYPES:
         _enqueue(ATTACH_JOB, artifact_id)
 
 

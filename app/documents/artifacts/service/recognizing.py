@@ -13,8 +13,9 @@ from app.documents.artifacts.queries.recognizing import PageText, PendingPage
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.parsing import publish
 from app.documents.artifacts.statuses import OcrStatus
-from app.engines import documents, ocr
+from app.engines import ocr
 from app.engines.documents.language import detect_language
+from app.engines.documents.model import ParseFailed
 from app.kit import container
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
@@ -85,7 +86,7 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
         recognized = ocr.recognize_page(
             path, media_type, page.number, width=page.width, height=page.height
         )
-    except documents.ParseFailed as failure:
+    except ParseFailed as failure:
         log.warning(
             "artifact.page_not_recognized",
             artifact=str(artifact_id), page=page.number, code=failure.code,

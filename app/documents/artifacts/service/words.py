@@ -7,8 +7,8 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.queries import texts as queries
-from app.engines.documents import Word
 from app.engines.documents.layout import build_virtual_page_words, paginate
+from app.engines.documents.model import Word
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the words in a response, as JSON. The words of the first page are

@@ -64,12 +64,12 @@ def read_document(
 def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
     """Render one page to an image. Raises `PageNotFound` or `ParseFailed`.
 
-    `arguments` has the keys `media_type`, `page` (a page number; the first page is 1), `width_px`
-    and `scale` (pixels per point). Exactly one of `width_px` and `scale` is None.
+    `arguments` has the keys `media_type`, `page` (a page number; the first page is 1), and either
+    `width_px` or `scale` (pixels per point).
     """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
-    size = ImageSize(arguments["width_px"], arguments["scale"])
+    size = ImageSize(arguments.get("width_px"), arguments.get("scale"))
     if media_type == media.PDF:
         return pdf.render_page(file, number, size, limits)
     if media_type in media.IMAGE_TYPES:

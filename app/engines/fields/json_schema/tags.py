@@ -5,9 +5,9 @@ from typing import Any
 
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
 from app.engines.fields.evidence import MAX_EVIDENCE
-from app.engines.fields.json_schema.evidence import ANCHORS, EVIDENCE
 from app.engines.fields.json_schema.values import SHARED_DEFINITIONS, build_value_schema
 from app.engines.fields.model import Field, iterate_named_fields
+from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
 
 Schema = dict[str, Any]
 
@@ -24,11 +24,82 @@ DESCRIPTION = (
 )
 
 
+def _build_required_properties_schema(**types: str) -> Schema:
+    """Build a schema that requires properties; `types` maps their names to JSON types."""
+    return {
+        "properties": {name: {"type": json_type} for name, json_type in types.items()},
+        "required": list(types),
+    }
+
+
+_EVIDENCE: Schema = {
+    "type": "object",
+    "properties": {
+        "page": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "The page number, counted from 1.",
+        },
+        "box": {
+            "type": ["array", "null"],
+            "description": (
+                "The box [x0, y0, x1, y1] in fractions of the page size, from the top left."
+            ),
+            "items": {"type": "number", "minimum": 0, "maximum": 1},
+            "minItems": 4,
+            "maxItems": 4,
+        },
+        "start": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "description": "The start offset in the document's text, in code points.",
+        },
+        "end": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "The end offset in the document's text, in code points, exclusive.",
+        },
+        "text": {
+            "anyOf": [
+                {"type": "null"},
+                {"$ref": "#/$defs/Verbatim", "maxLength": MAX_EVIDENCE_TEXT},
+            ]
+        },
+    },
+    "additionalProperties": False,
+    "anyOf": [
+        _build_required_properties_schema(page="integer"),
+        _build_required_properties_schema(start="integer"),
+        _build_required_properties_schema(text="string"),
+    ],
+    "allOf": [
+        {
+            "if": _build_required_properties_schema(box="array"),
+            "then": _build_required_properties_schema(page="integer"),
+        },
+        {
+            "if": _build_required_properties_schema(start="integer"),
+            "then": _build_required_properties_schema(end="integer"),
+        },
+        {
+            "if": _build_required_properties_schema(end="integer"),
+            "then": _build_required_properties_schema(start="integer"),
+        },
+    ],
+}
+
+_ANCHORS: dict[str, Schema] = {
+    "span": {"contains": _build_required_properties_schema(start="integer")},
+    "region": {"contains": _build_required_properties_schema(box="array")},
+}
+"""The evidence that is required for field types whose value is a position in the document."""
+
+
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Build the JSON Schema for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, except for the rules in DESCRIPTION.
-    The schema accepts every list that `check_tags` returns.
+    `CompiledFields.check_tags` accepts every list that the schema accepts, except for the rules in
+    DESCRIPTION. The schema accepts every list that it returns.
     """
     items = list(iterate_named_fields(fields))
     definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}
@@ -62,7 +133,7 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
             ],
         },
         "allOf": [_build_at_most_one_tag_schema(name) for name in single_names] or [True],
-        "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared_definitions(definitions)},
+        "$defs": {**definitions, "Evidence": _EVIDENCE, **_select_shared_definitions(definitions)},
     }
 
 
@@ -81,8 +152,8 @@ def _build_field_schema(name: str, field: Field) -> Schema:
     properties: Schema = {"value": build_value_schema(field)}
     required = ["row"] if in_table else []
     properties["row"] = {"type": "integer" if in_table else "null"}
-    if field["type"] in ANCHORS:
-        properties["evidence"] = ANCHORS[field["type"]]
+    if field["type"] in _ANCHORS:
+        properties["evidence"] = _ANCHORS[field["type"]]
         required.append("evidence")
     return {
         "title": field["label"],
@@ -97,7 +168,7 @@ def _build_field_schema(name: str, field: Field) -> Schema:
 
 def _select_shared_definitions(definitions: Schema) -> Schema:
     """Select the shared definitions that are referenced directly or indirectly."""
-    referenced = set(_list_references([definitions, EVIDENCE]))
+    referenced = set(_list_references([definitions, _EVIDENCE]))
     for name in [*referenced]:
         referenced |= set(_list_references(SHARED_DEFINITIONS[name]))
     return {name: schema for name, schema in SHARED_DEFINITIONS.items() if name in referenced}

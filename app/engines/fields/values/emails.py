@@ -5,23 +5,19 @@ import functools
 from email_validator import EmailNotValidError, validate_email
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, Normalizer
 from app.engines.fields.plain import check_text
-from app.engines.fields.values.texts import build_length_check
+from app.engines.fields.values.texts import build_text_normalizer
 
 MAX_EMAIL = 254
 
 
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for an email field, which converts the domain to lower case."""
-    check_length = build_length_check(field)
-
-    def normalize(value: object) -> JsonValue:
-        address = _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:"))
-        check_length(address)
-        return address
-
-    return normalize
+    return build_text_normalizer(
+        field,
+        lambda value: _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:")),
+    )
 
 
 # Autosave sends the same addresses repeatedly; checking an address takes 60 µs.

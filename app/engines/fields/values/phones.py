@@ -5,9 +5,9 @@ import functools
 import phonenumbers
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, Normalizer
 from app.engines.fields.plain import clean_text
-from app.engines.fields.values.texts import build_length_check
+from app.engines.fields.values.texts import build_text_normalizer
 
 REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
@@ -19,14 +19,9 @@ def build_normalizer(field: Field) -> Normalizer:
     rejected if `formats` is empty. An extension is rejected, because E.164 does not support it.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
-    check_length = build_length_check(field)
-
-    def normalize(value: object) -> JsonValue:
-        number = _parse_number(clean_text(value, 100).removeprefix("tel:"), regions)
-        check_length(number)
-        return number
-
-    return normalize
+    return build_text_normalizer(
+        field, lambda value: _parse_number(clean_text(value, 100).removeprefix("tel:"), regions)
+    )
 
 
 # Autosave sends the same numbers repeatedly; parsing a number takes 60 µs.

@@ -21,27 +21,26 @@ def build_normalizer(field: Field) -> Normalizer:
     its characters. A region may have no text (null).
     """
     field_type = field["type"]
-    check_length = build_length_check(field)
+    if field_type == "region":
+        return lambda value: None if value is None else check_text(value, MAX_TEXT)
     formats = tuple((field.get("constraints") or {}).get("formats") or ())
 
-    def normalize(value: object) -> JsonValue:
-        if field_type == "region":
-            return None if value is None else check_text(value, MAX_TEXT)
+    def parse(value: object) -> str:
         text = check_text(value, MAX_TEXT)
         if field_type == "text":
             text = text.strip()
             if formats:
                 text = parse_identifier(text, formats)
-        check_length(text)
         return text
 
-    return normalize
+    return build_text_normalizer(field, parse)
 
 
-def build_length_check(field: Field) -> Callable[[str], None]:
-    """Build a function that checks `min_length`, `max_length` (code points) and `pattern`.
+def build_text_normalizer(field: Field, parse: Callable[[object], str]) -> Normalizer:
+    """Build a normalizer from `parse`, which returns the canonical text of a value.
 
-    The function raises ValueProblem if text violates one of them.
+    The normalizer checks `min_length`, `max_length` (code points) and `pattern`, and raises
+    ValueProblem if the text violates one of them.
     """
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0
@@ -49,12 +48,14 @@ def build_length_check(field: Field) -> Callable[[str], None]:
     pattern = constraints.get("pattern")
     search_pattern = compile_pattern(pattern).search if pattern else None
 
-    def check(text: str) -> None:
+    def normalize(value: object) -> JsonValue:
+        text = parse(value)
         if len(text) < low:
             raise ValueProblem(f"is shorter than {low:,} characters")
         if len(text) > high:
             raise ValueProblem(f"is longer than {high:,} characters")
         if search_pattern is not None and search_pattern(text) is None:
             raise ValueProblem("does not match the field's pattern")
+        return text
 
-    return check
+    return normalize

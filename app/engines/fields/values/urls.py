@@ -7,9 +7,9 @@ from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 import idna
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, Normalizer
 from app.engines.fields.plain import check_text
-from app.engines.fields.values.texts import build_length_check
+from app.engines.fields.values.texts import build_text_normalizer
 
 MAX_URL = 2048
 MAX_HOST = 253  # RFC 1035
@@ -26,17 +26,11 @@ def build_normalizer(field: Field) -> Normalizer:
     `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
     rejected, because it would be copied into every export.
     """
-    check_length = build_length_check(field)
-
-    def normalize(value: object) -> JsonValue:
-        url = _parse_url(check_text(value, MAX_URL).strip())
-        check_length(url)
-        return url
-
-    return normalize
+    return build_text_normalizer(field, _parse_url)
 
 
-def _parse_url(text: str) -> str:
+def _parse_url(value: object) -> str:
+    text = check_text(value, MAX_URL).strip()
     if _UNSAFE_CHARS.search(text):
         raise ValueProblem(_NOT_A_URL)
     if "://" not in text and _URL_WITHOUT_SCHEME.fullmatch(text):

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cachetools import LRUCache, cached
 
-from app.engines.fields import CompiledFields, Field, build_tags_schema, compare
+from app.engines.fields import CompiledFields, Field, compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
@@ -71,6 +71,9 @@ def build_json_schema(version_id: UUID) -> dict[str, Any]:
 
     Raises 404 if the version does not exist.
     """
+    # Imported on first use, because it loads the libraries for all field types.
+    from app.engines.fields.json_schema.tags import build_tags_schema  # noqa: PLC0415
+
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
     return build_tags_schema(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.documents.artifacts.service import reading
 from app.documents.artifacts.service import words as artifact_words
-from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord, select_words
+from app.engines.extraction.model import MAX_EXAMPLES, Document, Example, SourceWord, select_words
 from app.engines.fields import Field
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError

@@ -8,8 +8,7 @@ from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import reading, texts
 from app.documents.artifacts.statuses import ArtifactStatus
-from app.engines import extraction
-from app.engines.extraction import MIN_EXAMPLES, Document
+from app.engines.extraction.model import MIN_EXAMPLES, Document
 from app.engines.fields import SourceText, Tag
 from app.kit import db, events, plan_limits
 from app.kit.db import Checkpoint
@@ -165,8 +164,9 @@ def _propose_tags_with_builtin(
         training.enqueue_training(version.id)
     examples = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
     checkpoint()
-    tags = extraction.propose_by_rules(document, version.fields, examples)
-    return list(tags), RULES_VERSION
+    from app.engines.extraction.rule_based import propose_by_rules  # noqa: PLC0415 - loads numpy
+
+    return propose_by_rules(document, version.fields, examples), RULES_VERSION
 
 
 def _complete_prediction(

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-from app.engines.extraction import Document
+from app.engines.extraction.model import Document
 from app.engines.fields import Field, Tag
 from app.engines.model_servers import alignment, protocol
 from app.engines.model_servers.protocol import InvalidAnswer

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from app.engines.extraction import InvalidModel, check_content, load_model
+from app.engines.extraction.model import InvalidModel
 from app.kit import container, db, errors, tenancy
 from app.kit.logging import get_logger
 from app.workflow.predictions.models import ModelState
@@ -87,8 +87,10 @@ def check_active(schema_version_id: UUID) -> None:
 # A model that cannot be read raises an error, so it is not cached.
 @lru_cache(_MAX_LOADED_MODELS)
 def _load_model(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
+    from app.engines.extraction.loading import read_model  # noqa: PLC0415 - loads numpy
+
     try:
-        return load_model(_get_verified_content(model_id))
+        return read_model(_get_verified_content(model_id))
     except InvalidModel as error:
         raise ModelUnreadable(model_id) from error
 
@@ -99,6 +101,9 @@ def _check_model_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: A
 
 
 def _check_model(model_id: UUID) -> None:
+    # Imported on first use, because it loads the extraction engine.
+    from app.engines.extraction.contents import check_content  # noqa: PLC0415
+
     try:
         check_content(_get_verified_content(model_id))
     except InvalidModel as error:

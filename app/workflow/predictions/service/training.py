@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
-from app.engines.extraction import MIN_EXAMPLES, Example
+from app.engines.extraction.model import MIN_EXAMPLES, Example
 from app.engines.learning import (
     LearningFailed,
     TrainingResult,
