@@ -17,7 +17,6 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
-from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
@@ -249,7 +248,7 @@ def _parse_response_body(response: Response) -> Element:
     body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:
         root: Element = fromstring(body, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError):
+    except (ParseError, ValueError):
         raise _build_unexpected_response_error() from None
     return root
 

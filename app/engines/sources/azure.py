@@ -13,7 +13,6 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 
 from azure.storage.blob import ContainerSasPermissions, generate_container_sas
-from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
@@ -138,7 +137,7 @@ class _Container(ObjectStore):
                 [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
                 root.findtext("NextMarker") or None,
             )
-        except (ParseError, DefusedXmlException, OverflowError, ValueError):
+        except (ParseError, OverflowError, ValueError):
             raise build_protocol_error() from None
 
     def _build_object_url(self, key: bytes) -> str:

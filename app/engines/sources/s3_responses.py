@@ -7,7 +7,6 @@ from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 
-from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
@@ -41,7 +40,7 @@ def parse_listing(body: bytes) -> ListingPage:
             list(_parse_folders(root, is_encoded=is_encoded)),
             _find_token(root),
         )
-    except (ParseError, DefusedXmlException, OverflowError, ValueError):
+    except (ParseError, OverflowError, ValueError):
         raise build_protocol_error() from None
 
 
@@ -109,6 +108,6 @@ def find_error_code(response: Response) -> str:
     """Find the error code in a response body, or return an empty string if there is none."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError, HostError):
+    except (ParseError, ValueError, HostError):
         return ""
     return root.findtext("{*}Code") or root.findtext("Code") or ""
