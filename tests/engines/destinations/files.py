@@ -7,12 +7,8 @@ from time import monotonic
 
 import pytest
 
-from app.engines.destinations import (
-    Destination,
-    HostError,
-    HostErrorKind,
-    OutgoingFile,
-)
+from app.engines.destinations.model import Destination, OutgoingFile
+from app.engines.sources.model import HostError, HostErrorKind
 
 CHUNK_BYTES = 100_000
 LONG = 15.0
