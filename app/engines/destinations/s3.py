@@ -37,8 +37,12 @@ from app.engines.destinations.model import OutgoingFile
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import build_prefix, check_key
-from app.engines.sources.s3 import build_bucket_url, build_object_url
-from app.engines.sources.s3_responses import build_code_error, find_error_code
+from app.engines.sources.s3 import (
+    build_bucket_url,
+    build_code_error,
+    build_object_url,
+    find_error_code,
+)
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _MEBIBYTE = 1024**2
