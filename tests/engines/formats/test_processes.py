@@ -13,7 +13,8 @@ import orjson
 import psutil
 import pytest
 
-from app.engines.formats import FORMATS, ProcessWriter
+from app.engines.formats import FORMATS
+from app.engines.formats.processes import ProcessWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 ROOT = Path(__file__).resolve().parents[3]
