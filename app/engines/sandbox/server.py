@@ -93,7 +93,7 @@ class _Server:
         while self._children or not self._is_draining:
             self._update_control_polling()
             ready = self._poll.poll(self._get_milliseconds_to_idle())
-            if not ready and self._is_idle():
+            if not ready:  # the idle time has passed
                 return
             for descriptor, _ in ready:
                 if descriptor == self._control.fileno():
@@ -120,14 +120,6 @@ class _Server:
         """Poll the control socket only while a slot is free; otherwise, requests wait there."""
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
-
-    def _is_idle(self) -> bool:
-        idle_seconds = self._options.idle_seconds
-        return (
-            idle_seconds is not None
-            and not self._children
-            and time.monotonic() - self._idle_since >= idle_seconds
-        )
 
     def _get_milliseconds_to_idle(self) -> float | None:
         idle_seconds = self._options.idle_seconds
