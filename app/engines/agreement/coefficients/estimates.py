@@ -51,7 +51,8 @@ def compute_estimates(
 
 
 def _build_estimate(plan: EstimatePlan, value: float, resampled: Floats) -> Estimate:
-    result, low, high, warnings = None, None, None, plan.undefined_warnings
+    low = high = result = None
+    warnings = plan.undefined_warnings
     if np.isfinite(value):
         result = float(value)
         low, high, interval_warnings = _build_interval(resampled, plan.documents)
