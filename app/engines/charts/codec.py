@@ -33,7 +33,8 @@ def encode(chart: Chart) -> bytes:
     try:
         return orjson.dumps({"type": chart_type, "chart": chart})
     except orjson.JSONEncodeError:  # a lone surrogate, which only `json` encodes
-        return json.dumps({"type": chart_type, "chart": asdict(chart)}, default=str).encode()
+        message = {"type": chart_type, "chart": asdict(chart)}
+        return json.dumps(message, default=date.isoformat).encode()
 
 
 def decode(data: bytes) -> Chart:
