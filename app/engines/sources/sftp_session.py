@@ -194,9 +194,10 @@ class SftpReader:
 
     def _receive_block(self) -> bytes:
         """Receive the block of the oldest pending request, and return it."""
-        number = self._pending.pop(0)
+        number = self._pending[0]
         while number not in self._blocks_by_request:
             self._session.receive()
+        self._pending.pop(0)
         return self._blocks_by_request.pop(number)
 
     def _restart_after_short_block(self, size: int) -> None:
