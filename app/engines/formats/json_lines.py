@@ -9,10 +9,10 @@ _CHUNK_BYTES = 1 << 18
 
 
 class JsonLinesWriter:
-    """A writer that copies the JSON of tag sets without parsing it, whatever their fields are.
+    """A writer that copies the JSON of tag sets without parsing it.
 
     `prefix` is written before the first tag set, `separator` between tag sets, and `end` after
-    each tag set.
+    each tag set. The fields and options, which every writer receives, are ignored.
     """
 
     def __init__(

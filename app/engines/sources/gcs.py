@@ -69,8 +69,13 @@ def _load_service_account(key: str) -> Callable[[], str]:
 
 def _sign_token(account: str, key: PrivateKey, headers: dict[str, str] | None) -> str:
     now = int(time.time())
-    exp = now + _TOKEN_SECONDS
-    claims = {"iss": account, "sub": account, "scope": _SCOPE, "iat": now, "exp": exp}
+    claims = {
+        "iss": account,
+        "sub": account,
+        "scope": _SCOPE,
+        "iat": now,
+        "exp": now + _TOKEN_SECONDS,
+    }
     try:
         return jwt.encode(claims, key, algorithm="RS256", headers=headers)
     except Exception:  # noqa: BLE001 - the errors for damaged keys have no common base

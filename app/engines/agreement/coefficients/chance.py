@@ -19,7 +19,7 @@ _ROUNDING_ERROR = 1e-14
 
 
 def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> RatioStatistic:
-    """Build the fraction of rater pairs that agree, averaged over the units.
+    """Build the statistic for the fraction of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
     equation 2. Units that some raters did not rate are treated as in Gwet 2014, section 2.5; units

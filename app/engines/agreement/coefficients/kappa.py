@@ -226,9 +226,10 @@ def _shrink_counts(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def build_value_f1(
     pairs: Iterable[RaterPair], empty_code: int, document_count: int
 ) -> RatioStatistic:
-    """Build the F1 score for two raters: 2 x equal values / (values of `a` + values of `b`).
+    """Build the statistic for the F1 score of two raters.
 
-    Unlike kappa, F1 ignores units for which both raters found no value. For more than one pair, the
+    The score is 2 x equal values / (values of `a` + values of `b`), or NaN without values. Unlike
+    kappa, F1 ignores units for which both raters found no value. For more than one pair, the
     counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement, the
     F-measure, and reliability in information retrieval, Journal of the American Medical Informatics
     Association 12.
