@@ -96,7 +96,7 @@ def _main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     generation_seconds = _time(lambda: sum(1 for _ in _generate_labels()))
     floor = _time(_compare_only) - generation_seconds
-    from app.engines.agreement import coefficients  # noqa: PLC0415, F401 - measured apart
+    from app.engines.agreement.coefficients import measuring  # noqa: PLC0415, F401 - measured apart
 
     imported = _get_peak_megabytes()
     seconds = _time(_measure_all) - generation_seconds
@@ -126,21 +126,21 @@ def _compare_only() -> None:
 
 
 def _measure_all() -> None:
-    from app.engines.agreement import coefficients  # noqa: PLC0415 - as above
+    from app.engines.agreement.coefficients import measuring, ratings  # noqa: PLC0415 - as above
     from app.engines.agreement.metrics import Level, Metric  # noqa: PLC0415 - as above
 
     levels = {"rating": Level.ORDINAL, "amount": Level.INTERVAL}
-    by_field = coefficients.build_ratings_by_field(_generate_labels(), levels=levels)
+    by_field = ratings.build_ratings_by_field(_generate_labels(), levels=levels)
     metrics = [
         *(Metric.PERCENT, Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA),
         *(Metric.KRIPPENDORFF_ALPHA, Metric.GWET_AC1, Metric.F1),
     ]
     for field in _FIELDS:
-        ratings = by_field.pop(field)
-        estimates = coefficients.measure_all(ratings, metrics, resamples=_RESAMPLES, seed=1)
+        field_ratings = by_field.pop(field)
+        estimates = measuring.measure_all(field_ratings, metrics, resamples=_RESAMPLES, seed=1)
         assert all(estimate.ci_low is not None for estimate in estimates)
-        pairs = coefficients.measure_pairs(
-            ratings, Metric.COHEN_KAPPA, resamples=_RESAMPLES, seed=1
+        pairs = measuring.measure_pairs(
+            field_ratings, Metric.COHEN_KAPPA, resamples=_RESAMPLES, seed=1
         )
         assert len(pairs) == _LABELERS * (_LABELERS - 1) // 2
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import validate
 
-from app.engines.destinations import TYPES as DESTINATIONS
+from app.engines.destinations.registry import TYPES as DESTINATIONS
 from app.engines.sources.registry import TYPES
 from devserver.process import find_free_port
 from tests.docs.pasting import ROOT, blocks, paste

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.schema_sources import read_schema
+from app.engines.schema_sources import FORMATS
+from app.engines.schema_sources.json_schema.reader import read_json_schema
 from app.schemas.templates.catalog import load_templates
 
 PAGE = (Path(__file__).parents[2] / "docs/integrators/schema-import.md").read_text()
@@ -39,13 +40,13 @@ def _blocks(language: str) -> list[str]:
     ],
 )
 def test_an_example_gives_its_fields(format_: str, content: str, fields: dict[str, str]) -> None:
-    found = read_schema(format_, content)
+    found = FORMATS[format_](content)
     assert {field["key"]: field["type"] for field in found.fields} == fields
 
 
 def test_the_warning_shown_is_one() -> None:
     content = {"properties": {"color": {"type": "string", "default": "red"}}}
-    (warning,) = read_schema("json_schema", content).warnings
+    (warning,) = read_json_schema(content).warnings
     shown = json.loads(_blocks("json")[0])
     assert (warning.path, warning.message) == (shown["path"], shown["message"])
 

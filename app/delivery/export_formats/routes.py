@@ -4,7 +4,7 @@ from typing import Any
 
 from app.delivery.export_formats import service
 from app.delivery.export_formats.schemas import ExportFormat, ExportFormatDetail
-from app.engines.formats import Format
+from app.engines.formats.model import Format
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller

@@ -1,6 +1,6 @@
 """Response schemas for export formats."""
 
-from app.engines.formats import TAG_SET_PARTS
+from app.engines.formats.model import TAG_SET_PARTS
 from app.kit.api.fields import JsonObject, List, OneOf, Response, Str
 
 _KEEPS_TEXT = "The parts of a tag set that a file in this format preserves."

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from app.engines.formats import FORMATS, Format
+from app.engines.formats import FORMATS
+from app.engines.formats.model import Format
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest, paginate_values
 

@@ -11,7 +11,10 @@ from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
 from app.delivery.exports.service.manifests import RunResult
 from app.delivery.exports.service.sources import DocumentSource
-from app.engines.formats import FORMATS, ProcessWriter, TooManyColumnsError, Writer, merge_fields
+from app.engines.formats import FORMATS
+from app.engines.formats.labels import merge_fields
+from app.engines.formats.model import TooManyColumnsError, Writer
+from app.engines.formats.processes import ProcessWriter
 from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
 from app.kit.storage import StagedFile

@@ -1,5 +1,7 @@
 """Encode charts as JSON for the process that renders them."""
 
+import json
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -26,28 +28,18 @@ IMAGE_FRAME = b"P"
 
 
 def encode(chart: Chart) -> bytes:
-    """Encode a chart as JSON. Lone surrogates, which JSON does not allow, are removed."""
+    """Encode a chart as JSON."""
+    chart_type = type(chart).__name__
     try:
-        return orjson.dumps({"type": type(chart).__name__, "chart": chart})
-    except orjson.JSONEncodeError:
-        return orjson.dumps({"type": type(chart).__name__, "chart": _remove_surrogates(chart)})
-
-
-def _remove_surrogates(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode("utf-8", "ignore").decode()
-    if isinstance(value, list | tuple):
-        return [_remove_surrogates(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {
-            name: _remove_surrogates(getattr(value, name)) for name in value.__dataclass_fields__
-        }
-    return value
+        return orjson.dumps({"type": chart_type, "chart": chart})
+    except orjson.JSONEncodeError:  # a lone surrogate, which only `json` encodes
+        message = {"type": chart_type, "chart": asdict(chart)}
+        return json.dumps(message, default=date.isoformat).encode()
 
 
 def decode(data: bytes) -> Chart:
     """Decode a chart from JSON that `encode` returned."""
-    message = orjson.loads(data)
+    message = json.loads(data)
     chart_type, content = _TYPES[message["type"]], message["chart"]
     if chart_type is TrendChart:
         content["series"] = [_decode_series(item) for item in content["series"]]

@@ -17,7 +17,6 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
-from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
@@ -38,8 +37,12 @@ from app.engines.destinations.model import OutgoingFile
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import HostError, HostErrorKind, Network
 from app.engines.sources.object_store import build_prefix, check_key
-from app.engines.sources.s3 import build_bucket_url, build_object_url
-from app.engines.sources.s3_responses import build_code_error, find_error_code
+from app.engines.sources.s3 import (
+    build_bucket_url,
+    build_code_error,
+    build_object_url,
+    find_error_code,
+)
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _MEBIBYTE = 1024**2
@@ -249,7 +252,7 @@ def _parse_response_body(response: Response) -> Element:
     body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:
         root: Element = fromstring(body, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError):
+    except (ParseError, ValueError):
         raise _build_unexpected_response_error() from None
     return root
 

@@ -8,7 +8,7 @@ A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact"
 
 To add a format, write a module with a FORMAT, and add the module to FORMATS below. Import a large
 library only when a writer is created. If a format needs document pages or files, the caller passes
-a `Source` that provides them.
+a `model.Source` that provides them.
 """
 
 import functools
@@ -27,40 +27,11 @@ from app.engines.formats import (
     spacy_bins,
     xlsx,
 )
-from app.engines.formats.labels import LabelBuilder, merge_fields
-from app.engines.formats.model import (
-    TAG_SET_PARTS,
-    Format,
-    FormatError,
-    ImageFormat,
-    Page,
-    Source,
-    TooManyColumnsError,
-    Word,
-    Writer,
-)
-from app.engines.formats.processes import ProcessWriter
+from app.engines.formats.model import Format, FormatError
 from app.engines.schema_messages import describe_violation
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
-
-__all__ = [
-    "FORMATS",
-    "TAG_SET_PARTS",
-    "Format",
-    "FormatError",
-    "ImageFormat",
-    "LabelBuilder",
-    "Page",
-    "ProcessWriter",
-    "Source",
-    "TooManyColumnsError",
-    "Word",
-    "Writer",
-    "check_options",
-    "merge_fields",
-]
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.id: module.FORMAT

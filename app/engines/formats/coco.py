@@ -10,11 +10,10 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter, Spool, build_safe_name
-from app.engines.formats.documents import DocumentWriter, get_artifact
 from app.engines.formats.image_size import read_image_size
 from app.engines.formats.labels import list_columns
 from app.engines.formats.model import Field, Fields, Format, Options, Page, Row, Source
-from app.engines.formats.parsing import dump_json
+from app.engines.formats.parsing import DocumentWriter, dump_json, get_artifact
 from app.engines.formats.regions import Region, locate_tags, needs_words
 
 _DECIMAL_PLACES = 2

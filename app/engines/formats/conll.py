@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
-from app.engines.formats.documents import DocumentWriter
 from app.engines.formats.model import Fields, Format, Options, Page, Row, Source, Word
+from app.engines.formats.parsing import DocumentWriter
 from app.engines.formats.text_spans import list_text_spans, select_disjoint_spans, tag_words
 
 _CHUNK_CHARS = 1 << 18

@@ -13,9 +13,8 @@ from app.engines.formats.archives import (
     build_safe_extension,
     build_safe_name,
 )
-from app.engines.formats.documents import DocumentWriter, get_artifact
 from app.engines.formats.model import Fields, Format, Options, Page, Row, Source
-from app.engines.formats.parsing import dump_json
+from app.engines.formats.parsing import DocumentWriter, dump_json, get_artifact
 from app.engines.formats.regions import Region, locate_tags, needs_words
 from app.engines.formats.sample import SAMPLE_ROW
 

@@ -10,7 +10,7 @@ from app.engines.formats.sample import render_sample
 class JsonArrayWriter(JsonLinesWriter):
     """A writer that joins the JSON of all tag sets into one array, without parsing it."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: BinaryIO, *_: object) -> None:
         super().__init__(out, prefix=b"[\n", separator=b",\n", end=b"")
         self._is_closed = False
 
@@ -20,10 +20,6 @@ class JsonArrayWriter(JsonLinesWriter):
             self._buffer += b"\n]\n" if self.rows else b"]\n"
             self._is_closed = True
         super().close()
-
-
-def _create_writer(out: BinaryIO, *_: object) -> JsonArrayWriter:
-    return JsonArrayWriter(out)
 
 
 FORMAT = Format(
@@ -37,7 +33,7 @@ FORMAT = Format(
     ),
     keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
-    sample=render_sample(_create_writer, {}),
-    writer=_create_writer,
+    sample=render_sample(JsonArrayWriter, {}),
+    writer=JsonArrayWriter,
     keeps_removed=True,
 )

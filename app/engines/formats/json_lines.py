@@ -12,11 +12,16 @@ class JsonLinesWriter:
     """A writer that copies the JSON of tag sets without parsing it.
 
     `prefix` is written before the first tag set, `separator` between tag sets, and `end` after
-    each tag set.
+    each tag set. The fields and options, which every writer receives, are ignored.
     """
 
     def __init__(
-        self, out: BinaryIO, *, prefix: bytes = b"", separator: bytes = b"", end: bytes = b"\n"
+        self,
+        out: BinaryIO,
+        *_: object,
+        prefix: bytes = b"",
+        separator: bytes = b"",
+        end: bytes = b"\n",
     ) -> None:
         self.rows = 0
         self._out = out
@@ -56,10 +61,6 @@ class JsonLinesWriter:
             self._buffer.clear()
 
 
-def _create_writer(out: BinaryIO, *_: object) -> JsonLinesWriter:
-    return JsonLinesWriter(out)
-
-
 FORMAT = Format(
     id="jsonl",
     name="JSON Lines",
@@ -71,7 +72,7 @@ FORMAT = Format(
     ),
     keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
-    sample=render_sample(_create_writer, {}),
-    writer=_create_writer,
+    sample=render_sample(JsonLinesWriter, {}),
+    writer=JsonLinesWriter,
     keeps_removed=True,
 )

@@ -1,24 +1,30 @@
 """Convert a batch of tag sets to Arrow columns.
 
 Arrow converts lists of plain values several times faster than lists of dictionaries. Therefore this
-module collects the values of each property in a separate list.
+module collects the values of each property in a separate list. A label column of plain values is
+converted as a whole, which is several times faster than converting each value. If a value in the
+batch does not fit the column, each value is converted separately.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import isfinite
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from app.engines.formats.model import Field, Row
-from app.engines.formats.parquet_labels import LabelColumnBuilder
+from app.engines.formats.parquet_values import (
+    AMOUNT_PATTERN,
+    UnfitValueError,
+    build_converter,
+    is_text,
+)
 from app.engines.formats.parsing import dump_json
 
-_TEXT_COLUMNS = ("tag_set_id", "status", "source", "labeler_id", "reviewer_id", "text")
-_ARTIFACT_TEXT_COLUMNS = ("id", "name", "external_id", "media_type", "sha256", "language")
-_SCHEMA_TEXT_COLUMNS = ("id", "name", "version_id")
-_TAG_PROPERTIES = ("field", "value", "row", "confidence", "source", "evidence")
-_EVIDENCE_PROPERTIES = ("page", "box", "start", "end", "text")
+_Labels: TypeAlias = Sequence[Mapping[str, Any]]
+_ColumnBuilder: TypeAlias = Callable[[Sequence[Any], pa.DataType], pa.Array]
 _EMPTY_OBJECT: Mapping[str, Any] = {}
 
 
@@ -32,106 +38,78 @@ class BatchBuilder:
 
     def __init__(self, schema: pa.Schema, fields: Sequence[Field]) -> None:
         self._schema = schema
-        self._labels = LabelColumnBuilder(fields, schema.field("labels").type if fields else ())
+        self._labels = _LabelColumnBuilder(fields, schema.field("labels").type if fields else ())
 
     def build(self, rows: Sequence[Row]) -> pa.RecordBatch:
         """Convert tag sets to a record batch with one row for each tag set."""
-        columns = _build_string_columns(rows, _TEXT_COLUMNS)
-        columns["revision"] = pa.array([row.get("revision") for row in rows], pa.int32())
+        labels, other_labels = self._labels.build([row.get("labels") or {} for row in rows])
+        columns = {"labels": labels, "other_labels": pa.array(other_labels, pa.string())}
+        types = {field.name: field.type for field in self._schema}
         for name in ("submitted_at", "decided_at"):
             timestamps = pa.array([row.get(name) for row in rows], pa.string())
-            columns[name] = timestamps.cast(pa.timestamp("us", tz="UTC"))
-        columns["artifact"] = self._build_artifact_column([row.get("artifact") for row in rows])
-        columns["schema"] = self._build_schema_column([row.get("schema") for row in rows])
-        columns["labels"], other_labels = self._labels.build(
-            [row.get("labels") or {} for row in rows]
-        )
-        columns["other_labels"] = pa.array(other_labels, pa.string())
-        columns["tags"] = _build_list_column(
-            [row.get("tags") for row in rows], _build_tag_structures
-        )
-        arrays = [columns[name] for name in self._schema.names]
+            columns[name] = timestamps.cast(types[name])
+        artifacts, schemas, tags = _transpose(rows, ("artifact", "schema", "tags"))
+        columns["artifact"] = _build_artifacts(artifacts, types["artifact"])
+        columns["schema"] = _build_structures(schemas, types["schema"])
+        columns["tags"] = _build_list_column(tags, types["tags"], _build_tags)
+        arrays = _build_arrays(rows, self._schema, columns)
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> pa.Array:
-        non_null_artifacts = [artifact or _EMPTY_OBJECT for artifact in artifacts]
-        columns = _build_string_columns(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
-        metadata = [
-            dump_json(a["metadata"]) if a.get("metadata") else None for a in non_null_artifacts
-        ]
-        columns["metadata"] = pa.array(metadata, pa.string())
-        pages = [a.get("page_count") for a in non_null_artifacts]
-        columns["page_count"] = pa.array(pages, pa.int32())
-        for name in ("gold", "archived"):
-            columns[name] = pa.array([a.get(name) for a in non_null_artifacts], pa.bool_())
-        return self._build_struct_column("artifact", columns, [a is None for a in artifacts])
 
-    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> pa.Array:
-        non_null_schemas = [schema or _EMPTY_OBJECT for schema in schemas]
-        columns = _build_string_columns(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
-        columns["version"] = pa.array([s.get("version") for s in non_null_schemas], pa.int32())
-        return self._build_struct_column("schema", columns, [s is None for s in schemas])
-
-    def _build_struct_column(
-        self, name: str, columns: Mapping[str, pa.Array], null_mask: list[bool]
-    ) -> pa.Array:
-        fields = list(self._schema.field(name).type)
-        arrays = [columns[field.name] for field in fields]
-        return pa.StructArray.from_arrays(arrays, fields=fields, mask=pa.array(null_mask))
+def _build_artifacts(artifacts: Sequence[Row | None], type_: pa.DataType) -> pa.Array:
+    metadata = [dump_json(a["metadata"]) if a and a.get("metadata") else None for a in artifacts]
+    return _build_structures(artifacts, type_, metadata=pa.array(metadata, pa.string()))
 
 
-def _build_string_columns(items: Sequence[Row], names: tuple[str, ...]) -> dict[str, pa.Array]:
-    columns = zip(names, _transpose(items, names), strict=True)
-    return {name: pa.array(values, pa.string()) for name, values in columns}
-
-
-def _build_tag_structures(tags: list[Mapping[str, Any]]) -> pa.Array:
-    field, value, row, confidence, source, evidence = _transpose(tags, _TAG_PROPERTIES)
-    return pa.StructArray.from_arrays(
-        [
-            pa.array(field, pa.string()),
-            pa.array([dump_json(item) for item in value], pa.string()),
-            pa.array(row, pa.int32()),
-            pa.array(confidence, pa.float64()),
-            pa.array(source, pa.string()),
-            _build_list_column(evidence, _build_evidence_structures),
-        ],
-        names=_TAG_PROPERTIES,
+def _build_tags(tags: Sequence[Row], type_: pa.DataType) -> pa.Array:
+    values = pa.array([dump_json(tag.get("value")) for tag in tags], pa.string())
+    evidence_type = type_.field("evidence").type
+    evidence = _build_list_column(
+        [tag.get("evidence") for tag in tags], evidence_type, _build_structures
     )
-
-
-def _build_evidence_structures(pieces: list[Mapping[str, Any]]) -> pa.Array:
-    page, box, start, end, text = _transpose(pieces, _EVIDENCE_PROPERTIES)
-    return pa.StructArray.from_arrays(
-        [
-            pa.array(page, pa.int32()),
-            _build_list_column(box, lambda edges: pa.array(edges, pa.float64())),
-            pa.array(start, pa.int64()),
-            pa.array(end, pa.int64()),
-            pa.array(text, pa.string()),
-        ],
-        names=_EVIDENCE_PROPERTIES,
-    )
+    return _build_structures(tags, type_, value=values, evidence=evidence)
 
 
 def _build_list_column(
-    lists: Sequence[list[Any] | None], build: Callable[[list[Any]], pa.Array]
+    lists: Sequence[list[Any] | None],
+    type_: pa.DataType,
+    build: Callable[[list[Any], pa.DataType], pa.Array],
 ) -> pa.Array:
     """Build a column of lists; None becomes null.
 
-    `build` converts the concatenated list items to a column.
+    `build` converts the concatenated list items to a column of the given type.
     """
     offsets: list[int | None] = []
     items: list[Any] = []
     for list_items in lists:
         offsets.append(None if list_items is None else len(items))
         items += list_items or ()
-    return pa.ListArray.from_arrays(pa.array([*offsets, len(items)], pa.int32()), build(items))
+    columns = build(items, type_.value_type)
+    return pa.ListArray.from_arrays(pa.array([*offsets, len(items)], pa.int32()), columns)
 
 
-def _transpose(
-    items: Sequence[Mapping[str, Any]], names: tuple[str, ...]
-) -> Sequence[Sequence[Any]]:
+def _build_structures(
+    objects: Sequence[Row | None], type_: pa.DataType, **columns: pa.Array
+) -> pa.Array:
+    """Build a column of structures; None becomes null. See `_build_arrays` for `columns`."""
+    null_mask = pa.array([item is None for item in objects], pa.bool_())
+    arrays = _build_arrays([item or _EMPTY_OBJECT for item in objects], type_, columns)
+    return pa.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)
+
+
+def _build_arrays(
+    items: Sequence[Row], fields: Iterable[pa.Field], columns: Mapping[str, pa.Array]
+) -> list[pa.Array]:
+    """Build an array for each field: the array in `columns`, or the values of the property."""
+    names = [field.name for field in fields if field.name not in columns]
+    values = dict(zip(names, _transpose(items, names), strict=True))
+    return [
+        columns[field.name] if field.name in columns else pa.array(values[field.name], field.type)
+        for field in fields
+    ]
+
+
+def _transpose(items: Sequence[Row], names: Sequence[str]) -> Sequence[Sequence[Any]]:
     """Transpose `items`: return, for each property in `names`, a list with the items' values.
 
     Missing values are None.
@@ -140,3 +118,104 @@ def _transpose(
         return [list(map(itemgetter(name), items)) for name in names]
     except KeyError:
         return [[item.get(name) for item in items] for name in names]
+
+
+class _LabelColumnBuilder:
+    """A builder for the Arrow column `labels`, which has one child column for each field.
+
+    Args:
+        fields: the union of the fields from all schema versions.
+        type_: the Arrow type of the column.
+    """
+
+    def __init__(self, fields: Sequence[Field], type_: Iterable[pa.Field]) -> None:
+        self._types = list(type_)
+        self._converters = {field["key"]: build_converter(field) for field in fields}
+        self._builders = {
+            field["key"]: partial(_build_plain_column, str)
+            if is_text(field)
+            else _COLUMN_BUILDERS[field["type"]]
+            for field in fields
+            if is_text(field) or (field["type"] in _COLUMN_BUILDERS and not field.get("multiple"))
+        }
+
+    def build(self, rows: _Labels) -> tuple[pa.Array, list[str | None]]:
+        """Convert the labels of all rows, and return the column and the labels that do not fit.
+
+        The second return value contains, for each row, a JSON object with these labels, or None.
+        """
+        unfit_keys: dict[int, set[str]] = {}
+        known_keys = self._converters.keys()
+        for number, labels in enumerate(rows):
+            if not labels.keys() <= known_keys:
+                unfit_keys[number] = set(labels.keys() - known_keys)
+        arrays = [self._build_column(child, rows, unfit_keys) for child in self._types]
+        other_labels: list[str | None] = [None] * len(rows)
+        for number, keys in unfit_keys.items():
+            other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
+        return pa.StructArray.from_arrays(arrays, fields=self._types), other_labels
+
+    def _build_column(
+        self, child: pa.Field, rows: _Labels, unfit_keys: dict[int, set[str]]
+    ) -> pa.Array:
+        """Build the child column for one field.
+
+        A value that does not fit the column becomes null, and the field's key is added to
+        `unfit_keys`, which maps row numbers to keys.
+        """
+        key = child.name
+        values = [labels.get(key) for labels in rows]
+        try:
+            if key in self._builders:
+                return self._builders[key](values, child.type)
+        except (ValueError, OverflowError):  # Arrow raises them for values that do not fit
+            pass
+        convert = self._converters[key]
+        converted: list[Any] = [None] * len(values)
+        for number, value in enumerate(values):
+            if value is not None:
+                try:
+                    converted[number] = convert(value)
+                except (ValueError, OverflowError):
+                    unfit_keys.setdefault(number, set()).add(key)
+        return pa.array(converted, type=child.type)
+
+
+def _require_types(values: Sequence[Any], type_: type) -> None:
+    if not {type_, type(None)}.issuperset(map(type, values)):
+        raise UnfitValueError
+
+
+def _build_plain_column(value_type: type, values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    _require_types(values, value_type)
+    if value_type is float and not all(map(isfinite, filter(None, values))):
+        raise UnfitValueError
+    return pa.array(values, type=type_)
+
+
+def _build_money_column(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    _require_types(values, dict)
+    non_null_values = [value or {"amount": None, "currency": None} for value in values]
+    if any(value.keys() != {"amount", "currency"} for value in non_null_values):
+        raise UnfitValueError
+    amounts = [value["amount"] for value in non_null_values]
+    currencies = [value["currency"] for value in non_null_values]
+    _require_types(amounts, str)
+    _require_types(currencies, str)
+    fits = [
+        amount is not None and AMOUNT_PATTERN.fullmatch(amount) is not None for amount in amounts
+    ]
+    if fits != [value is not None for value in values]:
+        raise UnfitValueError
+    texts = pa.array(amounts, type=pa.string())
+    arrays = [texts.cast(type_[0].type), pa.array(currencies, type=type_[1].type)]
+    null_mask = pa.array([value is None for value in values])
+    return pa.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)
+
+
+_COLUMN_BUILDERS: Mapping[str, _ColumnBuilder] = {
+    "number": partial(_build_plain_column, float),
+    "integer": partial(_build_plain_column, int),
+    "boolean": partial(_build_plain_column, bool),
+    "money": _build_money_column,
+}

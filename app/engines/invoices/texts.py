@@ -58,20 +58,15 @@ class Translations:
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
         """Format an amount with all decimal places of the minor unit, without a currency code."""
-        return _widen_spaces(
-            format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
-        )
+        return self._format_number(amount, get_minor_digits(currency))
 
     def format_price(self, price: Decimal, currency: str) -> str:
         """Format a unit price with at least the decimal places of the currency's minor unit."""
-        digits = get_minor_digits(currency)
-        return _widen_spaces(
-            format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale)
-        )
+        return self._format_number(price, get_minor_digits(currency), MAX_DECIMALS)
 
     def format_quantity(self, quantity: Decimal) -> str:
         """Format a quantity with all its decimal places, but without trailing zeros."""
-        return _widen_spaces(format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale))
+        return self._format_number(quantity, 0, MAX_DECIMALS)
 
     def format_rate(self, rate: Decimal) -> str:
         """Format a rate in percent, with a percent sign."""
@@ -91,6 +86,10 @@ class Translations:
         if first_day == last_day:
             return first_day
         return self.sentences["period"].format(start=first_day, end=last_day)
+
+    def _format_number(self, number: Decimal, min_decimals: int, max_decimals: int = 0) -> str:
+        pattern = _build_pattern(min_decimals, max_decimals)
+        return _widen_spaces(format_decimal(number, pattern, self.locale))
 
     def get_country_name(self, code: str) -> str:
         """Return a country's name in this language, or its code if there is no name."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from app.engines.schema_sources.json_schema.reader import read_json_schema
 from app.engines.schema_sources.label_studio.reader import read_label_studio
-from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, SourceWarning
+from app.engines.schema_sources.model import SourceSchema
 from app.engines.schema_sources.portable import read_portable_file
 
 FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
@@ -17,14 +17,8 @@ FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
     "portable": read_portable_file,
     "label_studio": read_label_studio,
 }
+"""The functions that read a schema, by format.
 
-__all__ = ["FORMATS", "SchemaSourceError", "SourceSchema", "SourceWarning", "read_schema"]
-
-
-def read_schema(format_: str, content: object) -> SourceSchema:
-    """Read a schema in one of the `FORMATS`.
-
-    `content` is a JSON value, JSON text or XML text, depending on the format. Raises
-    SchemaSourceError if the content cannot be imported.
-    """
-    return FORMATS[format_](content)
+The content is a JSON value, JSON text or XML text, depending on the format. The functions raise
+SchemaSourceError if the content cannot be imported.
+"""

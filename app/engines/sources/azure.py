@@ -7,13 +7,13 @@ Microsoft's library creates from the account key without opening a connection.
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 
 from azure.storage.blob import ContainerSasPermissions, generate_container_sas
-from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
@@ -27,6 +27,7 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     Parameters,
     StoredObject,
+    cache_credential,
     check_parts,
 )
 
@@ -57,33 +58,18 @@ def open_source(settings: Mapping[str, Any], network: Network) -> ObjectStoreSou
         sas_token = str(settings["sas_token"]).removeprefix("?")
         store = _Container(network, address, lambda: sas_token)
     else:
-        signatures = _SignatureBuilder(account, container, str(settings["account_key"]))
-        store = _Container(network, address, signatures.get)
+        build = partial(_build_signature, account, container, str(settings["account_key"]))
+        seconds = (_SIGNATURE_LIFETIME - _MIN_VALIDITY).total_seconds()
+        store = _Container(network, address, cache_credential(build, seconds))
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-class _SignatureBuilder:
-    """Builds signatures that allow listing and reading a container.
+def _build_signature(account: str, container: str, key: str) -> str:
+    """Build a signature that allows listing and reading a container.
 
     Raises HostError if the key is invalid.
     """
-
-    def __init__(self, account: str, container: str, key: str) -> None:
-        self._account, self._container, self._key = account, container, key
-        self._renew_at = datetime.min.replace(tzinfo=UTC)
-        self._signature = ""
-        self.get()
-
-    def get(self) -> str:
-        """Return a signature that is valid for at least `_MIN_VALIDITY`."""
-        now = datetime.now(UTC)
-        if now >= self._renew_at:
-            self._signature = _build_signature(self._account, self._container, self._key, now)
-            self._renew_at = now + _SIGNATURE_LIFETIME - _MIN_VALIDITY
-        return self._signature
-
-
-def _build_signature(account: str, container: str, key: str, now: datetime) -> str:
+    now = datetime.now(UTC)
     try:
         return generate_container_sas(
             account,
@@ -138,7 +124,7 @@ class _Container(ObjectStore):
                 [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
                 root.findtext("NextMarker") or None,
             )
-        except (ParseError, DefusedXmlException, OverflowError, ValueError):
+        except (ParseError, OverflowError, ValueError):
             raise build_protocol_error() from None
 
     def _build_object_url(self, key: bytes) -> str:

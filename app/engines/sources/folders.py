@@ -126,20 +126,22 @@ class FolderSource(ABC):
         del path
         return item
 
+    def _build_object(self, path: str, item: FolderItem) -> SourceObject | None:
+        """Build the document for an item, or return None if the document does not exist."""
+        item = self._complete_item(path, item)
+        return SourceObject(path, item.version, item.size, convert_time(item.modified))
+
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all selected documents, sorted by path, with their versions from the listings.
+        """Yield all selected documents, sorted by path.
 
         For each subfolder and each other document, a `ListingPosition` is yielded.
         """
         try:
-            for path, listed in list_tree(self._read_folder, after, path_filter):
-                if listed is None:
-                    yield ListingPosition(path)
-                else:
-                    item = self._complete_item(path, listed)
-                    yield SourceObject(path, item.version, item.size, convert_time(item.modified))
+            for path, item in list_tree(self._read_folder, after, path_filter):
+                document = None if item is None else self._build_object(path, item)
+                yield ListingPosition(path) if document is None else document
         except ObjectMissing:
             raise build_missing_folder_error() from None
 

@@ -5,8 +5,9 @@ authorization server is involved (Google AIP-4111, https://google.aip.dev/auth/4
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote, quote_from_bytes
 
@@ -24,9 +25,10 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     Parameters,
     StoredObject,
+    cache_credential,
     check_parts,
 )
-from app.engines.sources.private_keys import KEY_ERRORS, load_key
+from app.engines.sources.private_keys import KEY_ERRORS, PrivateKey, load_key
 
 _ENDPOINT = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
@@ -44,49 +46,40 @@ def open_source(settings: Mapping[str, Any], network: Network) -> ObjectStoreSou
     """
     endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
-    tokens = _TokenSigner(str(settings["service_account"]))
-    store = _Bucket(network, f"{endpoint}/storage/v1/b/{bucket}/o", tokens)
+    get_token = _load_service_account(str(settings["service_account"]))
+    store = _Bucket(network, f"{endpoint}/storage/v1/b/{bucket}/o", get_token)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-class _TokenSigner:
-    """Signs tokens with the JSON key of a service account.
+def _load_service_account(key: str) -> Callable[[], str]:
+    """Return a function that returns valid tokens, signed with the JSON key of a service account.
 
     Raises HostError if the key is invalid.
     """
+    try:
+        fields = orjson.loads(key)
+        account, key_id = str(fields["client_email"]), fields.get("private_key_id")
+        private_key = load_key(str(fields["private_key"]), None)
+    except (AttributeError, *KEY_ERRORS):
+        raise _build_key_error() from None
+    headers = {"kid": str(key_id)} if key_id else None
+    sign = partial(_sign_token, account, private_key, headers)
+    return cache_credential(sign, _TOKEN_SECONDS - _MIN_VALIDITY_SECONDS)
 
-    def __init__(self, key: str) -> None:
-        try:
-            fields = orjson.loads(key)
-            self._account, self._key_id = str(fields["client_email"]), fields.get("private_key_id")
-            self._key = load_key(str(fields["private_key"]), None)
-        except (AttributeError, *KEY_ERRORS):
-            raise _build_key_error() from None
-        self._expires_at = 0
-        self._token = ""
-        self.get()
 
-    def get(self) -> str:
-        """Return a token that is valid for at least `_MIN_VALIDITY_SECONDS`."""
-        now = int(time.time())
-        if self._expires_at - now < _MIN_VALIDITY_SECONDS:
-            self._expires_at = now + _TOKEN_SECONDS
-            self._token = self._sign(now)
-        return self._token
-
-    def _sign(self, now: int) -> str:
-        claims = {
-            "iss": self._account,
-            "sub": self._account,
-            "scope": _SCOPE,
-            "iat": now,
-            "exp": self._expires_at,
-        }
-        headers = {"kid": str(self._key_id)} if self._key_id else None
-        try:
-            return jwt.encode(claims, self._key, algorithm="RS256", headers=headers)
-        except Exception:  # noqa: BLE001 - the errors for damaged keys have no common base
-            raise _build_key_error() from None
+def _sign_token(account: str, key: PrivateKey, headers: dict[str, str] | None) -> str:
+    now = int(time.time())
+    claims = {
+        "iss": account,
+        "sub": account,
+        "scope": _SCOPE,
+        "iat": now,
+        "exp": now + _TOKEN_SECONDS,
+    }
+    try:
+        return jwt.encode(claims, key, algorithm="RS256", headers=headers)
+    except Exception:  # noqa: BLE001 - the errors for damaged keys have no common base
+        raise _build_key_error() from None
 
 
 def _build_key_error() -> HostError:
@@ -97,9 +90,9 @@ def _build_key_error() -> HostError:
 class _Bucket(ObjectStore):
     """A bucket, whose listings are sorted by the bytes of the names."""
 
-    def __init__(self, network: Network, address: str, tokens: _TokenSigner) -> None:
+    def __init__(self, network: Network, address: str, get_token: Callable[[], str]) -> None:
         super().__init__(network, address)
-        self._tokens = tokens
+        self._get_token = get_token
 
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         page = super().list_page(query, token)
@@ -139,7 +132,7 @@ class _Bucket(ObjectStore):
 
     def _sign(self, url: str) -> tuple[str, dict[str, str]]:
         # With `identity`, the host decompresses objects that are stored as gzip.
-        return url, {"Authorization": f"Bearer {self._tokens.get()}", "Accept-Encoding": "identity"}
+        return url, {"Authorization": f"Bearer {self._get_token()}", "Accept-Encoding": "identity"}
 
 
 def _parse_object(item: dict[str, str]) -> StoredObject:

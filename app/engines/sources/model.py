@@ -148,7 +148,6 @@ class Source(Protocol):
 
 
 FindProblem: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str] | None]
-RemoteOpener: TypeAlias = Callable[[Mapping[str, Any], Network], Source]
 SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
 """Opens a source; also takes the operator's folder that contains all local sources, or None."""
 

@@ -4,16 +4,17 @@ Object names are bytes with slashes. A folder is a common prefix of names; it is
 """
 
 import re
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from http import HTTPStatus
 from itertools import accumulate
-from time import monotonic
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode
 
+from cachetools.func import ttl_cache
 from requests import Response
 
 from app.engines.sources import limits
@@ -156,12 +157,12 @@ class ObjectStoreSource:
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
-            until = monotonic() + limits.SKIP_SECONDS
+            until = time.monotonic() + limits.SKIP_SECONDS
             for page in self._list_pages(query):
                 skipped_count = 0 if is_found else _count_until(page.objects, start)
                 is_found = is_found or skipped_count > 0
                 yield page.objects[skipped_count:] if is_found else []
-                if not is_found and monotonic() > until:
+                if not is_found and time.monotonic() > until:
                     raise build_endless_error()
             if is_found:
                 return
@@ -261,6 +262,16 @@ def build_prefix(folder: str) -> bytes:
     """Build the prefix of the names in a folder; it is empty for the whole container."""
     name = folder.strip("/").encode("utf-8", "replace")
     return name + b"/" if name else b""
+
+
+def cache_credential(build: Callable[[], str], seconds: float) -> Callable[[], str]:
+    """Return a function that returns a credential, and builds a new credential after `seconds`.
+
+    Builds the first credential immediately, so that this function raises the errors of `build`.
+    """
+    get_credential = ttl_cache(maxsize=1, ttl=seconds, timer=time.time)(build)
+    get_credential()
+    return get_credential
 
 
 def check_key(key: bytes) -> None:

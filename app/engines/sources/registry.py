@@ -1,21 +1,12 @@
 """Define the source types. The libraries of a type are imported when a source is opened."""
 
 import importlib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from app.engines.sources import local, settings
-from app.engines.sources.model import (
-    HostType,
-    Network,
-    OpenerT,
-    RemoteOpener,
-    Source,
-    SourceOpener,
-    SourceType,
-)
+from app.engines.sources.model import HostType, Network, OpenerT, SourceType
 from app.engines.sources.private_keys import find_key_problem
 
 
@@ -27,27 +18,32 @@ def build_type(
     return HostType(name, title, schema, frozenset(secrets), opener, find_key_problem)
 
 
-def _build_opener(module: str) -> SourceOpener:
-    def open_source(
-        settings: Mapping[str, Any], network: Network, local_root: Path | None
-    ) -> Source:
-        del local_root
-        # The libraries for SSH and S3 take several megabytes, and most processes never need them.
-        opener: RemoteOpener = importlib.import_module(f"{__package__}.{module}").open_source
-        return opener(settings, network)
+def build_opener(module: str, function: str) -> Callable[..., Any]:
+    """Build the opener of a type from a function that takes the settings and a network.
 
-    return open_source
+    The opener ignores all further arguments.
+    """
+
+    def open_host(settings: Mapping[str, Any], network: Network, *_: object) -> Any:
+        # The libraries for SSH and S3 take several megabytes, and most processes never need them.
+        return getattr(importlib.import_module(module), function)(settings, network)
+
+    return open_host
+
+
+def _build_source_opener(module: str) -> Callable[..., Any]:
+    return build_opener(f"{__package__}.{module}", "open_source")
 
 
 _TYPES: Sequence[SourceType] = (
     build_type("local", "Local folder", settings.LOCAL, local.open_source),
-    build_type("s3", "S3 and compatible", settings.S3, _build_opener("s3")),
-    build_type("gcs", "Google Cloud Storage", settings.GCS, _build_opener("gcs")),
-    build_type("azure", "Azure Blob Storage", settings.AZURE, _build_opener("azure")),
-    build_type("http", "Web server", settings.HTTP, _build_opener("web")),
-    build_type("sftp", "SFTP", settings.SFTP, _build_opener("sftp")),
-    build_type("ftp", "FTP", settings.FTP, _build_opener("ftp")),
-    build_type("imap", "Mailbox (IMAP)", settings.IMAP, _build_opener("imap")),
+    build_type("s3", "S3 and compatible", settings.S3, _build_source_opener("s3")),
+    build_type("gcs", "Google Cloud Storage", settings.GCS, _build_source_opener("gcs")),
+    build_type("azure", "Azure Blob Storage", settings.AZURE, _build_source_opener("azure")),
+    build_type("http", "Web server", settings.HTTP, _build_source_opener("web")),
+    build_type("sftp", "SFTP", settings.SFTP, _build_source_opener("sftp")),
+    build_type("ftp", "FTP", settings.FTP, _build_source_opener("ftp")),
+    build_type("imap", "Mailbox (IMAP)", settings.IMAP, _build_source_opener("imap")),
 )
 TYPES: Mapping[str, SourceType] = MappingProxyType({type_.name: type_ for type_ in _TYPES})
 """The source types by name."""

@@ -182,21 +182,23 @@ class SftpReader:
 
     def _read_block(self) -> bytes:
         while not self._is_at_end and len(self._pending) < _MAX_PENDING_REQUESTS:
-            self._send(self._next_offset)
+            number = self._session.send_read(self, self._handle, self._next_offset)
+            self._pending.append(number)
+            self._next_offset += _BLOCK_BYTES
         if not self._pending:
             return b""
-        number = self._pending[0]
-        while number not in self._blocks_by_request:
-            self._session.receive()
-        self._pending.pop(0)
-        block = self._blocks_by_request.pop(number)
+        block = self._receive_block()
         if len(block) < _BLOCK_BYTES:
             self._restart_after_short_block(len(block))
         return block
 
-    def _send(self, offset: int) -> None:
-        self._pending.append(self._session.send_read(self, self._handle, offset))
-        self._next_offset = offset + _BLOCK_BYTES
+    def _receive_block(self) -> bytes:
+        """Receive the block of the oldest pending request, and return it."""
+        number = self._pending[0]
+        while number not in self._blocks_by_request:
+            self._session.receive()
+        self._pending.pop(0)
+        return self._blocks_by_request.pop(number)
 
     def _restart_after_short_block(self, size: int) -> None:
         """Drop the pending blocks, and continue after a block of only `size` bytes.
@@ -205,10 +207,7 @@ class SftpReader:
         """
         dropped_blocks = len(self._pending)
         while self._pending:
-            number = self._pending.pop(0)
-            while number not in self._blocks_by_request:
-                self._session.receive()
-            del self._blocks_by_request[number]
+            self._receive_block()
         self._next_offset -= (dropped_blocks + 1) * _BLOCK_BYTES - size
         self._is_at_end = size == 0
 

@@ -13,8 +13,7 @@ from urllib.parse import urljoin
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import FolderItem, FolderSource, list_tree
+from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.http_client import (
     HttpClient,
     build_authorization_header,
@@ -22,15 +21,7 @@ from app.engines.sources.http_client import (
     read_chunks,
 )
 from app.engines.sources.links import find_links
-from app.engines.sources.model import (
-    HostError,
-    HostErrorKind,
-    ListingPosition,
-    Network,
-    ObjectMissing,
-    PathFilter,
-    SourceObject,
-)
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing, SourceObject
 from app.engines.sources.web_paths import Site, build_site, normalize_url
 
 _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
@@ -71,20 +62,6 @@ class WebSource(FolderSource):
     client: HttpClient
     site: Site
     authorization: str | None
-
-    def list_objects(
-        self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all selected documents, sorted by path.
-
-        Sends a request for each of these documents to get its version.
-        """
-        try:
-            for path, item in list_tree(self._read_folder, after, path_filter):
-                metadata = None if item is None else self._find_metadata(path)
-                yield SourceObject(path, *metadata) if metadata else ListingPosition(path)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
@@ -136,17 +113,20 @@ class WebSource(FolderSource):
             charset = response.encoding if "charset" in media_type else None
             return read_body(response), response.url, charset
 
-    def _find_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch the metadata of a document. Return None if the document does not exist.
+    def _build_object(self, path: str, item: FolderItem) -> SourceObject | None:
+        """Build a document with the metadata that the host sends in response to a request.
 
-        A document that the host refuses to send does not end the listing.
+        Returns None if the document does not exist. A document that the host refuses to send does
+        not end the listing.
         """
+        del item
         try:
-            return self._fetch_metadata(path)
+            metadata = self._fetch_metadata(path)
         except HostError as problem:
             if problem.kind == HostErrorKind.UNREACHABLE:
                 raise
-            return _UNREADABLE
+            metadata = _UNREADABLE
+        return SourceObject(path, *metadata) if metadata else None
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
         """Fetch a document's version, size and time. Return None if the document does not exist."""

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from app.engines.schema_sources import SchemaSourceError, SourceSchema, SourceWarning, read_schema
+from app.engines.schema_sources import FORMATS
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, SourceWarning
 from app.kit import db
 from app.kit.errors import ApiError
 from app.kit.visible_text import has_visible_character
@@ -67,7 +68,7 @@ def _get_visible(text: str | None) -> str | None:
 
 def _read_source(format_: str, content: object) -> SourceSchema:
     try:
-        return read_schema(format_, content)
+        return FORMATS[format_](content)
     except SchemaSourceError as error:
         field = ".".join(filter(None, ("content", error.path)))
         warnings = _build_warnings(error.warnings)

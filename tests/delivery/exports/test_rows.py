@@ -14,7 +14,8 @@ from sqlalchemy import select
 from app.delivery.exports.queries import rows
 from app.documents.artifacts.models.content import ArtifactText
 from app.documents.artifacts.models.documents import Artifact
-from app.engines.formats import FORMATS, LabelBuilder
+from app.engines.formats import FORMATS
+from app.engines.formats.labels import LabelBuilder
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion

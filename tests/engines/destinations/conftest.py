@@ -1,16 +1,5 @@
-"""A fixture for a loopback network, which the code under test must not bypass."""
+"""The loopback network of the sources, which the code under test must not bypass."""
 
-from collections.abc import Iterator
+from tests.engines.sources.conftest import network
 
-import pytest
-
-from tests.engines.sources.network import LoopbackNetwork
-
-
-@pytest.fixture
-def network() -> Iterator[LoopbackNetwork]:
-    network = LoopbackNetwork()
-    network.watch()
-    yield network
-    network.unwatch()
-    assert network.bypasses == []
+__all__ = ["network"]

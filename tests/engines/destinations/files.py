@@ -7,12 +7,9 @@ from time import monotonic
 
 import pytest
 
-from app.engines.destinations import (
-    Destination,
-    HostError,
-    HostErrorKind,
-    OutgoingFile,
-)
+from app.engines.destinations.model import Destination, OutgoingFile
+from app.engines.sources.model import HostError, HostErrorKind
+from tests.engines.sources.reading import check_error
 
 CHUNK_BYTES = 100_000
 LONG = 15.0
@@ -83,14 +80,6 @@ def expect_to_end_soon() -> Iterator[None]:
     started = monotonic()
     yield
     assert monotonic() - started < LONG
-
-
-def check_error(error: HostError, kind: HostErrorKind, *secrets: str) -> None:
-    assert error.kind is kind, error.message
-    assert error.message.endswith(".")
-    for secret in secrets:
-        assert secret not in error.message
-        assert secret not in repr(error.__cause__)
 
 
 class StoppedError(Exception):

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.engines.destinations import TYPES, HostError, HostErrorKind, limits
+from app.engines.destinations import limits
+from app.engines.destinations.registry import TYPES
 from app.engines.destinations.s3 import S3Destination, _compute_part_sizes
 from app.engines.sources import limits as source_limits
+from app.engines.sources.model import HostError, HostErrorKind
 from tests.engines.destinations.files import (
     StoppedError,
     build_damaged_file,

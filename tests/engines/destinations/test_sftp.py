@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 import asyncssh
 import pytest
 
-from app.engines.destinations import TYPES, HostError, HostErrorKind, limits
+from app.engines.destinations import limits
+from app.engines.destinations.registry import TYPES
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
+from app.engines.sources.model import HostError, HostErrorKind
 from tests.engines.destinations.files import (
     LONG,
     StoppedError,

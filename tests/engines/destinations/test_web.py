@@ -16,15 +16,12 @@ from typing import Any
 import pytest
 import trustme
 
-from app.engines.destinations import (
-    TYPES,
-    HostError,
-    HostErrorKind,
-    OutgoingFile,
-    limits,
-)
+from app.engines.destinations import limits
+from app.engines.destinations.model import OutgoingFile
+from app.engines.destinations.registry import TYPES
 from app.engines.destinations.web import WebDestination
 from app.engines.sources import limits as source_limits
+from app.engines.sources.model import HostError, HostErrorKind
 from tests.engines.destinations.files import (
     StoppedError,
     build_damaged_file,

@@ -8,7 +8,8 @@ from typing import Any
 
 from PIL import Image
 
-from app.engines.formats import FORMATS, Page, Word, check_options
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.model import Page, Word
 
 A4 = (595.0, 842.0)
 

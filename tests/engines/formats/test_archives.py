@@ -2,8 +2,6 @@
 
 import gc
 import io
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -11,8 +9,7 @@ import pytest
 
 from app.engines.formats.archives import ArchiveWriter
 from app.engines.formats.image_size import read_image_size
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.engines.formats.scripts import measure_peaks
 
 
 class Pipe:
@@ -64,24 +61,15 @@ def test_more_files_than_an_archive_without_zip64_has() -> None:
 
 def test_memory_does_not_grow() -> None:
     script = """
-import re
 from app.engines.formats.archives import ArchiveWriter
-class Nothing:
-    def write(self, data): pass
-def peak():
-    return int(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 archive = ArchiveWriter(Nothing())
 for number in range(60_000):
     archive.add(f"annotations/01920000-0000-7000-8000-{number:012}.json", b"x", is_compressed=True)
     if number == 5_000:
         early = peak()
 archive.close()
-print(early, peak())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    early, late = map(int, run.stdout.split())
+    early, late = measure_peaks(script)
     assert late < early * 1.1
 
 

@@ -10,7 +10,8 @@ from PIL import Image
 from pycocotools.coco import COCO
 
 from app.engines.fields import check_fields
-from app.engines.formats import FORMATS, Page
+from app.engines.formats import FORMATS
+from app.engines.formats.model import Page
 from tests.engines.formats.documents import (
     A4,
     Documents,

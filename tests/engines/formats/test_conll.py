@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spacy.training import iob_to_biluo
 from spacy.training.converters import conll_ner_to_docs
 
-from app.engines.formats import FORMATS, Page, Word
+from app.engines.formats import FORMATS
+from app.engines.formats.model import Page, Word
 from tests.engines.formats.documents import (
     A4,
     Documents,

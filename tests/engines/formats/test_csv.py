@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, check_options, merge_fields
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.labels import merge_fields
 from tests.factories.properties import examples
 
 FIELDS: list[dict[str, Any]] = [

@@ -8,14 +8,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from app.engines.fields import CompiledFields, check_fields
-from app.engines.formats import (
-    FORMATS,
-    TAG_SET_PARTS,
-    FormatError,
-    LabelBuilder,
-    check_options,
-    merge_fields,
-)
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.labels import LabelBuilder, merge_fields
+from app.engines.formats.model import TAG_SET_PARTS, FormatError
 from tests.factories.properties import examples
 
 FIELDS = check_fields(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, Writer
+from app.engines.formats import FORMATS
+from app.engines.formats.model import Writer
 from tests.engines.formats.test_jsonl import JSON
 from tests.factories.properties import examples
 

@@ -8,7 +8,8 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, Writer
+from app.engines.formats import FORMATS
+from app.engines.formats.model import Writer
 from tests.factories.properties import examples
 
 JSON = st.recursive(

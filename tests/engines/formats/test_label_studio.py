@@ -8,9 +8,11 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from app.engines.fields import CompiledFields, check_fields
-from app.engines.formats import FORMATS, LabelBuilder, check_options
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.labels import LabelBuilder
 from app.engines.formats.sample import SAMPLE_ROW
-from app.engines.imports import MarkConverter, convert_task
+from app.engines.imports.label_studio import convert_task
+from app.engines.imports.marks import MarkConverter
 
 TEXT = "😀 Invoice A-1\nTotal 5 €, paid"
 FIELDS = check_fields(

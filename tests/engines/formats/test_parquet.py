@@ -2,12 +2,9 @@
 
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,10 +15,9 @@ from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS, check_options
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+from tests.engines.formats.scripts import measure_peaks, run_script
 from tests.engines.formats.test_jsonl import JSON
 from tests.factories.properties import examples
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
@@ -279,12 +275,7 @@ writer.write_json(json.dumps(SAMPLE_ROW).encode())
 writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """
-    hashes = {
-        subprocess.run(
-            [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout
-        for _ in range(2)
-    }
+    hashes = {run_script(script) for _ in range(2)}
     assert len(hashes) == 1
 
 
@@ -322,13 +313,9 @@ def test_what_the_output_raises_is_raised() -> None:
 
 def test_memory_does_not_grow() -> None:
     script = """
-import json, re
+import json
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-class Nothing:
-    def write(self, data): pass
-def peak():  # of this process alone: ru_maxrss includes that of its parent before exec
-    return int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 writer = FORMATS["parquet"].writer(Nothing(), SAMPLE_FIELDS, {})
 for number in range(120_000):
     line = json.dumps({**SAMPLE_ROW, "tag_set_id": str(number), "text": "x" * 500}).encode()
@@ -336,11 +323,7 @@ for number in range(120_000):
     if number == 40_000:
         early = peak()
 writer.close()
-print(early, peak())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    early, late = map(int, run.stdout.split())
+    early, late = measure_peaks(script)
     assert late < early * 1.15
     assert late < 200_000  # KiB

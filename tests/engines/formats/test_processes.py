@@ -13,7 +13,8 @@ import orjson
 import psutil
 import pytest
 
-from app.engines.formats import FORMATS, ProcessWriter
+from app.engines.formats import FORMATS
+from app.engines.formats.processes import ProcessWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -120,7 +121,7 @@ def test_waiting_can_be_ended(tmp_path: Path) -> None:
 def test_the_process_ends_with_its_caller() -> None:
     script = """
 import io, sys, time
-from app.engines.formats import ProcessWriter
+from app.engines.formats.processes import ProcessWriter
 writer = ProcessWriter(io.BytesIO(), "parquet", [], {}, lambda: None)
 print(writer._process.pid, flush=True)
 sys.stdin.read()

@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,9 @@ from spacy.vocab import Vocab
 from app.engines.formats import FORMATS, spacy_bins
 from app.engines.formats.sample import SAMPLE_ROW
 from tests.engines.formats.documents import make_row, mark, unpack, write
+from tests.engines.formats.scripts import measure_peaks, run_script
 from tests.factories.properties import examples
 
-ROOT = Path(__file__).resolve().parents[3]
 TEXT = "Invoice A-1, total 119.00 EUR due 5 May"
 
 
@@ -192,29 +190,15 @@ for number in range(3):
 writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """
-    hashes = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    hashes = {run_script(script, {"PYTHONHASHSEED": seed, "PATH": ""}) for seed in ("1", "2")}
     assert len(hashes) == 1
 
 
 def test_memory_does_not_grow() -> None:
     script = """
-import json, re
+import json
 from app.engines.formats import FORMATS, spacy_bins
 spacy_bins._PART_TOKENS = 10_000
-class Nothing:
-    def write(self, data): pass
-def peak():
-    return int(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 writer = FORMATS["spacy"].create_writer(Nothing(), [], {})
 for number in range(1_600):
     text = " ".join(f"{number * 100 + word:x}" for word in range(60))
@@ -222,12 +206,8 @@ for number in range(1_600):
     if number == 400:
         early = peak()
 writer.close()
-print(early, peak())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    early, late = map(int, run.stdout.split())
+    early, late = measure_peaks(script)
     assert late < early * 1.1
     assert late < 250_000  # KiB
 

@@ -10,7 +10,8 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from app.engines.formats import FORMATS, check_options, merge_fields, xlsx
+from app.engines.formats import FORMATS, check_options, xlsx
+from app.engines.formats.labels import merge_fields
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 from app.engines.formats.xlsx_values import MAX_TEXT_LENGTH
 from tests.engines.formats.test_csv import OLD_ITEMS

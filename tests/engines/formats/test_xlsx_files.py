@@ -2,8 +2,6 @@
 
 import io
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -12,9 +10,8 @@ import pytest
 
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_ROW
+from tests.engines.formats.scripts import measure_peaks, run_script
 from tests.engines.formats.test_xlsx import FIELDS, write
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
@@ -30,14 +27,7 @@ writer.close()
 print(hashlib.sha256(out.getvalue()).hexdigest())
 """
     hashes = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env={**os.environ, "TZ": zone, "UMASK": umask},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        run_script(script, {**os.environ, "TZ": zone, "UMASK": umask})
         for zone, umask in (("UTC", "022"), ("Asia/Tokyo", "077"), ("America/New_York", "000"))
     }
     assert len(hashes) == 1
@@ -66,24 +56,16 @@ def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_memory_does_not_grow() -> None:
     script = """
-import json, re
+import json
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-class Nothing:
-    def write(self, data): pass
-def peak():
-    return int(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 writer = FORMATS["xlsx"].writer(Nothing(), SAMPLE_FIELDS, {})
 for number in range(12_000):
     writer.write_json(json.dumps({**SAMPLE_ROW, "tag_set_id": str(number)}).encode())
     if number == 2_000:
         early = peak()
 writer.close()
-print(early, peak())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    early, late = map(int, run.stdout.split())
+    early, late = measure_peaks(script)
     assert late < early * 1.1
     assert late < 100_000  # KiB

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.imports import detect_format
+from app.engines.imports.detection import detect_format
 from app.engines.imports.doccano import convert_line
 from app.engines.imports.marks import SpanMark, ValueMark
 from app.engines.imports.records import ContentError

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.imports import START, ImportFileError, RecordContent, json_arrays
+from app.engines.imports import json_arrays
 from app.engines.imports.json_arrays import JsonArrayReader
-from app.engines.imports.records import Record
+from app.engines.imports.records import START, ImportFileError, Record, RecordContent
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),

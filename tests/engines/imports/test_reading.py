@@ -8,14 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.imports import (
-    READERS,
-    START,
-    ImportFileError,
-    detect_format,
-    lines,
-    open_as_utf8,
-)
+from app.engines.imports import READERS, lines
+from app.engines.imports.detection import detect_format
+from app.engines.imports.encodings import open_as_utf8
+from app.engines.imports.records import START, ImportFileError
 
 _LINES = st.lists(
     st.one_of(

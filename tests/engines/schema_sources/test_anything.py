@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import FORMATS, SchemaSourceError, read_schema
+from app.engines.schema_sources import FORMATS
+from app.engines.schema_sources.model import SchemaSourceError
 from tests.factories.properties import examples
 
 QUICK = examples(
@@ -100,7 +101,7 @@ _TAGS = st.sampled_from(
 
 def _reads(format_: str, content: Any) -> None:
     try:
-        found = read_schema(format_, content)
+        found = FORMATS[format_](content)
     except SchemaSourceError:
         return
     assert found.fields

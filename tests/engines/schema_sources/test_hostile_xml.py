@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.schema_sources import SchemaSourceError, read_schema
 from app.engines.schema_sources.label_studio import controls, import_state
+from app.engines.schema_sources.label_studio.reader import read_label_studio
+from app.engines.schema_sources.model import SchemaSourceError
 from app.engines.schema_sources.texts import to_line
 
 FIELD = '<TextArea name="a" toName="t"/>'
@@ -43,7 +44,7 @@ def test_bombs_are_rejected_and_nothing_is_opened(
     monkeypatch.setattr("builtins.open", refuse)
     began = time.thread_time()
     with pytest.raises(SchemaSourceError):
-        read_schema("label_studio", BOMBS[name])
+        read_label_studio(BOMBS[name])
     assert time.thread_time() - began < 2
 
 
@@ -53,13 +54,13 @@ def test_the_declared_encoding_of_text_is_ignored(declared: str) -> None:
     config = f'\ufeff<?xml version="1.0" encoding="{declared}"?>\n<View>{label}</View>'.lstrip(
         "\ufeff"
     )
-    (field,) = read_schema("label_studio", config).fields
+    (field,) = read_label_studio(config).fields
     assert field["label"] == "Größe"
 
 
 def test_processing_instructions_are_ignored() -> None:
     config = f'<?xml-stylesheet href="http://127.0.0.1:9/x.xsl"?><View>{FIELD}</View>'
-    assert len(read_schema("label_studio", config).fields) == 1
+    assert len(read_label_studio(config).fields) == 1
 
 
 def test_deeply_nested_choices_do_not_multiply_long_values() -> None:
@@ -69,7 +70,7 @@ def test_deeply_nested_choices_do_not_multiply_long_values() -> None:
         f'<View><Choices name="a" toName="t">{above}{leaves}{"</Choice>" * 40}</Choices></View>'
     )
     began = time.thread_time()
-    (field,) = read_schema("label_studio", config).fields
+    (field,) = read_label_studio(config).fields
     assert field["type"] == "choice"
     assert time.thread_time() - began < 5
 
@@ -86,5 +87,5 @@ def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.Monke
         monkeypatch.setattr(module, "to_line", count_chars)
     options = '<Choice value="a"/>' * 1000
     content = f'<View><Choices name="{"n" * 100_000}">{options}</Choices></View>'
-    assert len(read_schema("label_studio", content).fields) == 1
+    assert len(read_label_studio(content).fields) == 1
     assert char_count < 10 * len(content)

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SchemaSourceError, SourceSchema, read_schema
+from app.engines.schema_sources.json_schema.reader import read_json_schema
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
 
 
 def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
-    return read_schema("json_schema", {"type": "object", "properties": properties, **root})
+    return read_json_schema({"type": "object", "properties": properties, **root})
 
 
 def _read_property(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
@@ -287,7 +288,7 @@ def test_alternative_objects_are_combined() -> None:
 def test_a_root_that_is_not_an_object_becomes_one_field(
     root: dict[str, Any], key: str, kind: str, multiple: bool
 ) -> None:
-    found = read_schema("json_schema", root)
+    found = read_json_schema(root)
     (field,) = found.fields
     assert (field["key"], field["type"], field["multiple"]) == (key, kind, multiple)
     assert found.warnings[0].path == ""
@@ -312,12 +313,12 @@ def test_a_root_that_is_not_an_object_becomes_one_field(
 )
 def test_invalid_schemas_are_rejected(content: Any, path: str) -> None:
     with pytest.raises(SchemaSourceError) as refused:
-        read_schema("json_schema", content)
+        read_json_schema(content)
     assert refused.value.path == path
 
 
 def test_truncated_titles_cause_a_warning() -> None:
     long = {"title": "t" * 201, "properties": {"a": {"title": "a" * 5000, "type": "string"}}}
-    found = read_schema("json_schema", long)
+    found = read_json_schema(long)
     assert [warning.path for warning in found.warnings] == ["", "properties.a"]
     assert (len(found.name or ""), len(found.fields[0]["label"])) == (200, 200)

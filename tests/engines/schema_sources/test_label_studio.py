@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SchemaSourceError, SourceSchema, read_schema
+from app.engines.schema_sources.label_studio.reader import read_label_studio
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
 
 TEXT = '<Text name="t" value="$t"/>'
 LONG = "z" * 201
@@ -12,7 +13,7 @@ IMAGE = '<Image name="i" value="$i"/>'
 
 
 def _read(inside: str) -> SourceSchema:
-    return read_schema("label_studio", f"<View>{inside}</View>")
+    return read_label_studio(f"<View>{inside}</View>")
 
 
 def _list_messages(found: SourceSchema) -> dict[str, str]:
@@ -233,7 +234,7 @@ def test_layout_and_object_tags_cause_no_warning() -> None:
 )
 def test_invalid_configurations_are_rejected(content: object) -> None:
     with pytest.raises(SchemaSourceError) as refused:
-        read_schema("label_studio", content)
+        read_label_studio(content)
     assert refused.value.path == ""
 
 
@@ -244,7 +245,7 @@ def test_more_labels_than_the_field_limit_are_rejected() -> None:
 
 
 def _list_warning_paths(inner: str) -> set[tuple[str, str]]:
-    found = read_schema("label_studio", f"<View>{inner}</View>")
+    found = read_label_studio(f"<View>{inner}</View>")
     return {(warning.path, warning.message) for warning in found.warnings}
 
 
@@ -277,5 +278,5 @@ def test_every_omission_causes_a_warning(inner: str, path: str) -> None:
 def test_only_leaves_become_options_if_only_leaves_can_be_chosen() -> None:
     tree = '<Choice value="x"><Choice value="y"/></Choice><Choice value="z"/>'
     content = f'<View><Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy></View>'
-    (field,) = read_schema("label_studio", content).fields
+    (field,) = read_label_studio(content).fields
     assert [option["value"] for option in field["options"]] == ["x / y", "z"]

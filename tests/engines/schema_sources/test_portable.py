@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SchemaSourceError, read_schema
+from app.engines.schema_sources import FORMATS
+from app.engines.schema_sources.model import SchemaSourceError
+from app.engines.schema_sources.portable import read_portable_file
 from tests.factories.properties import examples
 
 FIELDS = [{"key": "a", "type": "text"}]
@@ -76,13 +78,13 @@ def test_exported_fields_are_imported_unchanged(
 ) -> None:
     schema = {**SETTINGS, "fields": check_fields(fields)}
     file = {"format": "labeling-schema", "version": 1, **schema}
-    found = read_schema("portable", json.dumps(file) if as_text else file)
+    found = read_portable_file(json.dumps(file) if as_text else file)
     assert {name: getattr(found, name) for name in schema} == schema
     assert found.warnings == []
 
 
 def test_fields_alone_are_enough() -> None:
-    found = read_schema("portable", {"fields": FIELDS, "name": None, "review_policy": None})
+    found = read_portable_file({"fields": FIELDS, "name": None, "review_policy": None})
     assert found.fields == check_fields(FIELDS)
     assert (found.name, found.document_type, found.guidelines) == (None, None, "")
     assert (found.review_policy, found.required_skills) == ({}, [])
@@ -90,23 +92,21 @@ def test_fields_alone_are_enough() -> None:
 
 def test_a_whole_api_response_is_accepted() -> None:
     local = {"id": "x", "revision": 3, "status": "active", "current_version": {"number": 2}}
-    found = read_schema("portable", {"data": {**SETTINGS, **local, "fields": FIELDS}, "meta": {}})
+    found = read_portable_file({"data": {**SETTINGS, **local, "fields": FIELDS}, "meta": {}})
     assert found.name == "Invoices"
     assert found.warnings == []
 
 
 def test_unknown_properties_cause_a_warning() -> None:
     policy = {"sample_rate": 1, "colour": 2}
-    found = read_schema(
-        "portable", {"fields": FIELDS, "review_policy": policy, "zeal": 1, "apt": 2}
-    )
+    found = read_portable_file({"fields": FIELDS, "review_policy": policy, "zeal": 1, "apt": 2})
     assert [w.path for w in found.warnings] == ["apt", "review_policy.colour", "zeal"]
     assert found.review_policy == {"sample_rate": 1}
 
 
 def test_names_become_one_line() -> None:
     members = {"name": " In\n\tvoices\x1b " + "x" * 300, "document_type": "\n", "fields": FIELDS}
-    found = read_schema("portable", {**members, "required_skills": [" a\nb ", "\t"]})
+    found = read_portable_file({**members, "required_skills": [" a\nb ", "\t"]})
     assert found.name is not None
     assert found.name.startswith("In voices xxx")
     assert len(found.name) == 200
@@ -152,7 +152,7 @@ def test_names_become_one_line() -> None:
 )
 def test_invalid_files_are_rejected_with_the_path_of_the_error(content: Any, path: str) -> None:
     with pytest.raises(SchemaSourceError) as refused:
-        read_schema("portable", content)
+        read_portable_file(content)
     assert refused.value.path == path
 
 
@@ -168,7 +168,7 @@ def test_invalid_files_are_rejected_with_the_path_of_the_error(content: Any, pat
 )
 def test_an_invalid_property_is_described(content: Any, message: str) -> None:
     with pytest.raises(SchemaSourceError) as refused:
-        read_schema("portable", content)
+        read_portable_file(content)
     assert refused.value.message == message
 
 
@@ -176,18 +176,16 @@ def test_an_invalid_property_is_described(content: Any, message: str) -> None:
 @pytest.mark.parametrize("nested", ["[" * 500, "[" * 200_000, '{"a":' * 500 + "1" + "}" * 500])
 def test_deeply_nested_text_is_rejected(format_: str, nested: str) -> None:
     with pytest.raises(SchemaSourceError):
-        read_schema(format_, nested)
+        FORMATS[format_](nested)
 
 
 def test_a_truncated_name_causes_a_warning() -> None:
-    found = read_schema(
-        "portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS}
-    )
+    found = read_portable_file({"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS})
     assert [warning.path for warning in found.warnings] == ["document_type", "name"]
     assert (len(found.name or ""), len(found.document_type or "")) == (200, 100)
 
 
 def test_whole_numbers_of_a_policy_are_integers() -> None:
     policy = {"labels_per_artifact": 2.0, "max_rejections": 3.0, "sample_rate": 0.5}
-    found = read_schema("portable", {"review_policy": policy, "fields": FIELDS}).review_policy
+    found = read_portable_file({"review_policy": policy, "fields": FIELDS}).review_policy
     assert [json.dumps(found[name]) for name in policy] == ["2", "3", "0.5"]

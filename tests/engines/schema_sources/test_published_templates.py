@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SchemaSourceError, read_schema
+from app.engines.schema_sources.label_studio.reader import read_label_studio
+from app.engines.schema_sources.model import SchemaSourceError
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "label-studio"
 COUNT = 69
@@ -46,7 +47,7 @@ def test_each_template_gives_fields_or_has_nothing_to_label(configurations: dict
     refused: set[tuple[str, str]] = set()
     for name, config in configurations.items():
         try:
-            found = read_schema("label_studio", config)
+            found = read_label_studio(config)
         except SchemaSourceError as error:
             refused.add((name, error.message))
         else:
@@ -84,13 +85,13 @@ def test_each_template_gives_fields_or_has_nothing_to_label(configurations: dict
 def test_templates_give_the_expected_fields(
     configurations: dict[str, str], name: str, fields: dict[str, str]
 ) -> None:
-    found = read_schema("label_studio", configurations[name])
+    found = read_label_studio(configurations[name])
     assert {field["key"]: field["type"] for field in found.fields} == fields
 
 
 def test_every_choice_and_label_is_in_a_field(configurations: dict[str, str]) -> None:
     config = configurations["conversational-ai/intent-classification-and-slot-filling"]
-    found = read_schema("label_studio", config)
+    found = read_label_studio(config)
     assert {field["label"] for field in found.fields if field["type"] == "span"} == {
         *("Person", "Organization", "Location", "Datetime", "Quantity")
     }

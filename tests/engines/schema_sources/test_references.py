@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SchemaSourceError, read_schema
 from app.engines.schema_sources.json_schema.nodes import MAX_TRAIL
+from app.engines.schema_sources.json_schema.reader import read_json_schema
+from app.engines.schema_sources.model import SchemaSourceError
 
 DATE = {"type": "string", "format": "date", "title": "Day", "description": "From there."}
 
 
 def _read_types(content: dict[str, Any]) -> dict[str, str]:
-    return {field["key"]: field["type"] for field in read_schema("json_schema", content).fields}
+    return {field["key"]: field["type"] for field in read_json_schema(content).fields}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_locations_in_the_document_are_found(ref: str, where: dict[str, Any]) ->
 
 def test_keywords_beside_a_reference_also_apply() -> None:
     beside = {"$ref": "#/$defs/day", "title": "Due", "minLength": 1}
-    found = read_schema("json_schema", {"properties": {"a": beside}, "$defs": {"day": DATE}})
+    found = read_json_schema({"properties": {"a": beside}, "$defs": {"day": DATE}})
     (field,) = found.fields
     assert (field["label"], field["description"], field["type"]) == ("Due", "From there.", "date")
 
@@ -70,7 +71,7 @@ def test_other_locations_are_rejected(ref: object, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("socket.socket", refuse)
     with pytest.raises(SchemaSourceError) as refused:
-        read_schema("json_schema", {"properties": {"a": {"$ref": ref}}})
+        read_json_schema({"properties": {"a": {"$ref": ref}}})
     assert refused.value.path == "properties.a.$ref"
 
 
@@ -89,7 +90,7 @@ def test_other_locations_are_rejected(ref: object, monkeypatch: pytest.MonkeyPat
 def test_circular_schemas_end(tree: dict[str, Any]) -> None:
     node = {"$anchor": "tree", "properties": {"name": {"type": "string"}, "more": tree}}
     content = {"properties": {"top": {"$ref": "#/$defs/tree"}}, "$defs": {"tree": node}}
-    found = read_schema("json_schema", content)
+    found = read_json_schema(content)
     assert "top_name" in [field["key"] for field in found.fields]
     assert any("contains itself" in warning.message for warning in found.warnings)
 
@@ -155,9 +156,9 @@ def test_many_references_to_a_large_schema_are_rejected(large: dict[str, Any]) -
         "properties": {"a": {"oneOf": [{"$ref": "#/$defs/large"}] * 5000}},
     }
     with pytest.raises(SchemaSourceError, match="too large"):
-        read_schema("json_schema", content)
+        read_json_schema(content)
     once = {**content, "properties": {"a": {"$ref": "#/$defs/large"}}}
-    assert len(read_schema("json_schema", once).fields) == 1
+    assert len(read_json_schema(once).fields) == 1
 
 
 def test_many_references_to_small_definitions_are_accepted() -> None:
@@ -167,18 +168,16 @@ def test_many_references_to_small_definitions_are_accepted() -> None:
         "properties": {f"p{n}": {"$ref": f"#/$defs/d{n}"} for n in range(150)},
         "allOf": [{"$ref": "#/allOf/1"}, {"required": ["p1"]}] * 200,
     }
-    assert len(read_schema("json_schema", content).fields) == 150
+    assert len(read_json_schema(content).fields) == 150
 
 
 def test_duplicate_options_are_compared_once() -> None:
     options = [{"enum": [1, 2] * 5000}, *({"enum": [2, 1]} for _ in range(5000))]
-    (field,) = read_schema("json_schema", {"properties": {"a": {"allOf": options}}}).fields
+    (field,) = read_json_schema({"properties": {"a": {"allOf": options}}}).fields
     assert [option["value"] for option in field["options"]] == ["1", "2"]
 
 
 def test_nested_objects_have_a_maximum_depth() -> None:
-    found = read_schema(
-        "json_schema", _chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}})
-    )
+    found = read_json_schema(_chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}}))
     assert 10 < len(found.fields) < 20
     assert any("nested too deeply" in warning.message for warning in found.warnings)

@@ -1,8 +1,9 @@
 """Endless listings of object stores, and credentials that expire during a crawl."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime, timedelta
+from datetime import datetime
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -21,6 +22,7 @@ from app.engines.sources.object_store import (
     StoredObject,
 )
 from tests.engines.sources import azure_server, gcs_server
+from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import check_error, list_paths
 
 Page = Callable[[int], ListingPage]
@@ -124,29 +126,36 @@ def test_names_that_are_too_long_or_elsewhere_are_left_out() -> None:
 def test_google_gets_a_new_token_before_the_old_one_expires(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tokens = gcs._TokenSigner(gcs_server.build_key())
-    first = tokens.get()
-    assert tokens.get() == first
+    clock = [time.time()]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    get_token = gcs._load_service_account(gcs_server.build_key())
+    first = get_token()
+    assert get_token() == first
     claims = jwt.decode(first, options={"verify_signature": False})
-    monkeypatch.setattr(gcs.time, "time", lambda: claims["exp"] - 300)
-    renewed = jwt.decode(tokens.get(), options={"verify_signature": False})
+    clock[0] = claims["exp"] - 300
+    renewed = jwt.decode(get_token(), options={"verify_signature": False})
     assert renewed["exp"] > claims["exp"]
 
 
 def test_azure_gets_a_new_signature_before_the_old_one_expires(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    signatures = azure._SignatureBuilder(azure_server.ACCOUNT, "documents", azure_server.KEY)
-    first = signatures.get()
-    assert signatures.get() == first
+    clock = [time.time()]
 
-    class Later(datetime):
+    class FakeDatetime(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> datetime:
-            return datetime.now(tz) + timedelta(hours=13)
+            return datetime.fromtimestamp(clock[0], tz)
 
-    monkeypatch.setattr(azure, "datetime", Later)
-    assert signatures.get() != first
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    monkeypatch.setattr(azure, "datetime", FakeDatetime)
+    settings = {"account": azure_server.ACCOUNT, "account_key": azure_server.KEY}
+    source = azure.open_source({**settings, "container": "documents"}, LoopbackNetwork())
+    get_signature = source._store._get_signature
+    first = get_signature()
+    assert get_signature() == first
+    clock[0] += 13 * 3600
+    assert get_signature() != first
 
 
 def test_pages_that_repeat_a_name_are_an_error_in_a_sorted_store() -> None:

@@ -14,7 +14,7 @@ from moto.server import ThreadedMotoServer
 from app.engines.sources import limits, object_store, s3
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
-from app.engines.sources.s3_responses import parse_listing
+from app.engines.sources.s3 import parse_listing
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (

@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from app.engines.agreement import coefficients
+from app.insight.quality_runs.service import computing
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
@@ -243,15 +243,15 @@ def test_no_pair_is_computed_beyond_the_limit(
         answers.answer(
             artifact_id, schema_id, by, tag("one", "a"), tag("two", "a"), tag("note", "a")
         )
-    monkeypatch.setattr("app.insight.quality_runs.service.computing.MAX_PAIRS", 5)
+    monkeypatch.setattr(computing, "MAX_PAIRS", 5)
     computed = []
-    measure_pairs = coefficients.measure_pairs
+    measure_pairs = computing.measure_pairs
 
     def measure(*args: Any, **options: Any) -> Any:
         computed.append(args[1])
         return measure_pairs(*args, **options)
 
-    monkeypatch.setattr(coefficients, "measure_pairs", measure)
+    monkeypatch.setattr(computing, "measure_pairs", measure)
     run = answers.compute(schema_id, metrics=["percent", "f1"])
     assert [pair["field"] for pair in run["pairs"]] == ["one"] * 3
     assert computed == ["percent"]

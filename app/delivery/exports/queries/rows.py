@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from app.delivery.exports.queries.pages import PageReader
 from app.delivery.exports.queries.statements import Statements
-from app.engines.formats import LabelBuilder
+from app.engines.formats.labels import LabelBuilder
 from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"

@@ -9,7 +9,8 @@ from uuid import UUID
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
 from app.delivery.exports.queries.statements import FILTER_CONDITIONS
-from app.engines.formats import FORMATS, Format, FormatError, check_options
+from app.engines.formats import FORMATS, check_options
+from app.engines.formats.model import Format, FormatError
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.service import drafts as artifact_schemas

@@ -11,7 +11,8 @@ from app.delivery.exports.queries import previews
 from app.delivery.exports.queries.rows import Version
 from app.delivery.exports.service import creating
 from app.delivery.exports.service.creating import ExportRequest
-from app.engines.formats import FORMATS, merge_fields
+from app.engines.formats import FORMATS
+from app.engines.formats.labels import merge_fields
 from app.kit import db
 
 MAX_BYTES = 1024 * 1024

@@ -8,7 +8,7 @@ import orjson
 from app.delivery.exports.queries.pages import PageReader, PageRow
 from app.documents.artifacts.service import images, reading
 from app.documents.artifacts.service import words as artifact_words
-from app.engines.formats import ImageFormat, Page, Word
+from app.engines.formats.model import ImageFormat, Page, Word
 
 
 class DocumentSource:

@@ -21,8 +21,9 @@ from app.delivery.scheduled_exports.models import (
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import is_cancelled
-from app.engines.destinations import HostError, OutgoingFile
+from app.engines.destinations.model import OutgoingFile
 from app.engines.formats import FORMATS
+from app.engines.sources.model import HostError
 from app.kit import container, db, events, jobs
 from app.kit.jobs import Job, LostLease, Retry
 from app.kit.storage import NotStored

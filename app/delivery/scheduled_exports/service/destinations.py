@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.delivery.scheduled_exports.models import ScheduledExport
-from app.engines.destinations import TYPES, Destination, DestinationType, HostError, HostErrorKind
+from app.engines.destinations.model import Destination, DestinationType
+from app.engines.destinations.registry import TYPES
+from app.engines.sources.model import HostError, HostErrorKind
 from app.kit import container, errors, outbound_slots, typed_settings
 from app.kit.egress import EgressRefused, GuardedNetwork
 from app.kit.secrets import DecryptionFailed

@@ -151,12 +151,9 @@ class OrdinalAlpha:
         squares = np.add.reduceat(rating_ranks**2, self._starts)
         factors = 2 * self._sizes / (self._sizes - 1)
         observed = np.einsum(
-            "ub,ub->b", factors[:, np.newaxis] * squares, self._get_unit_weights(weights)
+            "ub,ub->b", factors[:, np.newaxis] * squares, weights[self._ratings.documents]
         )
         return _compute_alpha(observed, 2 * total * spread, total)
-
-    def _get_unit_weights(self, weights: Floats) -> Floats:
-        return weights[self._ratings.documents]
 
 
 class RatioAlpha(_ValueAlpha):

@@ -38,6 +38,33 @@ class Statistic(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class RatioStatistic:
+    """The ratio of two sums over the documents. `sums` has two rows, one entry per document."""
+
+    sums: Floats
+    width: int = 2
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return one ratio per resample, or NaN for 0/0. Each column of `weights` is a resample."""
+        numerator, denominator = self.sums @ weights
+        result: Floats = numerator / denominator
+        return result
+
+
+class RestrictedStatistic:
+    """A statistic that is computed only from the given documents."""
+
+    def __init__(self, statistic: Statistic, documents: Integers) -> None:
+        self._statistic = statistic
+        self._documents = documents
+        self.width = max(statistic.width, len(documents))
+
+    def compute(self, weights: Floats) -> Floats:
+        """Return one coefficient per resample. Each column of `weights` is a resample."""
+        return self._statistic.compute(weights[self._documents])
+
+
+@dataclass(frozen=True, slots=True)
 class CompressedRatings:
     """The ratings of one document from each class of documents with equal ratings.
 

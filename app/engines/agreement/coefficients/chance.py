@@ -4,6 +4,7 @@ from typing import Literal
 
 import numpy as np
 
+from app.engines.agreement.coefficients.bootstrap import RatioStatistic
 from app.engines.agreement.coefficients.ratings import Floats, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import (
@@ -17,26 +18,17 @@ _ROUNDING_ERROR = 1e-14
 """An expected disagreement below this limit counts as zero, because of rounding errors."""
 
 
-class PercentAgreement:
-    """The fraction of rater pairs that agree, averaged over the units.
+def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> RatioStatistic:
+    """Build the statistic for the fraction of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
     equation 2. Units that some raters did not rate are treated as in Gwet 2014, section 2.5; units
     with one rater are ignored.
     """
-
-    def __init__(self, ratings: Ratings, scale: Scale | None = None) -> None:
-        distances = compute_nominal_distances if scale is None else scale.compute_distances
-        has_pairs = (ratings.sizes > 1).astype(np.float64)
-        agreement = has_pairs * (1 - compute_mean_distances(ratings, distances))
-        self._document_sums = sum_by_document(ratings, [agreement, has_pairs])
-        self.width = 2
-
-    def compute(self, weights: Floats) -> Floats:
-        """Return one percent agreement per resample. Each column of `weights` is a resample."""
-        agreement, units = self._document_sums @ weights
-        result: Floats = agreement / units
-        return result
+    distances = compute_nominal_distances if scale is None else scale.compute_distances
+    has_pairs = (ratings.sizes > 1).astype(np.float64)
+    agreement = has_pairs * (1 - compute_mean_distances(ratings, distances))
+    return RatioStatistic(sum_by_document(ratings, [agreement, has_pairs]))
 
 
 class ChanceCorrected:
@@ -59,7 +51,7 @@ class ChanceCorrected:
         formula: Literal["fleiss", "gwet"],
         scale: Scale | None = None,
     ) -> None:
-        self._agreement = PercentAgreement(ratings, scale)
+        self._agreement = build_percent_agreement(ratings, scale)
         # in a unit with m ratings, each rating adds 1/m to its category
         self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
         self._units = np.bincount(ratings.documents, minlength=ratings.document_count)

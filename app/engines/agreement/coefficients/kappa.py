@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from app.engines.agreement.coefficients.bootstrap import Statistic
+from app.engines.agreement.coefficients.bootstrap import RatioStatistic, Statistic
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import compute_nominal_distances
@@ -223,35 +223,25 @@ def _shrink_counts(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-class ValueF1:
-    """The F1 score for two raters: 2 x equal values / (values of `a` + values of `b`).
+def build_value_f1(
+    pairs: Iterable[RaterPair], empty_code: int, document_count: int
+) -> RatioStatistic:
+    """Build the statistic for the F1 score of two raters.
 
-    Unlike kappa, F1 ignores units for which both raters found no value. For more than one pair, the
+    The score is 2 x equal values / (values of `a` + values of `b`), or NaN without values. Unlike
+    kappa, F1 ignores units for which both raters found no value. For more than one pair, the
     counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement, the
     F-measure, and reliability in information retrieval, Journal of the American Medical Informatics
     Association 12.
     """
-
-    def __init__(self, pairs: Iterable[RaterPair], empty_code: int, document_count: int) -> None:
-        self._document_sums = np.zeros((2, document_count))
-        for pair in pairs:
-            has_left, has_right = pair.left != empty_code, pair.right != empty_code
-            equal_count = 2.0 * (has_left & (pair.left == pair.right))
-            value_count = has_left.astype(np.float64) + has_right
-            for row, column in enumerate((equal_count, value_count)):
-                self._document_sums[row] += np.bincount(
-                    pair.documents, column, minlength=document_count
-                )
-        self.width = 2
-
-    def compute(self, weights: Floats) -> Floats:
-        """Return one F1 score per resample. Each column of `weights` is a resample.
-
-        The score of a resample without values is NaN.
-        """
-        equal_count, value_count = self._document_sums @ weights
-        result: Floats = equal_count / value_count
-        return result
+    document_sums = np.zeros((2, document_count))
+    for pair in pairs:
+        has_left, has_right = pair.left != empty_code, pair.right != empty_code
+        equal_count = 2.0 * (has_left & (pair.left == pair.right))
+        value_count = has_left.astype(np.float64) + has_right
+        for row, column in enumerate((equal_count, value_count)):
+            document_sums[row] += np.bincount(pair.documents, column, minlength=document_count)
+    return RatioStatistic(document_sums)
 
 
 class MeanOfPairs:

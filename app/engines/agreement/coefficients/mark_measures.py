@@ -1,11 +1,17 @@
 """Compute agreement coefficients for spans and regions, with confidence intervals."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from app.engines.agreement.coefficients import estimate_warnings
-from app.engines.agreement.coefficients.bootstrap import RESAMPLES, Statistic, estimate
+from app.engines.agreement.coefficients import estimates
+from app.engines.agreement.coefficients.bootstrap import (
+    RESAMPLES,
+    RatioStatistic,
+    RestrictedStatistic,
+    Statistic,
+)
+from app.engines.agreement.coefficients.estimates import EstimatePlan, compute_estimates
 from app.engines.agreement.coefficients.mark_sets import MarkSets
 from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.metrics import (
@@ -45,8 +51,8 @@ def measure_marks(
     The sums of all pairs of raters are added up before dividing. Raises ValueError for any other
     metric, and for alpha if the text lengths are unknown.
     """
-    statistic, documents = _build_statistic(marks, metric)
-    return _compute_estimates([(marks, statistic, documents)], metric, resamples, seed)[0]
+    counts = np.ones(marks.document_count, dtype=np.int64)
+    return compute_estimates([_build_plan(marks, metric)], counts, resamples, seed)[0]
 
 
 def measure_mark_pairs(
@@ -59,11 +65,10 @@ def measure_mark_pairs(
     """Measure the agreement on spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
     keys = _number_pairs(marks)
-    parts = []
-    for key in keys.tolist():
-        part = _select_pair(marks, key // count, key % count)
-        parts.append((part, *_build_statistic(part, metric)))
-    results = _compute_estimates(parts, metric, resamples, seed)
+    parts = (_select_pair(marks, key // count, key % count) for key in keys.tolist())
+    plans = [_build_plan(part, metric) for part in parts]
+    counts = np.ones(marks.document_count, dtype=np.int64)
+    results = compute_estimates(plans, counts, resamples, seed)
     return [
         PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
         for key, result in zip(keys.tolist(), results, strict=True)
@@ -78,21 +83,6 @@ def count_mark_pairs(marks: MarkSets) -> int:
 def _number_pairs(marks: MarkSets) -> Integers:
     """Return a number for each pair of raters a and b with shared documents: a * raters + b."""
     return np.unique(marks.pair_a * len(marks.raters) + marks.pair_b)
-
-
-@dataclass(frozen=True, slots=True)
-class _RatioStatistic:
-    """The ratio of two sums over the documents."""
-
-    documents: Integers
-    sums: Floats
-    width: int = 2
-
-    def compute(self, weights: Floats) -> Floats:
-        """Return one ratio per resample. Each column of `weights` is a resample."""
-        numerator, denominator = self.sums @ weights[self.documents]
-        result: Floats = numerator / denominator
-        return result
 
 
 class UnitizingAlpha:
@@ -124,7 +114,6 @@ class UnitizingAlpha:
         sizes = (1 + np.sqrt(1 + 8 * pairs)) / 2  # m raters form m(m - 1) / 2 pairs
         self._totals = lengths / pairs * sizes
         self._observed = 2 * common / (sizes - 1)
-        self._documents = documents
         self._lengths, self._squares = (
             np.array(
                 [
@@ -145,7 +134,6 @@ class UnitizingAlpha:
 
         The alpha of a resample with only one category is NaN.
         """
-        weights = weights[self._documents]
         total, observed = self._totals @ weights, self._observed @ weights
         lengths, squares = self._lengths @ weights, self._squares @ weights
         chance = total * (lengths**2 - squares).sum(axis=0) / (total**2 - squares.sum(axis=0))
@@ -155,7 +143,10 @@ class UnitizingAlpha:
 
 
 def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
-    """Build the statistic for a metric; also return the documents with two or more raters."""
+    """Build the statistic for a metric; also return the documents with two or more raters.
+
+    The statistic takes only the weights of these documents.
+    """
     if metric not in SPAN_METRICS:
         raise ValueError(f"{metric} is not a coefficient for marks")
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
@@ -174,7 +165,25 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
         Metric.IOU: (sums[_OVERLAP_SUM], sums[_MARKS] - sums[_OVERLAPPING_PAIRS]),
     }[metric]
     columns = [np.bincount(position, column) for column in (numerator, denominator)]
-    return _RatioStatistic(documents, np.array(columns)), documents
+    return RatioStatistic(np.array(columns)), documents
+
+
+def _build_plan(marks: MarkSets, metric: Metric) -> EstimatePlan:
+    """Build the plan for a coefficient, with warnings about missing raters and undefined values."""
+    statistic, documents = _build_statistic(marks, metric)
+    plan = EstimatePlan(metric, len(marks.raters), len(documents), len(documents))
+    if statistic is None:
+        plan.undefined_warnings = [estimates.explain_missing_pairs(plan.rater_count)]
+        return plan
+    plan.statistic = RestrictedStatistic(statistic, documents)
+    if marks.single_count:
+        text = f"{marks.single_count} documents were seen by only one person and are not counted."
+        plan.warnings = [EstimateWarning(WarningCode.MISSING_RATINGS, text)]
+    code = WarningCode.NOTHING_MARKED
+    if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():
+        code = WarningCode.ONE_CATEGORY
+    plan.undefined_warnings = [EstimateWarning(code, _UNDEFINED_TEXT), *plan.warnings]
+    return plan
 
 
 def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
@@ -192,58 +201,3 @@ def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
         pair_sums=marks.pair_sums[:, is_pair],
         segments=marks.segments[:, is_pair_segment],
     )
-
-
-def _compute_estimates(
-    parts: list[tuple[MarkSets, Statistic | None, Integers]],
-    metric: Metric,
-    resamples: int,
-    seed: int,
-) -> list[Estimate]:
-    statistics = [statistic for _, statistic, _ in parts if statistic is not None]
-    if not statistics:
-        return [
-            _build_estimate(marks, metric, documents, None, []) for marks, _, documents in parts
-        ]
-    counts = np.ones(parts[0][0].document_count, dtype=np.int64)
-    values, resampled_values = estimate(statistics, counts, resamples, seed)
-    results = []
-    for (marks, _, documents), value, values_of_part in zip(
-        parts, values, resampled_values, strict=True
-    ):
-        if not np.isfinite(value):
-            results.append(_build_estimate(marks, metric, documents, None, []))
-            continue
-        low, high, warnings = estimate_warnings.build_interval(values_of_part, len(documents))
-        results.append(
-            _build_estimate(marks, metric, documents, (float(value), low, high), warnings)
-        )
-    return results
-
-
-def _build_estimate(
-    marks: MarkSets,
-    metric: Metric,
-    documents: Integers,
-    values: tuple[float, float | None, float | None] | None,
-    warnings: list[EstimateWarning],
-) -> Estimate:
-    """Build an estimate, and add warnings about missing raters and undefined values.
-
-    `values` is (coefficient, lower bound, upper bound), or None if the coefficient is undefined.
-    """
-    mark_warnings = []
-    raters = len(marks.raters)
-    if not len(documents):
-        mark_warnings.append(estimate_warnings.explain_missing_pairs(raters))
-    elif values is None:
-        code = WarningCode.NOTHING_MARKED
-        if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():
-            code = WarningCode.ONE_CATEGORY
-        mark_warnings.append(EstimateWarning(code, _UNDEFINED_TEXT))
-    if marks.single_count and len(documents):
-        text = f"{marks.single_count} documents were seen by only one person and are not counted."
-        mark_warnings.append(EstimateWarning(WarningCode.MISSING_RATINGS, text))
-    value, low, high = values or (None, None, None)
-    count = len(documents)
-    return Estimate(metric, value, low, high, count, count, raters, (*mark_warnings, *warnings))

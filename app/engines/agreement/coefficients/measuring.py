@@ -1,29 +1,30 @@
 """Compute agreement coefficients for ratings, with confidence intervals."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from app.engines.agreement.coefficients import estimate_warnings
+from app.engines.agreement.coefficients import estimates
 from app.engines.agreement.coefficients.alpha import build_alpha
 from app.engines.agreement.coefficients.bootstrap import (
     RESAMPLES,
     CompressedRatings,
+    RestrictedStatistic,
     Statistic,
     compress_ratings,
-    estimate,
 )
-from app.engines.agreement.coefficients.chance import ChanceCorrected, PercentAgreement
+from app.engines.agreement.coefficients.chance import ChanceCorrected, build_percent_agreement
+from app.engines.agreement.coefficients.estimates import EstimatePlan, compute_estimates
 from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
     MeanOfPairs,
     RaterPair,
     RaterPairs,
-    ValueF1,
+    build_value_f1,
     count_pairs,
 )
-from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
+from app.engines.agreement.coefficients.ratings import Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale, build_scale
 from app.engines.agreement.metrics import (
     RATING_METRICS,
@@ -42,56 +43,6 @@ every resample."""
 _Pairs = RaterPairs | list[RaterPair]
 _PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
-
-
-@dataclass(slots=True)
-class _EstimatePlan:
-    """A coefficient to compute. If `statistic` is None, a warning explains why it has no value."""
-
-    metric: Metric
-    rater_count: int
-    units: int
-    documents: int
-    warnings: list[EstimateWarning]
-    statistic: Statistic | None = None
-
-    def build_estimate(self, value: float, resampled_values: Floats) -> Estimate:
-        """Build the estimate from the coefficient and its values in the resamples."""
-        low = high = result = None
-        warnings = self.warnings
-        if self.statistic is None:
-            pass
-        elif not np.isfinite(value):
-            warnings = [*warnings, estimate_warnings.explain_undefined(self.metric)]
-        else:
-            result = float(value)
-            low, high, interval_warnings = estimate_warnings.build_interval(
-                resampled_values, self.documents
-            )
-            warnings = [*warnings, *interval_warnings]
-        return Estimate(
-            self.metric,
-            result,
-            low,
-            high,
-            self.units,
-            self.documents,
-            self.rater_count,
-            tuple(warnings),
-        )
-
-
-class _RestrictedStatistic:
-    """A statistic that is computed only from the given documents."""
-
-    def __init__(self, statistic: Statistic, documents: Integers) -> None:
-        self._statistic = statistic
-        self._documents = documents
-        self.width = max(statistic.width, len(documents))
-
-    def compute(self, weights: Floats) -> Floats:
-        """Return one coefficient per resample. Each column of `weights` is a resample."""
-        return self._statistic.compute(weights[self._documents])
 
 
 def measure(
@@ -123,7 +74,7 @@ def measure_all(
     compressed = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed.ratings, metrics)
     plans = [_build_plan(compressed, metric, pairs, weights) for metric in metrics]
-    return _compute_estimates(plans, compressed.counts, resamples, seed)
+    return compute_estimates(plans, compressed.counts, resamples, seed)
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
@@ -151,7 +102,7 @@ def measure_pairs(
     results = [
         result
         for batch in batches
-        for result in _compute_estimates(batch, compressed.counts, resamples, seed)
+        for result in compute_estimates(batch, compressed.counts, resamples, seed)
     ]
     return [
         PairEstimate(names[a], names[b], result)
@@ -164,28 +115,14 @@ def _build_pair_plans(
     metric: Metric,
     pairs: _Pairs,
     weights: Weights,
-) -> Iterator[_EstimatePlan]:
+) -> Iterator[EstimatePlan]:
     """Yield the plan for each pair of raters."""
     for pair in pairs:
         documents, part, pair_in_part = _select_pair(compressed, pair)
         plan = _build_plan(part, metric, [pair_in_part], weights)
         if plan.statistic is not None:
-            plan.statistic = _RestrictedStatistic(plan.statistic, documents)
+            plan.statistic = RestrictedStatistic(plan.statistic, documents)
         yield plan
-
-
-def _compute_estimates(
-    plans: list[_EstimatePlan], counts: Integers, resamples: int, seed: int
-) -> list[Estimate]:
-    statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = estimate(statistics, counts, resamples, seed)
-    rows = iter(zip(values, resampled_values, strict=True))
-    no_result = (float("nan"), np.empty(0))
-    results = []
-    for plan in plans:
-        value, values_of_plan = next(rows) if plan.statistic is not None else no_result
-        results.append(plan.build_estimate(float(value), values_of_plan))
-    return results
 
 
 def _select_pair(
@@ -215,7 +152,7 @@ def _build_plan(
     metric: Metric,
     pairs: _Pairs | None,
     weights: Weights,
-) -> _EstimatePlan:
+) -> EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
 
     `pairs` is None if there are too many pairs; then a metric that needs them is undefined.
@@ -232,20 +169,20 @@ def _build_plan(
         if pairs and ratings is not compressed.ratings:
             pairs = RaterPairs(ratings)
     pairable = ratings.select_pairable()
-    plan = _EstimatePlan(
+    plan = EstimatePlan(
         metric,
         len(ratings.raters),
         int(counts[pairable.documents].sum()),
         int(counts[np.unique(pairable.documents)].sum()),
-        [],
     )
     if not plan.units:
-        plan.warnings.append(estimate_warnings.explain_missing_pairs(plan.rater_count))
+        plan.undefined_warnings = [estimates.explain_missing_pairs(plan.rater_count)]
         return plan
-    plan.warnings = estimate_warnings.list_rating_warnings(ratings, counts, metric)
+    plan.warnings = estimates.list_rating_warnings(ratings, counts, metric)
     plan.warnings += _list_pair_warnings(metric, pairs)
     obstacles = _list_obstacles(pairable, metric, pairs)
-    plan.warnings += obstacles
+    reasons = obstacles or [estimates.explain_undefined(metric)]
+    plan.undefined_warnings = [*plan.warnings, *reasons]
     if not obstacles:
         scale = build_scale(ratings.values, weights) if is_weighted else None
         plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
@@ -255,7 +192,7 @@ def _build_plan(
 def _list_pair_warnings(metric: Metric, pairs: _Pairs | None) -> list[EstimateWarning]:
     if metric not in _PAIRED_METRICS or pairs is None:
         return []
-    return estimate_warnings.list_average_warnings(metric, len(pairs))
+    return estimates.list_average_warnings(metric, len(pairs))
 
 
 def _list_obstacles(
@@ -263,8 +200,8 @@ def _list_obstacles(
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
-        return [estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
-    ratio_warning = estimate_warnings.find_ratio_warning(pairable, metric)
+        return [estimates.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
+    ratio_warning = estimates.find_ratio_warning(pairable, metric)
     return [] if ratio_warning is None else [ratio_warning]
 
 
@@ -273,13 +210,13 @@ def _build_statistic(
 ) -> Statistic:
     match metric:
         case Metric.PERCENT:
-            return PercentAgreement(ratings)
+            return build_percent_agreement(ratings)
         case Metric.FLEISS_KAPPA:
             return ChanceCorrected(ratings, "fleiss")
         case Metric.GWET_AC1 | Metric.GWET_AC2:
             return ChanceCorrected(ratings, "gwet", scale)
         case Metric.F1:
-            return ValueF1(pairs, ratings.empty_code, ratings.document_count)
+            return build_value_f1(pairs, ratings.empty_code, ratings.document_count)
         case Metric.COHEN_KAPPA:
             kappas: list[Statistic] = [CohenKappa(pair, scale) for pair in pairs]
             return kappas[0] if len(kappas) == 1 else MeanOfPairs(kappas)

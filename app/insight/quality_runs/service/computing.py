@@ -7,8 +7,16 @@ from itertools import chain
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import coefficients
-from app.engines.agreement.coefficients import EMPTY, MarkSets, Ratings
+from app.engines.agreement.coefficients.kappa import count_pairs
+from app.engines.agreement.coefficients.mark_measures import (
+    count_mark_pairs,
+    measure_mark_pairs,
+    measure_marks,
+)
+from app.engines.agreement.coefficients.mark_sets import MarkSets, build_mark_sets
+from app.engines.agreement.coefficients.measuring import measure, measure_pairs
+from app.engines.agreement.coefficients.ratings import EMPTY, Ratings, build_ratings_by_field
+from app.engines.agreement.coefficients.values import normalize_value
 from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.agreement.metrics import (
     Estimate,
@@ -98,7 +106,7 @@ class _Computation:
             plan.name + _DISTANCES_SUFFIX: Level.INTERVAL for plan in plans if plan.has_distances
         }
         categories = {plan.name: list(plan.options) for plan in plans if plan.options}
-        ratings = coefficients.build_ratings_by_field(
+        ratings = build_ratings_by_field(
             self._iterate_ratings(plans, confusions), levels=levels, categories=categories
         )
         for plan in plans:
@@ -118,7 +126,7 @@ class _Computation:
         """Measure a field with several values, spans or regions per labeler, in one pass."""
         has_lengths = plan.comparison == ComparisonMethod.SPANS
         rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
-        marks = coefficients.build_mark_sets(rows)
+        marks = build_mark_sets(rows)
         for metric in plan.metrics:
             self._measure_mark_sets(plan, metric, marks)
 
@@ -135,23 +143,21 @@ class _Computation:
             self.computed.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
-        self._add_result(plan, coefficients.measure(ratings, metric, seed=self._seed))
+        self._add_result(plan, measure(ratings, metric, seed=self._seed))
         if self._can_compute_pairs(plan, metric, ratings):
             resamples = choose_resample_count(len(ratings.raters))
             self._add_pairs(
                 plan,
-                coefficients.measure_pairs(ratings, metric, resamples=resamples, seed=self._seed),
+                measure_pairs(ratings, metric, resamples=resamples, seed=self._seed),
             )
 
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
-        self._add_result(plan, coefficients.measure_marks(marks, metric, seed=self._seed))
+        self._add_result(plan, measure_marks(marks, metric, seed=self._seed))
         if self._can_compute_pairs(plan, metric, marks):
             resamples = choose_resample_count(len(marks.raters))
             self._add_pairs(
                 plan,
-                coefficients.measure_mark_pairs(
-                    marks, metric, resamples=resamples, seed=self._seed
-                ),
+                measure_mark_pairs(marks, metric, resamples=resamples, seed=self._seed),
             )
 
     def _can_compute_pairs(self, plan: FieldPlan, metric: Metric, data: Ratings | MarkSets) -> bool:
@@ -163,11 +169,7 @@ class _Computation:
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
-        pair_count = (
-            coefficients.count_pairs(data)
-            if isinstance(data, Ratings)
-            else coefficients.count_mark_pairs(data)
-        )
+        pair_count = count_pairs(data) if isinstance(data, Ratings) else count_mark_pairs(data)
         if len(self.computed.pairs) + pair_count > MAX_PAIRS:
             message = f"The run would exceed {MAX_PAIRS:,} pairs, so this field has no pairs."
             self.computed.add_warning("too_many_pairs", message, plan.name)
@@ -261,7 +263,7 @@ class _Computation:
 def _build_ratings(
     plan: FieldPlan, document_id: UUID, labeler_id: str, value: object
 ) -> Iterator[tuple[str, UUID, str, Any]]:
-    key = EMPTY if value is None else coefficients.normalize_value(plan.kind, value)
+    key = EMPTY if value is None else normalize_value(plan.kind, value)
     yield plan.name, document_id, labeler_id, key
     if plan.has_distances:
         yield (
@@ -289,4 +291,4 @@ def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
 
 
 def _normalize(plan: FieldPlan, tag: dict[str, Any]) -> object:
-    return coefficients.normalize_value(plan.kind, tag["value"])
+    return normalize_value(plan.kind, tag["value"])

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts.names import check_name
-from app.engines.imports import MAX_LINE_BYTES, detect_format
+from app.engines.imports.detection import detect_format
+from app.engines.imports.lines import MAX_LINE_BYTES
 from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import requests

@@ -4,7 +4,7 @@ from time import perf_counter
 from typing import BinaryIO
 from uuid import UUID
 
-from app.engines.imports import Archive, ArchiveEntry, DamagedEntryError
+from app.engines.imports.archives import Archive, ArchiveEntry, DamagedEntryError
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.service import running as ingestion_jobs

@@ -10,7 +10,8 @@ from cachetools import LRUCache, cached
 
 from app.documents.artifacts.service.creating_many import Outcome, PreparedText
 from app.engines.fields import MAX_TAGS
-from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
+from app.engines.imports.marks import Mark, MarkConverter, MarkError
+from app.engines.imports.records import RecordContent
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas.service import CurrentVersion
 from app.schemas.artifact_schemas.service import versions as schemas

@@ -11,7 +11,9 @@ from uuid import UUID
 
 from app.documents.artifacts.service import creating_many as artifacts
 from app.documents.artifacts.service.creating_many import Outcome, PreparedText
-from app.engines.imports import READERS, ImportFileError, Position, Reader, Record, open_as_utf8
+from app.engines.imports import READERS
+from app.engines.imports.encodings import open_as_utf8
+from app.engines.imports.records import ImportFileError, Position, Reader, Record
 from app.intake.bulk_import.service.archives import import_archive, read_schema_id
 from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (

@@ -10,19 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement.coefficients import (
-    EMPTY,
-    build_mark_sets,
-    build_ratings,
-    build_ratings_by_field,
-    measure,
-    measure_all,
-    measure_mark_pairs,
-    measure_marks,
-    measure_pairs,
-    measuring,
-    normalize_value,
-)
+from app.engines.agreement.coefficients import measuring
+from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
+from app.engines.agreement.coefficients.mark_sets import build_mark_sets
+from app.engines.agreement.coefficients.measuring import measure, measure_all, measure_pairs
+from app.engines.agreement.coefficients.ratings import EMPTY, build_ratings, build_ratings_by_field
+from app.engines.agreement.coefficients.values import normalize_value
 from app.engines.agreement.marks import Mark
 from app.engines.agreement.metrics import (
     RATING_METRICS,

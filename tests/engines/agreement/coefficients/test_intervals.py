@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.engines.agreement.coefficients import build_ratings, measure, measure_all
 from app.engines.agreement.coefficients.bootstrap import compress_ratings, resample
+from app.engines.agreement.coefficients.measuring import measure, measure_all
+from app.engines.agreement.coefficients.ratings import build_ratings
 from app.engines.agreement.metrics import Level, Metric
 
 METRICS = [

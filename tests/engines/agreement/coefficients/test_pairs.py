@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement.coefficients import build_ratings, measure_all, measure_pairs
 from app.engines.agreement.coefficients.kappa import RaterPairs, count_pairs
-from app.engines.agreement.coefficients.ratings import Ratings
+from app.engines.agreement.coefficients.measuring import measure_all, measure_pairs
+from app.engines.agreement.coefficients.ratings import Ratings, build_ratings
 from app.engines.agreement.metrics import Metric
 from tests.factories.properties import examples
 

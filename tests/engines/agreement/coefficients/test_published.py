@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.engines.agreement.coefficients import (
-    build_mark_sets,
-    build_ratings,
-    measure,
-    measure_mark_pairs,
-    measure_marks,
-    measure_pairs,
-)
+from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
+from app.engines.agreement.coefficients.mark_sets import build_mark_sets
+from app.engines.agreement.coefficients.measuring import measure, measure_pairs
+from app.engines.agreement.coefficients.ratings import build_ratings
 from app.engines.agreement.marks import Mark
 from app.engines.agreement.metrics import Level, Metric, Weights
 

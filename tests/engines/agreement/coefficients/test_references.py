@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.engines.agreement.coefficients import EMPTY, build_ratings, measure, measure_pairs
+from app.engines.agreement.coefficients.measuring import measure, measure_pairs
+from app.engines.agreement.coefficients.ratings import EMPTY, build_ratings
 from app.engines.agreement.metrics import Level, Metric, Weights
 from tests.factories.properties import examples
 from tests.references import import_lazily

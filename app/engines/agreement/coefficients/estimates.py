@@ -1,16 +1,72 @@
-"""Build confidence intervals, and warnings about undefined or unreliable estimates."""
+"""Estimate coefficients with intervals, and warn about undefined or unreliable estimates."""
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES
+from app.engines.agreement.coefficients.bootstrap import Statistic, estimate
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
-from app.engines.agreement.metrics import EstimateWarning, Level, Metric, WarningCode
+from app.engines.agreement.metrics import Estimate, EstimateWarning, Level, Metric, WarningCode
 
 MIN_DOCUMENTS = 30
 """The number of documents below which bootstrap intervals are likely to be too narrow."""
 CHANCE_CORRECTED_METRICS = frozenset(
     (Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA)
 )
+
+
+@dataclass(slots=True)
+class EstimatePlan:
+    """A coefficient to estimate. If `statistic` is None, the coefficient is undefined.
+
+    The estimate has the `warnings` if the coefficient is defined, or else the `undefined_warnings`.
+    """
+
+    metric: Metric
+    rater_count: int
+    units: int
+    documents: int
+    warnings: list[EstimateWarning] = field(default_factory=list)
+    undefined_warnings: list[EstimateWarning] = field(default_factory=list)
+    statistic: Statistic | None = None
+
+
+def compute_estimates(
+    plans: list[EstimatePlan], counts: Integers, resamples: int, seed: int
+) -> list[Estimate]:
+    """Compute the estimates of several coefficients on the same resamples.
+
+    `counts` contains the number of documents in each class. If `resamples` is 0, there are no
+    intervals.
+    """
+    statistics = [plan.statistic for plan in plans if plan.statistic is not None]
+    values, resampled_values = estimate(statistics, counts, resamples, seed)
+    rows = iter(zip(values, resampled_values, strict=True))
+    undefined = (np.nan, np.empty(0))
+    return [
+        _build_estimate(plan, *(undefined if plan.statistic is None else next(rows)))
+        for plan in plans
+    ]
+
+
+def _build_estimate(plan: EstimatePlan, value: float, resampled: Floats) -> Estimate:
+    low = high = result = None
+    warnings = plan.undefined_warnings
+    if np.isfinite(value):
+        result = float(value)
+        low, high, interval_warnings = _build_interval(resampled, plan.documents)
+        warnings = [*plan.warnings, *interval_warnings]
+    return Estimate(
+        plan.metric,
+        result,
+        low,
+        high,
+        plan.units,
+        plan.documents,
+        plan.rater_count,
+        tuple(warnings),
+    )
 
 
 def explain_missing_pairs(rater_count: int) -> EstimateWarning:
@@ -97,7 +153,7 @@ def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | N
     return None
 
 
-def build_interval(
+def _build_interval(
     resampled: Floats, document_count: int
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:
     """Build a 95% interval from percentiles of `resampled`; return its bounds and its warnings.
