@@ -28,7 +28,8 @@ def request_reset(email: str) -> dict[str, int]:
     Only the job looks up the account, so neither the response nor the response time reveals whether
     the account exists. Returns the link's lifetime in seconds.
     """
-    _enqueue_encrypted(RESET_JOB, email=email)
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        jobs.enqueue(RESET_JOB, _encrypt_args(email=email), organization_id=None)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
@@ -45,9 +46,8 @@ def send_reset_link(email: str) -> None:
         user is None
         or user.disabled_at is not None
         or links.must_wait(user.id, links.PASSWORD_RESET)
+        or not password_policy.allows_password(user)
     ):
-        return
-    if not password_policy.allows_password(user):
         return
     links.send_link(user, links.PASSWORD_RESET, user.email)
 
@@ -61,10 +61,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     new password is rejected; in the second case, the token stays valid, because the transaction is
     rolled back. Raises 403 `permission_denied` if the account may not use a password.
     """
-    consumed_token = links.consume(token, links.PASSWORD_RESET)
-    user = user_queries.lock(consumed_token.user_id)
-    if user is None or user.disabled_at is not None or user.email != consumed_token.email:
-        raise errors.invalid("The account for this token is no longer available.", "token")
+    user, _ = links.consume(token, links.PASSWORD_RESET)
     audit.act_as("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -168,12 +165,11 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is already your email address, and it is verified.", "email")
-    version = str(user.token_version)
-    _enqueue_confirmation(user.id, {"email": address, "version": version})
+    _enqueue_confirmation(user, address)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
-def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
+def _enqueue_confirmation(user: User, email: str) -> None:
     """Enqueue the job that emails a confirmation link, replacing the user's queued job.
 
     The job does not run before `links.get_next_send_time`.
@@ -181,10 +177,10 @@ def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.replace_queued(
             CONFIRMATION_JOB,
-            _encrypt_args(user_id=str(user_id), **args),
+            _encrypt_args(user_id=str(user.id), email=email, version=str(user.token_version)),
             organization_id=None,
-            unique_key=f"{CONFIRMATION_JOB}/{user_id}",
-            due_at=links.get_next_send_time(user_id, links.EMAIL_CONFIRMATION),
+            unique_key=f"{CONFIRMATION_JOB}/{user.id}",
+            due_at=links.get_next_send_time(user.id, links.EMAIL_CONFIRMATION),
         )
 
 
@@ -200,7 +196,7 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
     if user is None or user.disabled_at is not None or user.token_version != token_version:
         return
     if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
-        _enqueue_confirmation(user.id, {"email": email, "version": str(token_version)})
+        _enqueue_confirmation(user, email)
         return
     address_owner = user_queries.find_by_email(email)
     if address_owner is None or address_owner.id == user.id:
@@ -216,17 +212,14 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     to the old address. Raises 400 `validation_error` on `token`, 409 `conflict` if another account
     now has the address, and 403 if the account may no longer use a password.
     """
-    consumed_token = links.consume(token, links.EMAIL_CONFIRMATION)
-    user = user_queries.lock(consumed_token.user_id)
-    if user is None or user.disabled_at is not None:
-        raise errors.invalid("The account for this token is no longer available.", "token")
+    user, email = links.consume(token, links.EMAIL_CONFIRMATION)
     audit.act_as("user", user.id, user.email)
-    if consumed_token.email != user.email:
-        address_owner = user_queries.find_by_email(consumed_token.email)
+    if email != user.email:
+        address_owner = user_queries.find_by_email(email)
         if address_owner is not None and address_owner.id != user.id:
             raise users.build_address_taken_error()
         password_policy.check(user)
-        old_email, user.email = user.email, consumed_token.email
+        old_email, user.email = user.email, email
         db.session().flush()
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
@@ -237,13 +230,8 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     return {"email": user.email, "email_verified": True}
 
 
-def _enqueue_encrypted(job_name: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments, so that the job contains no readable addresses."""
-    with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(job_name, _encrypt_args(**args), organization_id=None)
-
-
 def _encrypt_args(**args: str) -> dict[str, Any]:
+    """Encrypt the arguments of a job, so that the job contains no readable addresses."""
     return {"sealed": container.keyring().encrypt(orjson.dumps(args))}
 
 
