@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from app.identity.auth import attempts, links, password_policy, service, verification
+from app.identity.auth import attempts, links, password_policy, ports, service
 from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
@@ -46,7 +46,7 @@ def send_reset_link(email: str) -> None:
         user is None
         or user.disabled_at is not None
         or links.must_wait(user.id, links.PASSWORD_RESET)
-        or not password_policy.allows_password(user)
+        or ports.single_sign_on.get().find_account_error(user) is not None
     ):
         return
     links.send_link(user, links.PASSWORD_RESET, user.email)
@@ -57,7 +57,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 
     The token proves that the user can read the account's email. Therefore, this function deletes
     the record of failed logins, ends all sessions, invalidates other links and marks the address as
-    verified (see `verification`). Raises 400 `validation_error` if the token is not valid or the
+    verified (see `mark_verified`). Raises 400 `validation_error` if the token is not valid or the
     new password is rejected; in the second case, the token stays valid, because the transaction is
     rolled back. Raises 403 `permission_denied` if the account may not use a password.
     """
@@ -67,7 +67,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
         _replace_password(user, password, field="password")
     attempts.clear_account(user.id, user.email)
     if user.email_verified_at is None:
-        verification.mark_verified(user)
+        mark_verified(user)
     return service.open_session(user, client)
 
 
@@ -127,6 +127,19 @@ def set_password(user: User, password: str) -> None:
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
     attempts.clear_account(user.id, user.email)
+
+
+def mark_verified(user: User) -> None:
+    """Mark the account's address as verified, because the user has read an email sent to it.
+
+    If the address was not verified before, also unlinks the account's identities: until then,
+    somebody else may have owned the account, and may have linked an identity to it.
+    """
+    user_queries.lock(user.id)
+    was_verified = user.email_verified_at is not None
+    user_queries.update_account(user, email_verified_at=db.utc_now())
+    if not was_verified:
+        ports.single_sign_on.get().unlink_identities(user.id)
 
 
 def remove_credentials(user: User) -> None:
@@ -224,9 +237,9 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
-        verification.mark_verified(user)
+        mark_verified(user)
     elif user.email_verified_at is None:
-        verification.mark_verified(user)
+        mark_verified(user)
     return {"email": user.email, "email_verified": True}
 
 

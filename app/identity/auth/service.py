@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.identity.auth import attempts, links, password_policy, queries
+from app.identity.auth import attempts, links, password_policy, ports, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
@@ -80,7 +80,8 @@ def login(
             or account.disabled_at is not None
         ):
             attempts.record_failure(subject)
-            raise password_policy.find_address_error(email) or _build_credentials_error()
+            error = ports.single_sign_on.get().find_address_error(email)
+            raise error or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
             user_queries.replace_password_hash(
