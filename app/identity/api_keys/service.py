@@ -18,7 +18,7 @@ from app.identity.users import service as users
 from app.kit import container, db, errors
 from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, Role, require_role
-from app.kit.principal import Caller, Organization
+from app.kit.principal import Caller
 
 MARKER = "dl_"
 PREFIX_LENGTH = len(MARKER) + 12
@@ -101,7 +101,7 @@ def authenticate_key(key: str) -> Caller:
     if state is None or not is_correct or state.has_ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
     if state.last_used_is_outdated:
-        queries.update_last_used_at(state.organization_id, state.id)
+        queries.update_last_used_at(state.organization.id, state.id)
     return Caller(
         user_id=state.user_id,
         email=state.email,
@@ -109,14 +109,7 @@ def authenticate_key(key: str) -> Caller:
         session_id=None,
         token_id=None,
         expires_at=state.expires_at,
-        organization=Organization(
-            state.organization_id,
-            state.slug,
-            state.status,
-            state.settings,
-            state.plan,
-            state.plan_limits,
-        ),
+        organization=state.organization,
         role=Role[state.role],
         api_key_id=state.id,
         read_only=state.read_only,
