@@ -204,7 +204,10 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
 def remove_user_entries(user_ids: Sequence[UUID]) -> int:
     """Remove the entries about and by the users in `user_ids` who no longer have an account.
 
-    Removes only entries that belong to no organization, and returns how many were removed.
+    Returns how many entries were removed. Only entries that belong to no organization are removed,
+    such as entries about accounts and sessions. A new entry records how many entries were removed
+    and a hash of their ids, so that the chain can still be verified. Call this function within
+    `tenancy.across_organizations`.
     """
     db.session().flush()
     db.disable_statement_timeout()

@@ -7,6 +7,7 @@ an interrupted erasure can be resumed, and the counters are exact even after sev
 from datetime import timedelta
 from uuid import UUID
 
+from app.identity.audit import queries as audit_queries
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
 from app.identity.organizations import ports
@@ -81,7 +82,7 @@ def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
             erased_count = queries.erase_users(user_ids, closed_at=closed_at)
-            audit.remove_user_entries(user_ids)
+            audit_queries.remove_user_entries(user_ids)
         queries.add_to_erasure_counter(organization_id, "rows", "memberships", count=len(user_ids))
         queries.add_to_erasure_counter(organization_id, "users", count=erased_count)
         checkpoint()
