@@ -23,6 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.identity.organizations.models import Membership
+from app.identity.teams import queries as team_queries
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
@@ -198,8 +199,7 @@ def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )
-    teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return list(db.session().scalars(teams.order_by(TeamMember.team_id)))
+    return team_queries.list_team_ids(user_id)
 
 
 def remove(user_id: UUID) -> None:

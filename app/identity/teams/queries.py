@@ -7,7 +7,6 @@ from uuid import UUID
 
 from sqlalchemy import (
     JSON,
-    Row,
     Select,
     Text,
     Uuid,
@@ -203,24 +202,19 @@ def _apply_filters(
     return statement
 
 
-def lock_existing_teams(team_ids: list[UUID]) -> set[UUID]:
+def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
     """Lock the teams in `team_ids` that exist, and return their ids.
 
     The teams cannot be deleted until the transaction ends.
     """
-    statement = select(Team.id).where(Team.id.in_(team_ids))
+    statement = select(Team.id).where(Team.id.in_(set(team_ids)))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
-def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
-    """Return the user id, team id and team name of each user's teams, sorted by team name."""
-    statement = (
-        select(TeamMember.user_id, Team.id, Team.name)
-        .join(Team, build_join(TeamMember.team_id, Team))
-        .where(TeamMember.user_id.in_(user_ids))
-        .order_by(Team.name, Team.id)
-    )
-    return db.session().execute(statement).all()
+def list_team_ids(user_id: UUID) -> list[UUID]:
+    """Return the ids of the teams that a user is in."""
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return list(db.session().scalars(statement.order_by(TeamMember.team_id)))
 
 
 def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
