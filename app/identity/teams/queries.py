@@ -1,13 +1,13 @@
 """SQL queries for teams and team members; for parents and children of teams, see `tree`."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
-    Select,
+    ColumnElement,
     Text,
     Uuid,
     any_,
@@ -29,8 +29,8 @@ from app.identity.users.models import User
 from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
-from app.kit.pagination import Page, PageRequest, paginate, within
-from app.kit.periods import PERIOD_FILTERS, get_created_bounds
+from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.periods import PERIOD_FILTERS, build_filter_conditions, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 from app.kit.tenancy import build_join
 
@@ -162,44 +162,34 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _apply_filters(_SELECT_SUMMARIES, **filters)
+    statement = _SELECT_SUMMARIES.where(*_build_conditions(filters))
     total = None
     if {"root", *PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
         after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
-        rows = _apply_filters(select(Team.id).where(in_organization), **where)
+        rows = select(Team.id).where(in_organization, *_build_conditions(where))
         between = build_between("created", Team.created_at, after, before, rows)
         total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
-def _apply_filters(
-    statement: Select[Any],
-    *,
-    q: str | None = None,
-    root: bool | None = None,
-    member: UUID | None = None,
-    skill: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-    **column_values: UUID,
-) -> Select[Any]:
-    if q is not None:
-        statement = statement.where(Team.name.icontains(q, autoescape=True))
-    if root is not None:
-        statement = statement.where(
-            Team.parent_id.is_(None) if root else Team.parent_id.is_not(None)
-        )
-    if member is not None:
-        teams_of_member = select(TeamMember.team_id).where(TeamMember.user_id == member)
-        statement = statement.where(Team.id.in_(teams_of_member))
-    if skill is not None:
-        statement = statement.where(literal(skill) == any_(Team.skill_keys))
-    statement = statement.where(*within(Team.created_at, created_after, created_before))
-    for name, value in column_values.items():
-        statement = statement.where(getattr(Team, name) == value)
-    return statement
+def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    computed_filters = ("q", "root", "member", "skill")
+    conditions = build_filter_conditions(
+        Team, {name: value for name, value in filters.items() if name not in computed_filters}
+    )
+    if "q" in filters:
+        conditions.append(Team.name.icontains(filters["q"], autoescape=True))
+    if "root" in filters:
+        has_parent = Team.parent_id.is_not(None)
+        conditions.append(~has_parent if filters["root"] else has_parent)
+    if "member" in filters:
+        has_member = TeamMember.user_id == filters["member"]
+        conditions.append(Team.id.in_(select(TeamMember.team_id).where(has_member)))
+    if "skill" in filters:
+        conditions.append(literal(filters["skill"]) == any_(Team.skill_keys))
+    return conditions
 
 
 def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
