@@ -20,6 +20,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller
 
+list_unexpired_by_creator = queries.list_unexpired_by_creator
 MARKER = "dl_"
 PREFIX_LENGTH = len(MARKER) + 12
 SECRET_LENGTH = 43  # 43 random characters from an alphabet of 62 have 256 bits of entropy
@@ -76,11 +77,6 @@ def revoke(key_id: UUID) -> None:
     """
     db.session().delete(errors.require_found(queries.lock(key_id)))
     db.session().flush()
-
-
-def list_unexpired_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the current organization, sorted by name."""
-    return queries.list_unexpired_by_creator(user_id)
 
 
 def _hash_key(key: str) -> str:

@@ -11,6 +11,7 @@ from app.identity.audit import queries as audit_queries
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
 from app.identity.organizations import ports
+from app.identity.organizations import queries as organization_queries
 from app.kit import container, db, tenancy
 from app.kit.db import Checkpoint
 from app.kit.jobs import Retry
@@ -64,7 +65,7 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 def _begin_erasure(organization_id: UUID) -> bool:
     """Initialize the counters in `erasure` if the erasure is due, and return whether it is due."""
-    organization = queries.lock_organization(organization_id)
+    organization = organization_queries.lock(organization_id, for_erasure=True)
     if (
         organization.status != "closed"
         or organization.erase_after is None
@@ -77,7 +78,7 @@ def _begin_erasure(organization_id: UUID) -> bool:
 
 
 def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    closed_at = queries.lock_organization(organization_id).closed_at
+    closed_at = organization_queries.lock(organization_id, for_erasure=True).closed_at
     assert closed_at is not None
     while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
@@ -96,7 +97,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
-    erasure = queries.lock_organization(organization_id).erasure or {}
+    erasure = organization_queries.lock(organization_id, for_erasure=True).erasure or {}
     checkpoint()
     if "files" not in erasure:
         total = storage.measure(folder)
@@ -107,7 +108,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _finish_erasure(organization_id: UUID) -> None:
-    organization = queries.lock_organization(organization_id)
+    organization = organization_queries.lock(organization_id, for_erasure=True)
     if organization.status != "closed":
         return
     with tenancy.organization(organization_id):

@@ -82,20 +82,11 @@ def upsert(values: dict[str, Any]) -> UUID:
 
     A pending invitation is neither accepted nor revoked; it may have expired.
     """
-    replaced_columns = (
-        "email",
-        "role",
-        "team_ids",
-        "token_hash",
-        "expires_at",
-        "invited_by",
-        "updated_at",
-    )
     insertion = insert(Invitation).values(**values)
     statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
         index_where=and_(*_PENDING),
-        set_={name: insertion.excluded[name] for name in replaced_columns},
+        set_={name: insertion.excluded[name] for name in values},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
 
@@ -206,8 +197,8 @@ def lock_open_invitation(token_hash: str) -> bool:
 
     A concurrent request waits for the lock, and then finds the invitation accepted.
     """
-    conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
-    statement = select(Invitation.id).where(*conditions, *_PENDING).with_for_update()
+    conditions = (Invitation.token_hash == token_hash, *_CONDITIONS["open"])
+    statement = select(Invitation.id).where(*conditions).with_for_update()
     return db.session().execute(statement).first() is not None
 
 

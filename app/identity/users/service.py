@@ -65,11 +65,6 @@ def build_address_taken_error() -> ApiError:
     return ApiError("conflict", _ADDRESS_TAKEN_MESSAGE, field="email")
 
 
-def get_time_zone(user_id: UUID) -> str:
-    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
-    return queries.get_time_zone(user_id)
-
-
 def get_profile(user_id: UUID) -> dict[str, Any]:
     """Return a user's profile with all notification preferences. Raises 404 for an unknown user."""
     return _render_profile(errors.require_found(queries.get(user_id)))
