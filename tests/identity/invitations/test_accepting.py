@@ -16,7 +16,8 @@ from app.kit.api import http
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import PASSWORD, Workspace, address, code
+from tests.identity.auth.conftest import PASSWORD, code
+from tests.identity.invitations.conftest import Workspace, address
 
 
 def _verified(org: Org, email: str) -> bool:
