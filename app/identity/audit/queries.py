@@ -124,7 +124,6 @@ _VALID_START = text(
 class EntryDigest(NamedTuple):
     """The time of an entry and the digest of its current content."""
 
-    id: UUID
     at: datetime
     digest: bytes
 
@@ -147,7 +146,7 @@ class EntryCounts(NamedTuple):
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
     """Return the time and the current digest of each entry that exists, by entry id."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
-    return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
+    return {row.id: EntryDigest(row.at, bytes(row.digest)) for row in rows}
 
 
 def list_pending_organization_ids() -> list[UUID]:

@@ -46,18 +46,25 @@ TEAMS = Source(
 """The counters for lists of teams; `root` is true for a team that has no parent."""
 
 _ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-_COLUMNS: tuple[Any, ...] = (
-    Team.id,
-    Team.name,
-    Team.parent_id,
-    Team.lead_id,
-    Team.skills,
-    Team.description,
-    Team.member_count,
-    Team.created_at,
-    Team.updated_at,
-    Team.revision,
-)
+
+
+class TeamDetails(NamedTuple):
+    """A team and its members; the lead comes first, then the other members sorted by name."""
+
+    id: UUID
+    name: str
+    parent_id: UUID | None
+    lead_id: UUID | None
+    skills: list[str]
+    description: str
+    member_count: int
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    members: list[dict[str, Any]]
+
+
+_COLUMNS = db.build_columns(TeamDetails._fields[:-1], Team)
 _IS_LEAD = TeamMember.user_id == Team.lead_id
 _USER_OBJECT = func.json_build_object("id", User.id, "email", User.email, "name", User.name)
 _MEMBER_OBJECT = func.json_build_object(
@@ -111,22 +118,6 @@ _LOCK_MEMBERSHIPS = text(
     ORDER BY user_id FOR KEY SHARE
     """
 )
-
-
-class TeamDetails(NamedTuple):
-    """A team and its members; the lead comes first, then the other members sorted by name."""
-
-    id: UUID
-    name: str
-    parent_id: UUID | None
-    lead_id: UUID | None
-    skills: list[str]
-    description: str
-    member_count: int
-    created_at: datetime
-    updated_at: datetime
-    revision: int
-    members: list[dict[str, Any]]
 
 
 def get_with_members(team_id: UUID) -> TeamDetails | None:
