@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
-    JSON,
     ColumnElement,
     Text,
     and_,
@@ -15,12 +14,10 @@ from sqlalchemy import (
     delete,
     exists,
     func,
-    literal,
     or_,
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.identity.organizations.models import Membership
 from app.identity.teams import queries as team_queries
@@ -46,14 +43,8 @@ MEMBERS = Source(
 
 _TEAM_ARRAY = (
     select(
-        func.coalesce(
-            func.json_agg(
-                aggregate_order_by(
-                    func.json_build_object("id", Team.id, "name", Team.name), Team.name, Team.id
-                )
-            ),
-            cast(literal("[]"), JSON),
-            type_=JSON(),
+        team_queries.build_json_array(
+            func.json_build_object("id", Team.id, "name", Team.name), Team.name, Team.id
         )
     )
     .select_from(TeamMember)

@@ -76,14 +76,16 @@ _MEMBER_OBJECT = func.json_build_object(
     func.to_char(func.timezone("UTC", TeamMember.created_at), _ISO_FORMAT),
 )
 _MEMBER_ORDER = (case((_IS_LEAD, 0), else_=1), User.name, User.id)
+
+
+def build_json_array(item: ColumnElement[Any], *order: Any) -> ColumnElement[Any]:
+    """Build an expression that aggregates rows to a sorted JSON array, which may be empty."""
+    array = func.json_agg(aggregate_order_by(item, *order))
+    return func.coalesce(array, cast(literal("[]"), JSON), type_=JSON())
+
+
 _MEMBER_ARRAY = (
-    select(
-        func.coalesce(
-            func.json_agg(aggregate_order_by(_MEMBER_OBJECT, *_MEMBER_ORDER)),
-            cast(literal("[]"), JSON),
-            type_=JSON(),
-        )
-    )
+    select(build_json_array(_MEMBER_OBJECT, *_MEMBER_ORDER))
     .select_from(TeamMember)
     .join(User, User.id == TeamMember.user_id)
     .where(build_join(TeamMember.team_id, Team))
