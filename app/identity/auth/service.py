@@ -80,8 +80,7 @@ def login(
             or account.disabled_at is not None
         ):
             attempts.record_failure(subject)
-            error = ports.single_sign_on.get().find_address_error(email)
-            raise error or _build_credentials_error()
+            raise ports.single_sign_on.get().find_address_error(email) or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
             user_queries.replace_password_hash(
