@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete, exists, func, or_, select
@@ -71,7 +72,10 @@ def find_by_prefix(prefix: str) -> KeyState | None:
     """Return the state of the key with this prefix, or None if there is no such key."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
-    return KeyState(*row[:10], Organization(*row[10:])) if row is not None else None
+    if row is None:
+        return None
+    values: list[Any] = [*row[:10], Organization(*row[10:])]
+    return KeyState(*values)
 
 
 def update_last_used_at(organization_id: UUID, key_id: UUID) -> None:

@@ -84,7 +84,8 @@ def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
     if row is None:
         return None
     organization = Organization(*row[7:]) if row[7] is not None else None
-    return SessionState(*row[:7], organization)
+    values: list[Any] = [*row[:7], organization]
+    return SessionState(*values)
 
 
 def update_last_seen_at(session_id: UUID) -> None:

@@ -78,6 +78,11 @@ def get(user_id: UUID) -> User | None:
     return db.session().get(User, user_id)
 
 
+def get_time_zone(user_id: UUID) -> str:
+    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
+    return db.session().scalars(select(User.time_zone).where(User.id == user_id)).one()
+
+
 def is_disabled(user_id: UUID) -> bool:
     """Return whether an account is disabled."""
     statement = select(User.disabled_at).where(User.id == user_id)

@@ -12,6 +12,7 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
+get_time_zone = queries.get_time_zone
 _ADDRESS_TAKEN_MESSAGE = "An account with this email address already exists."
 db_errors.register("uq_users_email", _ADDRESS_TAKEN_MESSAGE, "email")
 db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
