@@ -1,4 +1,4 @@
-"""Service that appends audit entries to hash chains, and verifies and erases chains."""
+"""Service that lists audit entries, appends them to hash chains, and verifies and erases chains."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 
-from app.identity.audit import queries
+from app.identity.audit import queries, reading
 from app.identity.audit.chain import (
     ABSENT_DIGEST,
     EMPTY_HEAD,
@@ -21,6 +21,8 @@ from app.identity.audit.verifying import ChainVerifier, VerificationReport
 from app.kit import db, errors, tenancy
 from app.kit.logging import get_logger
 
+list_entries = reading.get_page
+select_entries = reading.select_entries
 Progress = Callable[[int, int], None]
 """A callback that receives the number of verified entries and the total number of entries."""
 

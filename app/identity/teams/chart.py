@@ -16,7 +16,8 @@ MAX_MEMBERS = 200_000
 With all members, the response is about 35 MB.
 """
 # One statement whose query plan is efficient regardless of the table statistics: the members are
-# looked up team by team. No members are read if the chart is too large to be returned.
+# looked up team by team. No members are read if the chart is too large to be returned. The ORM adds
+# no tenant filter to plain SQL, so each part must filter by organization.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.documents.artifacts.service import reading as artifacts
-from app.identity.audit import reading as audit
+from app.identity.audit import service as audit
 from app.insight.history import queries
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role

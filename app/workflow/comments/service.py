@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, Select
 
-from app.identity.audit import reading as audit
+from app.identity.audit import service as audit
 from app.kit import errors, events
 from app.kit.ids import uuid7
 from app.kit.pagination import Page, PageRequest

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.engines.formats import FORMATS
-from app.identity.audit import reading as audit
+from app.identity.audit import service as audit
 from app.kit import db, errors, events
 from app.kit.api.responses import Download
 from app.kit.errors import ApiError
@@ -32,7 +32,7 @@ def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filte
     """Return a page of audit entries for all exports, or for one export if `job_id` is given."""
     if job_id is not None:
         filters["target_id"] = job_id
-    entries = audit.get_page(page, {**filters, "target_type": "exports"})
+    entries = audit.list_entries(page, {**filters, "target_type": "exports"})
     return replace(entries, items=[_build_audit_entry(entry) for entry in entries.items])
 
 
