@@ -16,7 +16,9 @@ from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import ports as artifact_ports
+from app.identity.auth import ports as auth
 from app.identity.organizations import ports as organizations
+from app.identity.sso import accounts, enforcement
 from app.intake.connectors.queries import records as connectors
 from app.intake.ingestion_jobs.service import ports as ingestion_jobs
 from app.intake.reprocess_jobs import service as reprocess_jobs
@@ -45,7 +47,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     """Create the application from environment variables. Raises SettingsError on invalid settings.
 
     `environ` defaults to the environment of the process. Workers and commands pass
-    `with_api=False`. Without the API, the application starts in half the time and uses 20 MB less
+    `with_api=False`. Without the API, the application starts in half the time and uses 15 MB less
     memory.
     """
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
@@ -72,13 +74,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 def _bind_ports() -> None:
     """Bind functions of higher layers that lower layers call but must not import."""
     plan_limits.implementation.bind(usage_limits.open_allowance)
-    organizations.billing.bind(
-        organizations.Billing(
-            cancel_scheduled_change=plan_changes.cancel_scheduled_change,
-            record_closed_time=plan_changes.record_closed_time,
-            list_unbilled=unbilled.list_unbilled,
-        )
-    )
+    _bind_identity_ports()
     artifact_ports.intake.bind(
         artifact_ports.Intake(
             create_reprocess_job=reprocess_jobs.create_for_document,
@@ -104,6 +100,23 @@ def _bind_ports() -> None:
             detach_artifacts=updating.detach_schema,
             delete_predictions=purging.delete_of_schema,
             clear_references=(connectors.clear_schema, routing_rules.clear_schema),
+        )
+    )
+
+
+def _bind_identity_ports() -> None:
+    auth.single_sign_on.bind(
+        auth.SingleSignOn(
+            find_address_error=enforcement.find_address_error,
+            find_account_error=enforcement.find_account_error,
+            unlink_identities=accounts.unlink_identities,
+        )
+    )
+    organizations.billing.bind(
+        organizations.Billing(
+            cancel_scheduled_change=plan_changes.cancel_scheduled_change,
+            record_closed_time=plan_changes.record_closed_time,
+            list_unbilled=unbilled.list_unbilled,
         )
     )
 

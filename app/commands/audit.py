@@ -82,14 +82,10 @@ def tail(organization: str | None, limit: int, *, follow: bool, as_json: bool) -
 
 def _print_entries(entries: Iterable[dict[str, Any]], *, as_json: bool) -> None:
     for entry in entries:
-        _print_entry(entry, as_json=as_json)
-
-
-def _print_entry(entry: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        show_json_line(entry)
-        return
-    target = entry["target_label"] or entry["target_id"]
-    actor = f"{entry['actor_kind']} {entry['actor_label']}"
-    cells = (entry["at"], actor, entry["action"], target, entry["changes"])
-    click.echo("  ".join(format_value(cell) for cell in cells))
+        if as_json:
+            show_json_line(entry)
+            continue
+        target = entry["target_label"] or entry["target_id"]
+        actor = f"{entry['actor_kind']} {entry['actor_label']}"
+        cells = (entry["at"], actor, entry["action"], target, entry["changes"])
+        click.echo("  ".join(format_value(cell) for cell in cells))

@@ -149,8 +149,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
     if not yes and click.prompt("Type the slug of the organization to close", err=True) != slug:
         raise click.ClickException("The slug does not match. Nothing was closed.")
     with run_operation("close_organization"):
-        service.close(slug)
-        organization = service.get_organization(slug)
+        organization = service.close(slug)
     show_record(organization, as_json=as_json)
 
 
@@ -163,8 +162,7 @@ def reopen(slug: str, *, as_json: bool) -> None:
     Its members, keys and records are unchanged.
     """
     with run_operation("reopen_organization"):
-        service.reopen(slug)
-        organization = service.get_organization(slug)
+        organization = service.reopen(slug)
     show_record(organization, as_json=as_json)
 
 

@@ -13,6 +13,7 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
+from app.kit.principal import Organization
 
 # Authentication takes one round trip: the key, its organization and its creator are read together.
 _AUTHENTICATE = Prepared(
@@ -51,8 +52,7 @@ class KeyState:
     """The state of a key, with its creator and its organization.
 
     `has_ended` is true if the key has expired or its organization is closed or erased. `user_id`
-    and `email` belong to the creator; the fields from `organization_id` on belong to the
-    organization.
+    and `email` belong to the creator.
     """
 
     key_hash: str
@@ -65,19 +65,17 @@ class KeyState:
     expires_at: datetime | None
     user_id: UUID
     email: str
-    organization_id: UUID
-    slug: str
-    status: str
-    settings: dict[str, Any]
-    plan: str
-    plan_limits: dict[str, Any]
+    organization: Organization
 
 
 def find_by_prefix(prefix: str) -> KeyState | None:
     """Return the state of the key with this prefix, or None if there is no such key."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
-    return KeyState(*row) if row is not None else None
+    if row is None:
+        return None
+    values: list[Any] = [*row[:10], Organization(*row[10:])]
+    return KeyState(*values)
 
 
 def update_last_used_at(organization_id: UUID, key_id: UUID) -> None:

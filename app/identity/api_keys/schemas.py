@@ -30,7 +30,7 @@ class CreateApiKey(Schema):
     name = Name(required=True)
     role = Str(
         required=True,
-        validate=OneOf([role.name for role in Role]),
+        validate=OneOf(Role.__members__),
         description="The role must not be `owner`, and must not be above the creator's role.",
     )
     read_only = Bool(
@@ -46,7 +46,7 @@ class ApiKey(Response):
 
     id = Uuid()
     name = Str()
-    role = Str(validate=OneOf([role.name for role in Role]))
+    role = Str(validate=OneOf(Role.__members__))
     read_only = Bool()
     prefix = Str(description="The first characters of the key.")
     expires_at = UtcDateTime(allow_none=True)

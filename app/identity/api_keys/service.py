@@ -18,8 +18,9 @@ from app.identity.users import service as users
 from app.kit import container, db, errors
 from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, Role, require_role
-from app.kit.principal import Caller, Organization
+from app.kit.principal import Caller
 
+list_unexpired_by_creator = queries.list_unexpired_by_creator
 MARKER = "dl_"
 PREFIX_LENGTH = len(MARKER) + 12
 SECRET_LENGTH = 43  # 43 random characters from an alphabet of 62 have 256 bits of entropy
@@ -78,11 +79,6 @@ def revoke(key_id: UUID) -> None:
     db.session().flush()
 
 
-def list_unexpired_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the current organization, sorted by name."""
-    return queries.list_unexpired_by_creator(user_id)
-
-
 def _hash_key(key: str) -> str:
     return container.keyring().fingerprint("api_key", key)
 
@@ -101,7 +97,7 @@ def authenticate_key(key: str) -> Caller:
     if state is None or not is_correct or state.has_ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
     if state.last_used_is_outdated:
-        queries.update_last_used_at(state.organization_id, state.id)
+        queries.update_last_used_at(state.organization.id, state.id)
     return Caller(
         user_id=state.user_id,
         email=state.email,
@@ -109,14 +105,7 @@ def authenticate_key(key: str) -> Caller:
         session_id=None,
         token_id=None,
         expires_at=state.expires_at,
-        organization=Organization(
-            state.organization_id,
-            state.slug,
-            state.status,
-            state.settings,
-            state.plan,
-            state.plan_limits,
-        ),
+        organization=state.organization,
         role=Role[state.role],
         api_key_id=state.id,
         read_only=state.read_only,

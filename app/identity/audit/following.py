@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.audit import queries, reading, redacting
+from app.identity.audit import queries, reading
 from app.identity.audit.models import NO_ORGANIZATION
 from app.kit import errors, tenancy
 
@@ -56,4 +56,4 @@ class AuditFollower:
             self._known_times = {
                 entry_id: at for entry_id, at in self._known_times.items() if at >= start
             }
-        return [{**e, "changes": redacting.hide_url_queries(e["changes"])} for e in entries]
+        return [{**e, "changes": reading.hide_url_queries(e["changes"])} for e in entries]

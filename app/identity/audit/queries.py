@@ -124,7 +124,6 @@ _VALID_START = text(
 class EntryDigest(NamedTuple):
     """The time of an entry and the digest of its current content."""
 
-    id: UUID
     at: datetime
     digest: bytes
 
@@ -147,7 +146,7 @@ class EntryCounts(NamedTuple):
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
     """Return the time and the current digest of each entry that exists, by entry id."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
-    return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
+    return {row.id: EntryDigest(row.at, bytes(row.digest)) for row in rows}
 
 
 def list_pending_organization_ids() -> list[UUID]:
@@ -204,7 +203,10 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
 def remove_user_entries(user_ids: Sequence[UUID]) -> int:
     """Remove the entries about and by the users in `user_ids` who no longer have an account.
 
-    Removes only entries that belong to no organization, and returns how many were removed.
+    Returns how many entries were removed. Only entries that belong to no organization are removed,
+    such as entries about accounts and sessions. A new entry records how many entries were removed
+    and a hash of their ids, so that the chain can still be verified. Call this function within
+    `tenancy.across_organizations`.
     """
     db.session().flush()
     db.disable_statement_timeout()

@@ -1,6 +1,7 @@
-"""SQL queries for listing and selecting audit entries."""
+"""SQL queries for listing and selecting audit entries, and removal of URL queries from entries."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,6 +15,7 @@ from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import get_created_bounds, remove_period
 from app.kit.prepared_lists import PreparedList
+from app.kit.url_queries import build_visible_settings
 
 _ENTRY_FACETS = ("actor_kind", "action", "target_type")
 AUDIT = Source(
@@ -27,6 +29,7 @@ AUDIT = Source(
     ),
 )
 
+_SETTINGS = "settings"
 _SORTS = {"at": AuditEntry.at}
 _ENTRIES = select(
     AuditEntry.id,
@@ -63,63 +66,61 @@ _ALL_ENTRIES = PreparedList(
 )
 
 
-def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
-    """Return a page of an organization's entries that match the filters."""
-    if not filters and organization_id == tenancy.current_organization_id():
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """Return a page of the current organization's entries that match the filters."""
+    if not filters:
         return _ALL_ENTRIES.page(request)
-    keys = _build_keys(organization_id, filters)
-    statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(organization_id, filters))
-    total = _build_total(organization_id, filters)
+    keys = _build_keys(filters)
+    statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(filters))
+    total = _build_total(filters)
     return paginate(statement, request, sorts=_SORTS, unique=AuditEntry.id, total=total, keys=keys)
 
 
-def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    conditions = [AuditEntry.organization_id == organization_id]
+def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    conditions = [AuditEntry.organization_id == tenancy.current_organization_id()]
     conditions += within(AuditEntry.at, *get_created_bounds(filters))
     columns = remove_period(filters)
     return [*conditions, *(getattr(AuditEntry, name) == value for name, value in columns.items())]
 
 
-def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
+def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     after, before = get_created_bounds(filters)
     where = remove_period(filters)
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
-        return counters.count(rows.where(*_build_conditions(organization_id, filters)))
-    rows = rows.where(*_build_conditions(organization_id, where))
+        return counters.count(rows.where(*_build_conditions(filters)))
+    rows = rows.where(*_build_conditions(where))
     between = counters.Between("at", AuditEntry.at, after, before, rows)
-    return counters.build_total(AUDIT, where, between=between, organization_id=organization_id)
+    return counters.build_total(AUDIT, where, between=between)
 
 
-def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[KeyQuery]:
+def _build_keys(filters: Mapping[str, Any]) -> list[KeyQuery]:
     """Build a key query that quickly finds a page filtered by action, actor kind or target type.
 
     The filters may match few out of many entries. Therefore, the query reads an index range for
     each matching combination of action and actor kind, and merges the ranges. Returns an empty list
     for other filters.
     """
-    facets: dict[str, Any] = {
-        name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
-    }
+    facets: dict[str, Any] = {name: filters[name] for name in _ENTRY_FACETS if name in filters}
     if not facets or "actor_id" in filters or "target_id" in filters:
         return []
     columns = ("action", "actor_kind")
-    branches = counters.select_combinations(AUDIT, columns, facets, organization_id=organization_id)
+    branches = counters.select_combinations(AUDIT, columns, facets)
     keys = select(AuditEntry.at, AuditEntry.id).where(
         AuditEntry.action == branches.c.action,
         AuditEntry.actor_kind == branches.c.actor_kind,
-        *_build_conditions(organization_id, filters),
+        *_build_conditions(filters),
     )
     return [KeyQuery(keys, branches)]
 
 
-def select_entries(
-    organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]
-) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the entries about one or more records of a type.
+def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
+    """Return a SELECT of the current organization's entries, for use in another statement.
 
-    `target_ids` is the id of one record, or a SELECT of the ids of records.
+    `target_ids` is the id of one record of the type `target_type`, or a SELECT of such ids. The
+    selected columns are id, at, actor_kind, actor_id, actor_label, operation, action, target_id
+    and changes.
     """
     target = AuditEntry.target_id
     return select(
@@ -133,7 +134,7 @@ def select_entries(
         target,
         AuditEntry.changes,
     ).where(
-        AuditEntry.organization_id == organization_id,
+        AuditEntry.organization_id == tenancy.current_organization_id(),
         target == target_ids if isinstance(target_ids, UUID) else target.in_(target_ids),
         AuditEntry.target_type == target_type,
     )
@@ -179,3 +180,27 @@ def list_unknown_entries(
 def _build_recent_conditions(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:
     is_recent = AuditEntry.at >= func.now() - age
     return [AuditEntry.organization_id == organization_id, is_recent]
+
+
+def hide_url_queries(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an entry's changes without the queries of URLs in settings.
+
+    A URL query may contain a signature, which must not be shown. Entries never change, so the
+    queries are removed when entries are read.
+    """
+    if _SETTINGS not in changes:
+        return changes
+    return {**changes, _SETTINGS: [_remove_queries(value) for value in changes[_SETTINGS]]}
+
+
+def hide_url_queries_in_page(page: Page) -> Page:
+    """Return a page of entries without the queries of URLs in settings."""
+    if not any(_SETTINGS in row.changes for row in page.items):
+        return page
+    rows = [row._asdict() for row in page.items]
+    return replace(page, items=[{**r, "changes": hide_url_queries(r["changes"])} for r in rows])
+
+
+def _remove_queries(settings: object) -> object:
+    # Settings that did not exist are null. Large settings are recorded by size and digest.
+    return build_visible_settings(settings, ()).settings if isinstance(settings, dict) else settings

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.audit import reading, redacting
+from app.identity.audit import reading
 from app.identity.audit.schemas import AuditEntry, AuditFilters
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
@@ -23,6 +23,4 @@ def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
     Each entry says who changed which record, when and from where. The newest entries come first.
     URLs in settings are returned without their queries, because a query may contain a signature.
     """
-    return redacting.hide_url_queries_in_page(
-        reading.get_page(caller.org.id, query.pop("page"), query)
-    )
+    return reading.hide_url_queries_in_page(reading.get_page(query.pop("page"), query))

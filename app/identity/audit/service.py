@@ -1,12 +1,11 @@
 """Service that lists audit entries, appends them to hash chains, and verifies and erases chains."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Select
 
 from app.identity.audit import queries, reading
 from app.identity.audit.chain import (
@@ -21,8 +20,9 @@ from app.identity.audit.chain import (
 from app.identity.audit.verifying import ChainVerifier, VerificationReport
 from app.kit import db, errors, tenancy
 from app.kit.logging import get_logger
-from app.kit.pagination import Page, PageRequest
 
+list_entries = reading.get_page
+select_entries = reading.select_entries
 Progress = Callable[[int, int], None]
 """A callback that receives the number of verified entries and the total number of entries."""
 
@@ -70,23 +70,6 @@ def append_pending_entries(organization_id: UUID) -> int:
         head=new_head.hash.hex(),
     )
     return len(ids)
-
-
-def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the current organization's entries, for use in another statement.
-
-    `target_ids` is the id of one record of the type `target_type`, or a SELECT of such ids. The
-    selected columns are id, at, actor_kind, actor_id, actor_label, operation, action, target_id
-    and changes.
-    """
-    return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
-
-
-def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the current organization's entries about records of one type."""
-    return reading.get_page(
-        tenancy.current_organization_id(), page, {**filters, "target_type": target_type}
-    )
 
 
 def verify(
@@ -149,15 +132,3 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
         entry_id = queries.erase_chain(organization_id, orjson.dumps(details, default=str).decode())
         append_pending_entries(organization_id)
     return entry_id
-
-
-def remove_user_entries(user_ids: Sequence[UUID]) -> int:
-    """Remove the entries about and by the users in `user_ids` who no longer have an account.
-
-    Runs in the caller's transaction, and returns how many entries were removed. Only entries that
-    belong to no organization are removed, such as entries about accounts and sessions. A new entry
-    records how many entries were removed and a hash of their ids, so that the chain can still be
-    verified.
-    """
-    with tenancy.across_organizations(reason="accounts belong to no organization"):
-        return queries.remove_user_entries(user_ids)

@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from app.identity.auth import attempts, links, password_policy, service, verification
+from app.identity.auth import attempts, links, password_policy, ports, service
 from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
@@ -28,7 +28,8 @@ def request_reset(email: str) -> dict[str, int]:
     Only the job looks up the account, so neither the response nor the response time reveals whether
     the account exists. Returns the link's lifetime in seconds.
     """
-    _enqueue_encrypted(RESET_JOB, email=email)
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        jobs.enqueue(RESET_JOB, _encrypt_args(email=email), organization_id=None)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
@@ -45,9 +46,8 @@ def send_reset_link(email: str) -> None:
         user is None
         or user.disabled_at is not None
         or links.must_wait(user.id, links.PASSWORD_RESET)
+        or ports.single_sign_on.get().find_account_error(user) is not None
     ):
-        return
-    if not password_policy.allows_password(user):
         return
     links.send_link(user, links.PASSWORD_RESET, user.email)
 
@@ -57,20 +57,17 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 
     The token proves that the user can read the account's email. Therefore, this function deletes
     the record of failed logins, ends all sessions, invalidates other links and marks the address as
-    verified (see `verification`). Raises 400 `validation_error` if the token is not valid or the
+    verified (see `mark_verified`). Raises 400 `validation_error` if the token is not valid or the
     new password is rejected; in the second case, the token stays valid, because the transaction is
     rolled back. Raises 403 `permission_denied` if the account may not use a password.
     """
-    consumed_token = links.consume(token, links.PASSWORD_RESET)
-    user = user_queries.lock(consumed_token.user_id)
-    if user is None or user.disabled_at is not None or user.email != consumed_token.email:
-        raise errors.invalid("The account for this token is no longer available.", "token")
+    user, _ = links.consume(token, links.PASSWORD_RESET)
     audit.act_as("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
     attempts.clear_account(user.id, user.email)
     if user.email_verified_at is None:
-        verification.mark_verified(user)
+        mark_verified(user)
     return service.open_session(user, client)
 
 
@@ -132,6 +129,19 @@ def set_password(user: User, password: str) -> None:
     attempts.clear_account(user.id, user.email)
 
 
+def mark_verified(user: User) -> None:
+    """Mark the account's address as verified, because the user has read an email sent to it.
+
+    If the address was not verified before, also unlinks the account's identities: until then,
+    somebody else may have owned the account, and may have linked an identity to it.
+    """
+    user_queries.lock(user.id)
+    was_verified = user.email_verified_at is not None
+    user_queries.update_account(user, email_verified_at=db.utc_now())
+    if not was_verified:
+        ports.single_sign_on.get().unlink_identities(user.id)
+
+
 def remove_credentials(user: User) -> None:
     """Remove an account's password, sessions and links.
 
@@ -168,12 +178,11 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is already your email address, and it is verified.", "email")
-    version = str(user.token_version)
-    _enqueue_confirmation(user.id, {"email": address, "version": version})
+    _enqueue_confirmation(user, address)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
-def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
+def _enqueue_confirmation(user: User, email: str) -> None:
     """Enqueue the job that emails a confirmation link, replacing the user's queued job.
 
     The job does not run before `links.get_next_send_time`.
@@ -181,10 +190,10 @@ def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.replace_queued(
             CONFIRMATION_JOB,
-            _encrypt_args(user_id=str(user_id), **args),
+            _encrypt_args(user_id=str(user.id), email=email, version=str(user.token_version)),
             organization_id=None,
-            unique_key=f"{CONFIRMATION_JOB}/{user_id}",
-            due_at=links.get_next_send_time(user_id, links.EMAIL_CONFIRMATION),
+            unique_key=f"{CONFIRMATION_JOB}/{user.id}",
+            due_at=links.get_next_send_time(user.id, links.EMAIL_CONFIRMATION),
         )
 
 
@@ -200,7 +209,7 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
     if user is None or user.disabled_at is not None or user.token_version != token_version:
         return
     if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
-        _enqueue_confirmation(user.id, {"email": email, "version": str(token_version)})
+        _enqueue_confirmation(user, email)
         return
     address_owner = user_queries.find_by_email(email)
     if address_owner is None or address_owner.id == user.id:
@@ -216,34 +225,26 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     to the old address. Raises 400 `validation_error` on `token`, 409 `conflict` if another account
     now has the address, and 403 if the account may no longer use a password.
     """
-    consumed_token = links.consume(token, links.EMAIL_CONFIRMATION)
-    user = user_queries.lock(consumed_token.user_id)
-    if user is None or user.disabled_at is not None:
-        raise errors.invalid("The account for this token is no longer available.", "token")
+    user, email = links.consume(token, links.EMAIL_CONFIRMATION)
     audit.act_as("user", user.id, user.email)
-    if consumed_token.email != user.email:
-        address_owner = user_queries.find_by_email(consumed_token.email)
+    if email != user.email:
+        address_owner = user_queries.find_by_email(email)
         if address_owner is not None and address_owner.id != user.id:
             raise users.build_address_taken_error()
         password_policy.check(user)
-        old_email, user.email = user.email, consumed_token.email
+        old_email, user.email = user.email, email
         db.session().flush()
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
-        verification.mark_verified(user)
+        mark_verified(user)
     elif user.email_verified_at is None:
-        verification.mark_verified(user)
+        mark_verified(user)
     return {"email": user.email, "email_verified": True}
 
 
-def _enqueue_encrypted(job_name: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments, so that the job contains no readable addresses."""
-    with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(job_name, _encrypt_args(**args), organization_id=None)
-
-
 def _encrypt_args(**args: str) -> dict[str, Any]:
+    """Encrypt the arguments of a job, so that the job contains no readable addresses."""
     return {"sealed": container.keyring().encrypt(orjson.dumps(args))}
 
 

@@ -6,7 +6,6 @@ owner by requesting new links repeatedly.
 """
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -31,14 +30,6 @@ _PAGES = {PASSWORD_RESET: WebPage.RESET_PASSWORD, EMAIL_CONFIRMATION: WebPage.CO
 _TEMPLATES = {PASSWORD_RESET: "reset_password", EMAIL_CONFIRMATION: "confirm_email"}
 
 emails = Emails(Path(__file__).parent / "letters")
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumedToken:
-    """The user and the email address for which a consumed token was issued."""
-
-    user_id: UUID
-    email: str
 
 
 def _hash_token(purpose: str, token: str) -> str:
@@ -108,26 +99,28 @@ def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool],
     return (MailedToken.user_id == user_id, MailedToken.purpose == purpose)
 
 
-def consume(token: str, purpose: str) -> ConsumedToken:
-    """Verify and delete a token, and return its user and email address.
+def consume(token: str, purpose: str) -> tuple[User, str]:
+    """Verify and delete a token, and return its user, who is locked, and its email address.
 
     If two concurrent requests contain the same token, only one succeeds. The user is locked first,
     as in every function that invalidates links, to prevent deadlocks. Raises 400 `validation_error`
-    on `token` if the token is unknown, used, expired or replaced.
+    on `token` if the token is unknown, used, expired or replaced, if the account is disabled, or if
+    a password reset was sent to an address that is no longer the account's address.
     """
     has_hash = MailedToken.token_hash == _hash_token(purpose, token)
     user_id = db.session().execute(select(MailedToken.user_id).where(has_hash)).scalar_one_or_none()
-    if user_id is not None:
-        user_queries.lock(user_id)
+    user = user_queries.lock(user_id) if user_id is not None else None
     statement = (
         delete(MailedToken)
         .where(has_hash, MailedToken.purpose == purpose, MailedToken.expires_at > func.now())
-        .returning(MailedToken.user_id, MailedToken.email)
+        .returning(MailedToken.email)
     )
-    row = db.session().execute(statement).first()
-    if row is None:
+    email = db.session().execute(statement).scalar_one_or_none()
+    if user is None or email is None:
         raise _build_token_error()
-    return ConsumedToken(*row)
+    if user.disabled_at is not None or (purpose == PASSWORD_RESET and email != user.email):
+        raise errors.invalid("The account for this token is no longer available.", "token")
+    return user, email
 
 
 def get_address(token: str, purpose: str) -> str:

@@ -17,6 +17,7 @@ from app.kit import db, purging, tenancy
 from app.kit.db import Checkpoint
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
+from app.kit.principal import Organization
 
 # Authentication takes one round trip: session, account, organization and membership are read
 # together.
@@ -26,8 +27,7 @@ _AUTHENTICATE = Prepared(
     """
     SELECT s.revoked_at IS NOT NULL OR s.expires_at <= now() OR u.disabled_at IS NOT NULL,
            u.token_version, u.email, u.name, s.last_seen_at < now() - interval '1 minute',
-           o.id, o.slug, o.status, o.settings, m.role, s.organization_id::text,
-           o.plan, o.plan_limits
+           s.organization_id, m.role, o.id, o.slug, o.status, o.settings, o.plan, o.plan_limits
     FROM sessions s
     JOIN users u ON u.id = s.user_id
     LEFT JOIN organizations o
@@ -57,9 +57,9 @@ class SessionState:
 
     `has_ended` is true if the session is revoked or expired, or the account is disabled.
     `last_seen_is_outdated` is true if `last_seen_at` is more than a minute old.
-    `session_organization_id` is the organization that the session is limited to, or None. The
-    fields about the named organization are None if it does not exist or the session is limited to
-    another organization; `role` is also None if the user is not a member.
+    `only_organization_id` is the organization that the session is limited to, or None.
+    `organization` is the named organization; it is None if there is no such organization or the
+    session is limited to another organization. `role` is also None if the user is not a member.
     """
 
     has_ended: bool
@@ -67,14 +67,9 @@ class SessionState:
     email: str
     name: str
     last_seen_is_outdated: bool
-    organization_id: UUID | None
-    slug: str | None
-    status: str | None
-    settings: dict[str, Any] | None
+    only_organization_id: UUID | None
     role: str | None
-    session_organization_id: str | None
-    plan: str | None
-    plan_limits: dict[str, Any] | None
+    organization: Organization | None
 
 
 def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
@@ -86,7 +81,11 @@ def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
         reason="authenticates a caller before the organization is known"
     ):
         row = _AUTHENTICATE.first(str(session_id), slug)
-    return SessionState(*row) if row is not None else None
+    if row is None:
+        return None
+    organization = Organization(*row[7:]) if row[7] is not None else None
+    values: list[Any] = [*row[:7], organization]
+    return SessionState(*values)
 
 
 def update_last_seen_at(session_id: UUID) -> None:

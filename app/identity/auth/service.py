@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.identity.auth import attempts, links, password_policy, queries
+from app.identity.auth import attempts, links, password_policy, ports, queries
 from app.identity.auth.models import Session
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import CLOSED_STATUSES
@@ -80,7 +80,7 @@ def login(
             or account.disabled_at is not None
         ):
             attempts.record_failure(subject)
-            raise password_policy.find_address_error(email) or _build_credentials_error()
+            raise ports.single_sign_on.get().find_address_error(email) or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
             user_queries.replace_password_hash(
@@ -217,9 +217,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
         organization=_get_organization(state) if slug is not None else None,
         role=Role[state.role] if state.role else None,
-        only_organization=UUID(state.session_organization_id)
-        if state.session_organization_id
-        else None,
+        only_organization=state.only_organization_id,
     )
 
 
@@ -228,18 +226,10 @@ def _get_organization(state: queries.SessionState) -> Organization:
 
     Raises the same 403 for an unknown slug as for an organization that the user is not a member of.
     """
-    if state.organization_id is None or state.role is None or state.status in CLOSED_STATUSES:
+    organization = state.organization
+    if organization is None or state.role is None or organization.status in CLOSED_STATUSES:
         raise errors.denied("You are not a member of this organization.")
-    assert state.slug is not None
-    assert state.status is not None
-    return Organization(
-        UUID(str(state.organization_id)),
-        state.slug,
-        state.status,
-        state.settings or {},
-        state.plan,
-        state.plan_limits or {},
-    )
+    return organization
 
 
 def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:

@@ -75,25 +75,26 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> dict[str,
 
 
 def close(slug: str) -> dict[str, Any]:
-    """Close an organization; its data is erased after the grace period.
+    """Close an organization, and return it; its data is erased after the grace period.
 
     Raises 404, and 409 if the organization is already closed.
     """
     organization = _lock_open_organization(slug)
     with tenancy.organization(organization.id):
         organizations.close_locked_organization(organization)
-    return render(organization)
+    return get_organization(slug)
 
 
 def reopen(slug: str) -> dict[str, Any]:
-    """Reopen an organization within its grace period; its members, keys and records are unchanged.
+    """Reopen an organization within its grace period, and return it.
 
-    Raises 404, and 409 if the organization is not closed or if its erasure has begun.
+    Its members, keys and records are unchanged. Raises 404, and 409 if the organization is not
+    closed or if its erasure has begun.
     """
     organization = errors.require_found(queries.find_by_slug(slug, lock=True))
     with tenancy.organization(organization.id):
         organizations.reopen_locked_organization(organization)
-    return render(organization)
+    return get_organization(slug)
 
 
 def reinstate(slug: str, *, revision: int | None = None) -> dict[str, Any]:

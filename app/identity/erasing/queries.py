@@ -65,17 +65,6 @@ def list_due_organizations() -> list[DueOrganization]:
     return [DueOrganization(*row) for row in db.session().execute(statement)]
 
 
-def lock_organization(organization_id: UUID) -> Organization:
-    """Lock and return an organization, so that no row that references it can be inserted."""
-    statement = (
-        select(Organization)
-        .where(Organization.id == organization_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    return db.session().execute(statement).scalar_one()
-
-
 def list_tables() -> list[Table]:
     """Return the tables from which an organization's rows are deleted, in the order of deletion.
 

@@ -7,9 +7,11 @@ an interrupted erasure can be resumed, and the counters are exact even after sev
 from datetime import timedelta
 from uuid import UUID
 
+from app.identity.audit import queries as audit_queries
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
 from app.identity.organizations import ports
+from app.identity.organizations import queries as organization_queries
 from app.kit import container, db, tenancy
 from app.kit.db import Checkpoint
 from app.kit.jobs import Retry
@@ -63,7 +65,7 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 def _begin_erasure(organization_id: UUID) -> bool:
     """Initialize the counters in `erasure` if the erasure is due, and return whether it is due."""
-    organization = queries.lock_organization(organization_id)
+    organization = organization_queries.lock(organization_id, for_erasure=True)
     if (
         organization.status != "closed"
         or organization.erase_after is None
@@ -76,12 +78,12 @@ def _begin_erasure(organization_id: UUID) -> bool:
 
 
 def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    closed_at = queries.lock_organization(organization_id).closed_at
+    closed_at = organization_queries.lock(organization_id, for_erasure=True).closed_at
     assert closed_at is not None
     while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
             erased_count = queries.erase_users(user_ids, closed_at=closed_at)
-            audit.remove_user_entries(user_ids)
+            audit_queries.remove_user_entries(user_ids)
         queries.add_to_erasure_counter(organization_id, "rows", "memberships", count=len(user_ids))
         queries.add_to_erasure_counter(organization_id, "users", count=erased_count)
         checkpoint()
@@ -95,7 +97,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"
-    erasure = queries.lock_organization(organization_id).erasure or {}
+    erasure = organization_queries.lock(organization_id, for_erasure=True).erasure or {}
     checkpoint()
     if "files" not in erasure:
         total = storage.measure(folder)
@@ -106,7 +108,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _finish_erasure(organization_id: UUID) -> None:
-    organization = queries.lock_organization(organization_id)
+    organization = organization_queries.lock(organization_id, for_erasure=True)
     if organization.status != "closed":
         return
     with tenancy.organization(organization_id):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from app.identity.auth import password_policy, verification
+from app.identity.auth import credentials, password_policy
 from app.identity.auth import queries as session_queries
 from app.identity.auth import service as auth
 from app.identity.auth.service import Client
@@ -83,7 +83,7 @@ def accept(
             raise _build_not_open_error("expired")
         _join(invitation, user, kept_session_id=response.pop("session_id", None))
     if user.email_verified_at is None:
-        verification.mark_verified(user)
+        credentials.mark_verified(user)
     only_id = response.pop("only_organization_id", None)
     user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
     return {**response, "organizations": user_organizations}

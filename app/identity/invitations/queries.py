@@ -21,7 +21,7 @@ _STATUS = case(
     (Invitation.revoked_at.is_not(None), "revoked"),
     (Invitation.expires_at <= func.now(), "expired"),
     else_="open",
-).label("status")
+)
 # These conditions use the partial indexes; a condition on `_STATUS` could use no index.
 _CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "open": (*_PENDING, Invitation.expires_at > func.now()),
@@ -29,28 +29,6 @@ _CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "accepted": (Invitation.accepted_at.is_not(None),),
     "revoked": (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_not(None)),
 }
-_INVITATIONS = select(
-    Invitation.id,
-    Invitation.email,
-    Invitation.role,
-    Invitation.team_ids,
-    _STATUS,
-    Invitation.expires_at,
-    build_person(User).label("invited_by"),
-    Invitation.created_at,
-    Invitation.updated_at,
-).outerjoin(User, User.id == Invitation.invited_by)
-_SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
-
-
-def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the organization's invitations that match the filters.
-
-    `filters` must contain `status`, and may contain `created_after` and `created_before`.
-    """
-    period = within(Invitation.created_at, *get_created_bounds(filters))
-    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]], *period)
-    return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
 
 
 class InvitationDetails(NamedTuple):
@@ -70,6 +48,23 @@ class InvitationDetails(NamedTuple):
     updated_at: datetime
 
 
+_COLUMNS = db.build_columns(
+    InvitationDetails._fields, Invitation, status=_STATUS, invited_by=build_person(User)
+)
+_INVITATIONS = select(*_COLUMNS).outerjoin(User, User.id == Invitation.invited_by)
+_SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
+
+
+def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
+    """Return a page of the organization's invitations that match the filters.
+
+    `filters` must contain `status`, and may contain `created_after` and `created_before`.
+    """
+    period = within(Invitation.created_at, *get_created_bounds(filters))
+    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]], *period)
+    return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
+
+
 def get(invitation_id: UUID) -> InvitationDetails | None:
     """Return the invitation with this id, or None if there is no such invitation."""
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
@@ -82,20 +77,11 @@ def upsert(values: dict[str, Any]) -> UUID:
 
     A pending invitation is neither accepted nor revoked; it may have expired.
     """
-    replaced_columns = (
-        "email",
-        "role",
-        "team_ids",
-        "token_hash",
-        "expires_at",
-        "invited_by",
-        "updated_at",
-    )
     insertion = insert(Invitation).values(**values)
     statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
         index_where=and_(*_PENDING),
-        set_={name: insertion.excluded[name] for name in replaced_columns},
+        set_={name: insertion.excluded[name] for name in values},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
 
@@ -206,8 +192,8 @@ def lock_open_invitation(token_hash: str) -> bool:
 
     A concurrent request waits for the lock, and then finds the invitation accepted.
     """
-    conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
-    statement = select(Invitation.id).where(*conditions, *_PENDING).with_for_update()
+    conditions = (Invitation.token_hash == token_hash, *_CONDITIONS["open"])
+    statement = select(Invitation.id).where(*conditions).with_for_update()
     return db.session().execute(statement).first() is not None
 
 

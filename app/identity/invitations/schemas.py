@@ -15,7 +15,6 @@ from app.kit.api.fields import (
 )
 from app.kit.permissions import Role
 
-ROLES = [role.name for role in Role]
 STATUSES = ("open", "expired", "accepted", "revoked")
 MAX_TEAMS = 100
 
@@ -29,7 +28,7 @@ class Invitation(Response):
 
     id = Uuid()
     email = Str()
-    role = Str(validate=OneOf(ROLES))
+    role = Str(validate=OneOf(Role.__members__))
     team_ids = List(Uuid())
     status = Str(validate=OneOf(STATUSES))
     expires_at = UtcDateTime()
@@ -48,7 +47,7 @@ class CreateInvitation(Schema):
     """Request body to create an invitation; the role must not be above the caller's role."""
 
     email = Str(required=True, max_length=320)
-    role = Str(required=True, validate=OneOf(ROLES))
+    role = Str(required=True, validate=OneOf(Role.__members__))
     team_ids = List(Uuid(), max_items=MAX_TEAMS)
 
 

@@ -74,14 +74,11 @@ def lock_eligible_team_members(team_id: UUID, role: Role) -> list[UUID]:
     work if no team member can do it.
     """
     # Memberships are locked before team members, in the same order as when a member is removed.
-    eligible_ids = lock_eligible_members(_list_team_member_ids(team_id), role)
+    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
+    member_ids = db.session().scalars(_LIST_TEAM_MEMBERS, values)
+    eligible_ids = lock_eligible_members(member_ids, role)
     params = {**_build_params(eligible_ids), "team_id": team_id}
     return list(db.session().scalars(_LOCK_TEAM_MEMBERS, params))
-
-
-def _list_team_member_ids(team_id: UUID) -> Iterable[UUID]:
-    values = {"org": tenancy.current_organization_id(), "team_id": team_id}
-    return db.session().scalars(_LIST_TEAM_MEMBERS, values)
 
 
 def _build_params(user_ids: Iterable[UUID]) -> dict[str, object]:

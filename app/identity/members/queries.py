@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
-    JSON,
     ColumnElement,
     Text,
     and_,
@@ -15,14 +14,13 @@ from sqlalchemy import (
     delete,
     exists,
     func,
-    literal,
     or_,
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.identity.organizations.models import Membership
+from app.identity.teams import queries as team_queries
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
@@ -45,14 +43,8 @@ MEMBERS = Source(
 
 _TEAM_ARRAY = (
     select(
-        func.coalesce(
-            func.json_agg(
-                aggregate_order_by(
-                    func.json_build_object("id", Team.id, "name", Team.name), Team.name, Team.id
-                )
-            ),
-            cast(literal("[]"), JSON),
-            type_=JSON(),
+        team_queries.build_json_array(
+            func.json_build_object("id", Team.id, "name", Team.name), Team.name, Team.id
         )
     )
     .select_from(TeamMember)
@@ -198,8 +190,7 @@ def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )
-    teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    return list(db.session().scalars(teams.order_by(TeamMember.team_id)))
+    return team_queries.list_team_ids(user_id)
 
 
 def remove(user_id: UUID) -> None:

@@ -4,8 +4,6 @@ from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import Int, List, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 from app.kit.permissions import Role
 
-ROLES = [role.name for role in Role]
-
 
 class MemberUser(UserSummary):
     """The user account of a member."""
@@ -23,7 +21,7 @@ class Member(Response):
 
     id = Uuid()
     user = Nested(MemberUser)
-    role = Str(validate=OneOf(ROLES))
+    role = Str(validate=OneOf(Role.__members__))
     teams = List(Nested(MemberTeam))
     joined_at = UtcDateTime()
     created_at = UtcDateTime()
@@ -34,7 +32,7 @@ class Member(Response):
 class MemberFilters(Schema):
     """Query parameters that filter a list of members."""
 
-    role = Str(validate=OneOf(ROLES))
+    role = Str(validate=OneOf(Role.__members__))
     q = Str(min_length=1, max_length=200, description="Part of a name or email address.")
     team_id = Uuid()
     created_after = UtcDateTime(description="Only members who joined at or after this time.")
@@ -44,7 +42,7 @@ class MemberFilters(Schema):
 class UpdateMember(Schema):
     """Request body to change the role of a member."""
 
-    role = Str(required=True, validate=OneOf(ROLES))
+    role = Str(required=True, validate=OneOf(Role.__members__))
     revision = Int()
 
 

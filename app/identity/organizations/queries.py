@@ -121,16 +121,17 @@ def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[
     return [(row[0], row[1]) for row in db.session().execute(statement)]
 
 
-def lock(organization_id: UUID) -> Organization:
+def lock(organization_id: UUID, *, for_erasure: bool = False) -> Organization:
     """Lock an organization's row until the transaction ends, and return the organization.
 
     Every change to an organization takes this lock. Role changes and removals of members through
-    the API take the lock, too, so that concurrent requests cannot remove the last owner.
+    the API take the lock, too, so that concurrent requests cannot remove the last owner. With
+    `for_erasure`, no row that references the organization can be inserted.
     """
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
-        .with_for_update(key_share=True)
+        .with_for_update(key_share=not for_erasure)
         .execution_options(populate_existing=True)
     )
     return db.session().execute(statement).scalar_one()

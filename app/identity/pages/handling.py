@@ -53,6 +53,8 @@ def show(page: FormPage) -> Response:
 def submit(page: FormPage) -> Response:
     """Handle POST requests: perform the action, or show the form again with the problems."""
     g.operation = f"submit_{page.name}"
+    if page.one_click and "token" in request.args:
+        return _submit_link(page, request.args["token"])
     try:
         _check_site()
         form, _ = requests.read_form_body(page.form(), _MAX_FORM_BYTES)
@@ -71,12 +73,8 @@ def submit(page: FormPage) -> Response:
     return rendering.render(view, language, _BAD_REQUEST)
 
 
-def submit_link(page: FormPage, token: str) -> Response:
-    """Handle POST requests to the link in an email: perform the action without a form.
-
-    Mail programs send this request (RFC 8058). The request body is read but ignored.
-    """
-    g.operation = f"submit_{page.name}"
+def _submit_link(page: FormPage, token: str) -> Response:
+    """Perform the action without a form. The request body is read but ignored."""
     language = rendering.choose_language(request.args.get("lang", ""))
     try:
         requests.read_body(_MAX_FORM_BYTES)

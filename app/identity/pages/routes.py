@@ -7,8 +7,8 @@ from functools import partial
 
 from flask import Blueprint
 
-from app.identity.pages import handling, opening, unsubscribe_page
-from app.identity.pages.token_pages import FORM_PAGES
+from app.identity.pages import handling, opening
+from app.identity.pages.token_pages import FORM_PAGES, UNSUBSCRIBE
 from app.kit.links import WebPage
 
 blueprint = Blueprint(
@@ -19,7 +19,7 @@ blueprint = Blueprint(
 )
 
 
-for _page in FORM_PAGES:
+for _page in (*FORM_PAGES, UNSUBSCRIBE):
     for _method, _handle in (("GET", handling.show), ("POST", handling.submit)):
         blueprint.add_url_rule(
             str(_page.page),
@@ -27,15 +27,6 @@ for _page in FORM_PAGES:
             partial(_handle, _page),
             methods=[_method],
         )
-blueprint.add_url_rule(
-    str(WebPage.UNSUBSCRIBE),
-    "show_unsubscribe",
-    partial(handling.show, unsubscribe_page.UNSUBSCRIBE),
-    methods=["GET"],
-)
-blueprint.add_url_rule(
-    str(WebPage.UNSUBSCRIBE), "submit_unsubscribe", unsubscribe_page.submit, methods=["POST"]
-)
 blueprint.add_url_rule(
     f"{WebPage.OPEN}/<slug>/<path:resource>", "show_open", opening.show, methods=["GET"]
 )

@@ -13,10 +13,10 @@ from app.identity.auth.routes import read_client
 from app.identity.invitations import accepting as invitations
 from app.identity.invitations.schemas import AcceptInvitation
 from app.identity.pages.problems import Problem
-from app.identity.pages.rendering import Input
+from app.identity.pages.rendering import PHRASES, Input
 from app.identity.sso import cookies, flows
 from app.identity.sso import service as sso
-from app.identity.users import passwords
+from app.identity.users import passwords, unsubscribing
 from app.kit import locales
 from app.kit.api import requests
 from app.kit.api.fields import Schema, Str
@@ -31,6 +31,8 @@ Context = dict[str, Any]
 Form = dict[str, Any]
 """The fields of a submitted form."""
 _MAX_TOKEN_LENGTH = 200
+_MAX_UNSUBSCRIBE_TOKEN_LENGTH = 400
+"""The maximum length of a token that contains the names of all notification types."""
 _MAX_TEXT_LENGTH = 2000
 
 
@@ -71,7 +73,8 @@ class FormPage:
     returns the problems with a submitted form, before the rate limit counts the request. `perform`
     performs the action, and `done_status` is the status code of the response. `phrases` maps error
     codes to problems that replace the default problems. `new_link_page` is the page where users can
-    request a new link.
+    request a new link. If `one_click` is true, a POST request to the emailed link performs the
+    action without a form. Mail programs send this request (RFC 8058).
     """
 
     name: str
@@ -87,6 +90,7 @@ class FormPage:
     phrases: Mapping[str, Problem] = field(default_factory=dict)
     new_link_page: WebPage | None = None
     done_status: int = 200
+    one_click: bool = False
 
 
 def _check_new_password(form: Form) -> list[Problem]:
@@ -252,6 +256,34 @@ CONFIRM_SIGN_ON = FormPage(
     read=lambda token, _language: flows.get_confirmation(token, browser_secret=cookies.read()),
     perform=_confirm_sign_on,
     phrases={"invalid_credentials": Problem("link_invalid")},
+)
+
+
+class UnsubscribeForm(TokenForm):
+    """The token from the link, which contains the notification types."""
+
+    token = Str(load_default="", max_length=_MAX_UNSUBSCRIBE_TOKEN_LENGTH)
+
+
+def _read_unsubscription(token: str, language: str) -> Context:
+    unsubscription = unsubscribing.read_token(token)
+    labels = (_get_type_label(name, language) for name in unsubscription.notification_types)
+    return {"email": unsubscribing.get_address(unsubscription), "kinds": ", ".join(labels)}
+
+
+def _get_type_label(notification_type: str, language: str) -> str:
+    return "".join(part.text for part in PHRASES.find(f"kinds.{notification_type}", language))
+
+
+UNSUBSCRIBE = FormPage(
+    name="unsubscribe",
+    page=WebPage.UNSUBSCRIBE,
+    operation="update_notification_preferences",
+    records="users",
+    read=_read_unsubscription,
+    perform=lambda form, _context: unsubscribing.unsubscribe(form["token"]),
+    form=UnsubscribeForm,
+    one_click=True,
 )
 
 TOKEN_PAGES = (RESET_PASSWORD, CONFIRM_EMAIL, ACCEPT_INVITATION, CONFIRM_SIGN_ON)

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from limits import RateLimitItemPerSecond
 
-from app.identity.auth import verification
 from app.identity.organizations.models import Organization
 from app.identity.sso import links, queries
 from app.identity.sso.models import Flow, Identity
@@ -71,9 +70,6 @@ def unlink_identities(user_id: UUID, *, kept_id: UUID | None = None) -> None:
     db.session().flush()
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         queries.delete_identities(user_id, kept_id=kept_id)
-
-
-verification.register(unlink_identities)
 
 
 def find_or_create(identity: ExternalIdentity) -> AccountMatch:

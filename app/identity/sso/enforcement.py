@@ -5,7 +5,6 @@ The organization's owners can still use their passwords.
 
 from collections.abc import Iterable
 
-from app.identity.auth import password_policy
 from app.identity.organizations.models import Organization
 from app.identity.sso import accounts, queries
 from app.identity.sso.models import Configuration
@@ -27,37 +26,29 @@ def _build_password_error() -> ApiError:
     )
 
 
-class SingleSignOnPasswordPolicy:
-    """Forbids passwords where single sign-on is enforced.
+def find_address_error(email: str) -> ApiError | None:
+    """Return an error if single sign-on is enforced for the domain of an address, or None."""
+    return _build_password_error() if _find_enforcing_organization(email) is not None else None
 
-    Implements `auth.password_policy.PasswordPolicy`.
+
+def find_account_error(user: User) -> ApiError | None:
+    """Return an error if single sign-on is enforced for the domain of the account's address.
+
+    Returns None for owners of the organization that enforces single sign-on: owners can still sign
+    in with a password, in case single sign-on fails.
     """
-
-    def find_address_error(self, email: str) -> ApiError | None:
-        """Return an error if single sign-on is enforced for the domain of an address, or None."""
-        return _build_password_error() if _find_enforcing_organization(email) is not None else None
-
-    def find_account_error(self, user: User) -> ApiError | None:
-        """Return an error if single sign-on is enforced for the domain of the account's address.
-
-        Returns None for owners of the organization that enforces single sign-on: owners can still
-        sign in with a password, in case single sign-on fails.
-        """
-        organization = _find_enforcing_organization(user.email)
-        if organization is None:
-            return None
-        with tenancy.organization(organization.id):
-            membership = queries.lock_membership(user.id)
-        is_owner = membership is not None and membership.role == "owner"
-        return None if is_owner else _build_password_error()
+    organization = _find_enforcing_organization(user.email)
+    if organization is None:
+        return None
+    with tenancy.organization(organization.id):
+        membership = queries.lock_membership(user.id)
+    is_owner = membership is not None and membership.role == "owner"
+    return None if is_owner else _build_password_error()
 
 
 def _find_enforcing_organization(email: str) -> Organization | None:
     with tenancy.across_organizations(reason="finds the organization that owns the domain"):
         return queries.find_enforcing_organization(accounts.parse_domain(email))
-
-
-password_policy.register(SingleSignOnPasswordPolicy())
 
 
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:

@@ -4,8 +4,6 @@ Each flow has its own secrets. Only the browser or application that began the fl
 and only once. The application exchanges the code for the login response.
 """
 
-import base64
-import hashlib
 import hmac
 import re
 import secrets
@@ -13,6 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from sqlalchemy import ColumnElement, func, or_, update
 
 from app.identity.sso import queries
@@ -45,18 +44,12 @@ def matches_challenge(verifier: str | None, challenge: str) -> bool:
     """Return whether a code verifier matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
-    return hmac.compare_digest(build_s256_challenge(verifier), challenge)
+    return hmac.compare_digest(create_s256_code_challenge(verifier), challenge)
 
 
 def is_s256_challenge(text: str) -> bool:
     """Return whether `text` is a well-formed S256 challenge."""
     return _S256.fullmatch(text) is not None
-
-
-def build_s256_challenge(verifier: str) -> str:
-    """Build the S256 challenge for a code verifier (RFC 7636, section 4.2)."""
-    digest = hashlib.sha256(verifier.encode("ascii")).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def begin(

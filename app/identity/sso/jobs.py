@@ -2,7 +2,7 @@
 
 from app.identity.organizations.emitted_events import MEMBER_REMOVED, MEMBER_ROLE_CHANGED
 from app.identity.sso import domains, enforcement, keys, queries
-from app.identity.sso.providers import PROTOCOLS
+from app.identity.sso.service import PROTOCOLS
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.jobs import Job, handler, periodic

@@ -132,7 +132,7 @@ def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, 
     target_ids = {
         UUID(e["team_id"]) for e in find_matching_entries(configuration, groups) if e["team_id"]
     }
-    current_ids = {team["id"] for team in teams.list_by_user([user_id]).get(user_id, ())}
+    current_ids = set(teams.list_team_ids(user_id))
     teams.join(user_id, target_ids - current_ids)
     for team_id in sorted((mapped_ids - target_ids) & current_ids):
         teams.remove_member(team_id, user_id)

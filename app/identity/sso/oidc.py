@@ -11,13 +11,12 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from authlib.common.urls import add_params_to_uri
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
 from app.identity.sso import flows, id_tokens, keys, links
-from app.identity.sso.claims import build_identity
 from app.identity.sso.fetching import RequestRejected, UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import (
-    PROTOCOLS,
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
@@ -34,54 +33,48 @@ _WELL_KNOWN = "/.well-known/openid-configuration"
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 
 
-class OpenIdConnect:
-    """Implements `providers.SignOnProtocol` for OpenID Connect."""
+def check(settings: Mapping[str, Any]) -> ProviderCheck:
+    """Check the provider by fetching and validating its discovery document and its keys.
 
-    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Check the provider by fetching and validating its discovery document and its keys.
-
-        Raises 400 for `oidc.issuer` if either cannot be fetched or is invalid.
-        """
-        issuer = settings["issuer"]
-        try:
-            _check_issuer(issuer)
-            document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
-            provider_data = _parse_discovery(issuer, document)
-            key_set = keys.parse_key_set(fetch_object("GET", provider_data["jwks_uri"]))
-        except (UnusableResponse, EgressRefused) as failure:
-            message = f"The provider's metadata cannot be used: {failure}."
-            raise errors.invalid(message, "oidc.issuer") from None
-        return ProviderCheck(issuer, provider_data, key_set)
-
-    def build_authorization_url(
-        self, configuration: Configuration, slug: str, new_flow: NewFlow
-    ) -> str:
-        """Build the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
-        parameters = {
-            "response_type": "code",
-            "client_id": configuration.settings["client_id"],
-            "redirect_uri": links.build_oidc_redirect_uri(slug),
-            "scope": " ".join(configuration.settings["scopes"]),
-            "state": new_flow.state,
-            "nonce": new_flow.flow.nonce,
-            "code_challenge": flows.build_s256_challenge(new_flow.code_verifier),
-            "code_challenge_method": "S256",
-        }
-        if new_flow.hint is not None:
-            parameters["login_hint"] = new_flow.hint
-        endpoint = configuration.provider["authorization_endpoint"]
-        return str(add_params_to_uri(endpoint, list(parameters.items())))
-
-    def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """Return the settings, and the redirect URI to register with the provider."""
-        return {
-            **configuration.settings,
-            "has_client_secret": configuration.client_secret is not None,
-            "redirect_uri": links.build_oidc_redirect_uri(slug),
-        }
+    Raises 400 for `oidc.issuer` if either cannot be fetched or is invalid.
+    """
+    issuer = settings["issuer"]
+    try:
+        _check_issuer(issuer)
+        document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
+        provider_data = _parse_discovery(issuer, document)
+        key_set = keys.parse_key_set(fetch_object("GET", provider_data["jwks_uri"]))
+    except (UnusableResponse, EgressRefused) as failure:
+        message = f"The provider's metadata cannot be used: {failure}."
+        raise errors.invalid(message, "oidc.issuer") from None
+    return ProviderCheck(issuer, provider_data, key_set)
 
 
-PROTOCOLS["oidc"] = OpenIdConnect()
+def build_authorization_url(configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
+    """Build the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
+    parameters = {
+        "response_type": "code",
+        "client_id": configuration.settings["client_id"],
+        "redirect_uri": links.build_oidc_redirect_uri(slug),
+        "scope": " ".join(configuration.settings["scopes"]),
+        "state": new_flow.state,
+        "nonce": new_flow.flow.nonce,
+        "code_challenge": create_s256_code_challenge(new_flow.code_verifier),
+        "code_challenge_method": "S256",
+    }
+    if new_flow.hint is not None:
+        parameters["login_hint"] = new_flow.hint
+    endpoint = configuration.provider["authorization_endpoint"]
+    return str(add_params_to_uri(endpoint, list(parameters.items())))
+
+
+def describe(configuration: Configuration, slug: str) -> dict[str, Any]:
+    """Return the settings, and the redirect URI to register with the provider."""
+    return {
+        **configuration.settings,
+        "has_client_secret": configuration.client_secret is not None,
+        "redirect_uri": links.build_oidc_redirect_uri(slug),
+    }
 
 
 def _check_issuer(issuer: str) -> None:
@@ -176,7 +169,8 @@ def read_identity(
         claims = id_tokens.verify(
             tokens.get("id_token"), configuration, flow, access_token=access_token
         )
-        return build_identity(configuration, _complete_claims(configuration, claims, access_token))
+        completed_claims = _complete_claims(configuration, claims, access_token)
+        return id_tokens.build_identity(configuration, completed_claims)
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
         raise build_refusal_error(str(refusal)) from None

@@ -1,9 +1,9 @@
-"""The interface between single sign-on and its protocols, and the registry of protocols.
+"""The interface between single sign-on and its protocols.
 
-Each protocol implements `SignOnProtocol`: `check` validates a provider when it is configured, and
-`build_authorization_url` builds the URL to which the browser is sent. The provider's response is
-received by a separate route for each protocol. The route calls `callbacks.complete_sign_in` with a
-function that converts the response to an `ExternalIdentity`.
+The module of each protocol implements `SignOnProtocol`: `check` validates a provider when it is
+configured, and `build_authorization_url` builds the URL to which the browser is sent. The
+provider's response is received by a separate route for each protocol. The route calls
+`callbacks.complete_sign_in` with a function that converts the response to an `ExternalIdentity`.
 """
 
 from collections.abc import Mapping
@@ -64,9 +64,9 @@ class NewFlow:
 
 
 class SignOnProtocol(Protocol):
-    """The interface of the protocols, OpenID Connect and SAML.
+    """The interface of the modules `oidc` and `saml_provider`.
 
-    Methods raise `ApiError` if the provider's settings or metadata are invalid.
+    The functions raise `ApiError` if the provider's settings or metadata are invalid.
     """
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
@@ -96,7 +96,3 @@ def build_refusal_error(reason: str) -> ApiError:
     """Build the 401 error for a provider's response that is not valid."""
     message = f"The identity provider's response was refused: {reason}."
     return ApiError("invalid_credentials", message)
-
-
-PROTOCOLS: dict[str, SignOnProtocol] = {}
-"""Maps `oidc` and `saml` to implementations. Each protocol's module adds its entry on import."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
@@ -72,7 +72,7 @@ def get_available_configuration(
     )
     if lock:
         statement = statement.with_for_update(of=Configuration)
-    return _find_organization_and_configuration(statement)
+    return db.session().execute(statement).first()
 
 
 def is_verified_by_another_organization(domain: str, organization_id: UUID) -> bool:
@@ -108,12 +108,10 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     Returns None if there is no such organization or its single sign-on is not available. Call this
     function within `tenancy.across_organizations`.
     """
-    in_organization = Domain.organization_id == Organization.id
-    return _find_organization_and_configuration(
-        _AVAILABLE.join(Domain, in_organization).where(
-            Domain.domain == domain, Domain.verified_at.is_not(None)
-        )
+    statement = _AVAILABLE.join(Domain, Domain.organization_id == Organization.id).where(
+        Domain.domain == domain, Domain.verified_at.is_not(None)
     )
+    return db.session().execute(statement).first()
 
 
 def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
@@ -122,14 +120,7 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
     Returns None if there is no such organization or its single sign-on is not available. Call this
     function within `tenancy.across_organizations`.
     """
-    return _find_organization_and_configuration(_AVAILABLE.where(Organization.slug == slug))
-
-
-def _find_organization_and_configuration(
-    statement: Select[Organization, Configuration],
-) -> tuple[Organization, Configuration] | None:
-    row = db.session().execute(statement).first()
-    return (row[0], row[1]) if row is not None else None
+    return db.session().execute(_AVAILABLE.where(Organization.slug == slug)).first()
 
 
 class Confirmation(NamedTuple):

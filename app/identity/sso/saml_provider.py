@@ -9,14 +9,16 @@ import binascii
 import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
+
+from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.organizations import slugs
 from app.identity.sso import callbacks, flows, links, queries
 from app.identity.sso.fetching import UnusableResponse, fetch
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import (
-    PROTOCOLS,
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
@@ -77,58 +79,52 @@ def build_metadata(slug: str) -> Download:
     )
 
 
-class Saml:
-    """Implements `providers.SignOnProtocol` for SAML 2.0."""
+def check(settings: Mapping[str, Any]) -> ProviderCheck:
+    """Check the provider by parsing its metadata, from the settings or from its URL.
 
-    def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Check the provider by parsing its metadata, from the settings or from its URL.
-
-        Raises 400 for the invalid setting.
-        """
-        if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
-            message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
-            raise errors.invalid(message, "saml.name_id_format")
-        url, xml = settings["metadata_url"], settings["metadata_xml"]
-        if (url is None) == (xml is None):
-            message = "Send either metadata_url or metadata_xml."
-            raise errors.invalid(message, "saml.metadata_url")
-        if url is None:
-            provider = _read_metadata(xml.encode(), "saml.metadata_xml")
-        else:
-            provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
-        provider_data = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
-        # The anchor depends on the certificates even if the metadata comes from a URL: whoever
-        # controls the URL could change the keys and sign in as an owner.
-        keys = " ".join(sorted(provider.certificates))
-        return ProviderCheck(
-            provider.entity_id, provider_data, anchor=hashlib.sha256(keys.encode()).hexdigest()
-        )
-
-    def build_authorization_url(
-        self, configuration: Configuration, slug: str, new_flow: NewFlow
-    ) -> str:
-        """Build the provider's sign-on URL with an AuthnRequest in its query."""
-        sso_url = configuration.provider["sso_url"]
-        authn_request = request.build_authn_request(
-            request_id=new_flow.flow.request_id,
-            sso_url=sso_url,
-            issuer=get_entity_id(slug),
-            acs_url=get_acs_url(slug),
-            name_id_format=configuration.settings["name_id_format"],
-            now=db.utc_now(),
-        )
-        return request.build_redirect_url(sso_url, authn_request, new_flow.state)
-
-    def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """Return the settings, and the values to register with the provider."""
-        return {
-            **configuration.settings,
-            "entity_id": get_entity_id(slug),
-            "acs_url": get_acs_url(slug),
-        }
+    Raises 400 for the invalid setting.
+    """
+    if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
+        message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
+        raise errors.invalid(message, "saml.name_id_format")
+    url, xml = settings["metadata_url"], settings["metadata_xml"]
+    if (url is None) == (xml is None):
+        message = "Send either metadata_url or metadata_xml."
+        raise errors.invalid(message, "saml.metadata_url")
+    if url is None:
+        provider = _read_metadata(xml.encode(), "saml.metadata_xml")
+    else:
+        provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
+    provider_data = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
+    # The anchor depends on the certificates even if the metadata comes from a URL: whoever
+    # controls the URL could change the keys and sign in as an owner.
+    keys = " ".join(sorted(provider.certificates))
+    return ProviderCheck(
+        provider.entity_id, provider_data, anchor=hashlib.sha256(keys.encode()).hexdigest()
+    )
 
 
-PROTOCOLS["saml"] = Saml()
+def build_authorization_url(configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
+    """Build the provider's sign-on URL with an AuthnRequest in its query."""
+    sso_url = configuration.provider["sso_url"]
+    authn_request = request.build_authn_request(
+        request_id=new_flow.flow.request_id,
+        sso_url=sso_url,
+        issuer=get_entity_id(slug),
+        acs_url=get_acs_url(slug),
+        name_id_format=configuration.settings["name_id_format"],
+        now=db.utc_now(),
+    )
+    return request.build_redirect_url(sso_url, authn_request, new_flow.state)
+
+
+def describe(configuration: Configuration, slug: str) -> dict[str, Any]:
+    """Return the settings, and the values to register with the provider."""
+    return {
+        **configuration.settings,
+        "entity_id": get_entity_id(slug),
+        "acs_url": get_acs_url(slug),
+    }
 
 
 def _fetch_metadata(url: str) -> bytes:
@@ -148,63 +144,60 @@ def _read_metadata(document: bytes, field: str) -> metadata.ProviderMetadata:
         raise errors.invalid(message, field) from None
 
 
-class PostedResponse:
-    """A provider's response as it was posted, before it is verified.
+def _parse_response(encoded: str) -> etree._Element:
+    """Decode and parse the value of the form's SAMLResponse field (saml-bindings 3.5.4).
 
-    `encoded` is the value of the form's SAMLResponse field (saml-bindings 3.5.4). Raises 422 if the
-    value contains no SAML response.
+    Raises 422 if the value contains no SAML response.
     """
+    try:
+        # Some providers insert line breaks, as in MIME.
+        return response.parse(base64.b64decode("".join(encoded.split()), validate=True))
+    except (ValueError, binascii.Error):
+        raise errors.unprocessable("SAMLResponse", "The value is not valid base64.") from None
+    except InvalidDocument as failure:
+        raise errors.unprocessable("SAMLResponse", str(failure)) from None
 
-    def __init__(self, encoded: str) -> None:
-        try:
-            # Some providers insert line breaks, as in MIME.
-            document = base64.b64decode("".join(encoded.split()), validate=True)
-            self._tree = response.parse(document)
-        except (ValueError, binascii.Error):
-            raise errors.unprocessable("SAMLResponse", "The value is not valid base64.") from None
-        except InvalidDocument as failure:
-            raise errors.unprocessable("SAMLResponse", str(failure)) from None
 
-    def read_identity(
-        self, configuration: Configuration, flow: Flow, slug: str
-    ) -> ExternalIdentity:
-        """Verify the response and return its identity (see `callbacks.IdentityReader`).
+def _read_identity(
+    tree: etree._Element, configuration: Configuration, flow: Flow, slug: str
+) -> ExternalIdentity:
+    """Verify a parsed response and return its identity (see `callbacks.IdentityReader`).
 
-        Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
-        `permission_denied` if the provider refused the sign-in.
-        """
-        expected = ExpectedValues(
-            issuer=flow.issuer,
-            certificates=metadata.load_certificates(configuration.provider["certificates"]),
-            audience=get_entity_id(slug),
-            acs_url=get_acs_url(slug),
-            request_id=flow.request_id,
-            requested_at=flow.created_at,
-            now=db.utc_now(),
-            name_id_format=configuration.settings["name_id_format"],
-        )
-        try:
-            asserted_identity = response.verify(self._tree, expected)
-        except SignInDeclined as refusal:
-            message = f"The identity provider refused the sign-in: {refusal}."
-            raise errors.denied(message) from None
-        except ResponseRefused as refusal:
-            raise _log_refusal(flow, str(refusal)) from None
-        expires_at = min(asserted_identity.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
-        assertion_hash = flows.fingerprint(
-            "assertion", f"{asserted_identity.issuer} {asserted_identity.assertion_id}"
-        )
-        if not queries.record_assertion(assertion_hash, expires_at):
-            raise _log_refusal(flow, "it was used before")
-        return ExternalIdentity(
-            issuer=asserted_identity.issuer,
-            subject=asserted_identity.subject,
-            email=asserted_identity.email,
-            # SAML has no claim like `email_verified`: a provider vouches for the whole assertion.
-            email_verified=True,
-            name=asserted_identity.name,
-            groups=asserted_identity.groups,
-        )
+    Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
+    `permission_denied` if the provider refused the sign-in.
+    """
+    expected = ExpectedValues(
+        issuer=flow.issuer,
+        certificates=metadata.load_certificates(configuration.provider["certificates"]),
+        audience=get_entity_id(slug),
+        acs_url=get_acs_url(slug),
+        request_id=flow.request_id,
+        requested_at=flow.created_at,
+        now=db.utc_now(),
+        name_id_format=configuration.settings["name_id_format"],
+    )
+    try:
+        asserted_identity = response.verify(tree, expected)
+    except SignInDeclined as refusal:
+        message = f"The identity provider refused the sign-in: {refusal}."
+        raise errors.denied(message) from None
+    except ResponseRefused as refusal:
+        raise _log_refusal(flow, str(refusal)) from None
+    expires_at = min(asserted_identity.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
+    assertion_hash = flows.fingerprint(
+        "assertion", f"{asserted_identity.issuer} {asserted_identity.assertion_id}"
+    )
+    if not queries.record_assertion(assertion_hash, expires_at):
+        raise _log_refusal(flow, "it was used before")
+    return ExternalIdentity(
+        issuer=asserted_identity.issuer,
+        subject=asserted_identity.subject,
+        email=asserted_identity.email,
+        # SAML has no claim like `email_verified`: a provider vouches for the whole assertion.
+        email_verified=True,
+        name=asserted_identity.name,
+        groups=asserted_identity.groups,
+    )
 
 
 def complete_sign_in(
@@ -215,13 +208,13 @@ def complete_sign_in(
     Raises 400 for `RelayState` if the sign-in flow is unknown, used, expired or bound to another
     browser. Responses that this service did not request are therefore rejected.
     """
-    posted_response = PostedResponse(form["SAMLResponse"])
+    tree = _parse_response(form["SAMLResponse"])
     try:
         return callbacks.complete_sign_in(
             "saml",
             state=form["RelayState"],
             browser_secret=browser_secret,
-            read_identity=posted_response.read_identity,
+            read_identity=partial(_read_identity, tree),
             slug=slug,
         )
     except ApiError as refusal:

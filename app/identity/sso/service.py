@@ -1,6 +1,6 @@
 """Service that configures single sign-on, starts sign-ins, and exchanges codes for sessions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,17 +14,21 @@ from app.identity.sso import (
     flows,
     keys,
     links,
+    oidc,
     queries,
+    saml_provider,
     sign_in,
 )
 from app.identity.sso.models import Code, Configuration, Domain
-from app.identity.sso.providers import PROTOCOLS, NewFlow, ProviderCheck
+from app.identity.sso.providers import NewFlow, ProviderCheck, SignOnProtocol
 from app.identity.teams import service as teams
 from app.identity.users.models import User
 from app.kit import audit, container, db, errors, outbound_slots, tenancy
 from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, require_role
 from app.kit.principal import Caller
+
+PROTOCOLS: Mapping[str, SignOnProtocol] = {"oidc": oidc, "saml": saml_provider}
 
 
 def get(slug: str) -> dict[str, Any]:
@@ -119,8 +123,7 @@ def _select_settings(
         if settings is not None and name != protocol:
             raise errors.invalid(f"These settings are not allowed if `kind` is {protocol}.", name)
     selected_settings = settings_by_protocol[protocol]
-    if selected_settings is None or protocol not in PROTOCOLS:
-        raise errors.invalid("This protocol is not available.", "kind")
+    assert selected_settings is not None
     if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
         raise errors.invalid("The scope `openid` is required.", "oidc.scopes")
     return selected_settings

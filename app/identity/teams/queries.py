@@ -1,14 +1,13 @@
 """SQL queries for teams and team members; for parents and children of teams, see `tree`."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
-    Row,
-    Select,
+    ColumnElement,
     Text,
     Uuid,
     any_,
@@ -30,8 +29,8 @@ from app.identity.users.models import User
 from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
-from app.kit.pagination import Page, PageRequest, paginate, within
-from app.kit.periods import PERIOD_FILTERS, get_created_bounds
+from app.kit.pagination import Page, PageRequest, paginate
+from app.kit.periods import PERIOD_FILTERS, build_filter_conditions, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 from app.kit.tenancy import build_join
 
@@ -47,18 +46,25 @@ TEAMS = Source(
 """The counters for lists of teams; `root` is true for a team that has no parent."""
 
 _ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-_COLUMNS: tuple[Any, ...] = (
-    Team.id,
-    Team.name,
-    Team.parent_id,
-    Team.lead_id,
-    Team.skills,
-    Team.description,
-    Team.member_count,
-    Team.created_at,
-    Team.updated_at,
-    Team.revision,
-)
+
+
+class TeamDetails(NamedTuple):
+    """A team and its members; the lead comes first, then the other members sorted by name."""
+
+    id: UUID
+    name: str
+    parent_id: UUID | None
+    lead_id: UUID | None
+    skills: list[str]
+    description: str
+    member_count: int
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    members: list[dict[str, Any]]
+
+
+_COLUMNS = db.build_columns(TeamDetails._fields[:-1], Team)
 _IS_LEAD = TeamMember.user_id == Team.lead_id
 _USER_OBJECT = func.json_build_object("id", User.id, "email", User.email, "name", User.name)
 _MEMBER_OBJECT = func.json_build_object(
@@ -70,14 +76,16 @@ _MEMBER_OBJECT = func.json_build_object(
     func.to_char(func.timezone("UTC", TeamMember.created_at), _ISO_FORMAT),
 )
 _MEMBER_ORDER = (case((_IS_LEAD, 0), else_=1), User.name, User.id)
+
+
+def build_json_array(item: ColumnElement[Any], *order: Any) -> ColumnElement[Any]:
+    """Build an expression that aggregates rows to a sorted JSON array, which may be empty."""
+    array = func.json_agg(aggregate_order_by(item, *order))
+    return func.coalesce(array, cast(literal("[]"), JSON), type_=JSON())
+
+
 _MEMBER_ARRAY = (
-    select(
-        func.coalesce(
-            func.json_agg(aggregate_order_by(_MEMBER_OBJECT, *_MEMBER_ORDER)),
-            cast(literal("[]"), JSON),
-            type_=JSON(),
-        )
-    )
+    select(build_json_array(_MEMBER_OBJECT, *_MEMBER_ORDER))
     .select_from(TeamMember)
     .join(User, User.id == TeamMember.user_id)
     .where(build_join(TeamMember.team_id, Team))
@@ -114,22 +122,6 @@ _LOCK_MEMBERSHIPS = text(
 )
 
 
-class TeamDetails(NamedTuple):
-    """A team and its members; the lead comes first, then the other members sorted by name."""
-
-    id: UUID
-    name: str
-    parent_id: UUID | None
-    lead_id: UUID | None
-    skills: list[str]
-    description: str
-    member_count: int
-    created_at: datetime
-    updated_at: datetime
-    revision: int
-    members: list[dict[str, Any]]
-
-
 def get_with_members(team_id: UUID) -> TeamDetails | None:
     """Return a team with its members, or None if the team does not exist."""
     row = db.session().execute(_WITH_MEMBERS, {"team_id": team_id}).one_or_none()
@@ -163,64 +155,49 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _apply_filters(_SELECT_SUMMARIES, **filters)
+    statement = _SELECT_SUMMARIES.where(*_build_conditions(filters))
     total = None
     if {"root", *PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
         after, before = get_created_bounds(filters)
         in_organization = Team.organization_id == tenancy.current_organization_id()
-        rows = _apply_filters(select(Team.id).where(in_organization), **where)
+        rows = select(Team.id).where(in_organization, *_build_conditions(where))
         between = counters.Between("created", Team.created_at, after, before, rows)
         total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
-def _apply_filters(
-    statement: Select[Any],
-    *,
-    q: str | None = None,
-    root: bool | None = None,
-    member: UUID | None = None,
-    skill: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-    **column_values: UUID,
-) -> Select[Any]:
-    if q is not None:
-        statement = statement.where(Team.name.icontains(q, autoescape=True))
-    if root is not None:
-        statement = statement.where(
-            Team.parent_id.is_(None) if root else Team.parent_id.is_not(None)
-        )
-    if member is not None:
-        teams_of_member = select(TeamMember.team_id).where(TeamMember.user_id == member)
-        statement = statement.where(Team.id.in_(teams_of_member))
-    if skill is not None:
-        statement = statement.where(literal(skill) == any_(Team.skill_keys))
-    statement = statement.where(*within(Team.created_at, created_after, created_before))
-    for name, value in column_values.items():
-        statement = statement.where(getattr(Team, name) == value)
-    return statement
+def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    computed_filters = ("q", "root", "member", "skill")
+    conditions = build_filter_conditions(
+        Team, {name: value for name, value in filters.items() if name not in computed_filters}
+    )
+    if "q" in filters:
+        conditions.append(Team.name.icontains(filters["q"], autoescape=True))
+    if "root" in filters:
+        has_parent = Team.parent_id.is_not(None)
+        conditions.append(~has_parent if filters["root"] else has_parent)
+    if "member" in filters:
+        has_member = TeamMember.user_id == filters["member"]
+        conditions.append(Team.id.in_(select(TeamMember.team_id).where(has_member)))
+    if "skill" in filters:
+        conditions.append(literal(filters["skill"]) == any_(Team.skill_keys))
+    return conditions
 
 
-def lock_existing_teams(team_ids: list[UUID]) -> set[UUID]:
+def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
     """Lock the teams in `team_ids` that exist, and return their ids.
 
     The teams cannot be deleted until the transaction ends.
     """
-    statement = select(Team.id).where(Team.id.in_(team_ids))
+    statement = select(Team.id).where(Team.id.in_(set(team_ids)))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
-def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
-    """Return the user id, team id and team name of each user's teams, sorted by team name."""
-    statement = (
-        select(TeamMember.user_id, Team.id, Team.name)
-        .join(Team, build_join(TeamMember.team_id, Team))
-        .where(TeamMember.user_id.in_(user_ids))
-        .order_by(Team.name, Team.id)
-    )
-    return db.session().execute(statement).all()
+def list_team_ids(user_id: UUID) -> list[UUID]:
+    """Return the ids of the teams that a user is in."""
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return list(db.session().scalars(statement.order_by(TeamMember.team_id)))
 
 
 def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:

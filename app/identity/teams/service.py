@@ -1,6 +1,5 @@
 """Service that lists, creates, updates, moves and deletes teams, and adds and removes members."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,8 @@ from app.identity.teams.queries import TeamDetails
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
+list_team_ids = queries.list_team_ids
+lock_existing_teams = queries.lock_existing_teams
 MAX_ADDED_MEMBERS = 1000
 RequestedMembers = list[tuple[str, UUID, str | None]]
 """The users in a request, each as the path in the request body, the user id, and a role or None."""
@@ -196,31 +197,12 @@ def remove_member(team_id: UUID, user_id: UUID, *, revision: int | None = None) 
     events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
 
 
-def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
-    """Lock the teams in `team_ids` that exist, and return their ids.
-
-    The teams cannot be deleted until the transaction ends.
-    """
-    return queries.lock_existing_teams(sorted(set(team_ids)))
-
-
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
     """Add a member of the organization to teams.
 
     Skips teams that no longer exist and teams that the user is already in.
     """
-    queries.add_members(sorted(lock_existing_teams(team_ids)), [user_id])
-
-
-def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
-    """Return the id and name of each user's teams, by user id; the teams are sorted by name.
-
-    Users who are in no team are omitted.
-    """
-    teams: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for user_id, team_id, name in queries.list_by_user(list(user_ids)):
-        teams[user_id].append({"id": team_id, "name": name})
-    return dict(teams)
+    queries.add_members(sorted(queries.lock_existing_teams(team_ids)), [user_id])
 
 
 def _parse_members(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:

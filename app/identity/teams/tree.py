@@ -1,14 +1,12 @@
-"""SQL queries for the tree of teams: ancestors, subtrees and the organization chart.
+"""SQL queries for the tree of teams: ancestors and subtrees.
 
 The queries are recursive and written as plain SQL, so each query must filter by organization.
 """
 
-from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
-from app.identity.teams.models import MAX_DEPTH
 from app.kit import db, tenancy
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
@@ -57,41 +55,6 @@ _MOVE_UP = text(
 _PARENT_CONSTRAINT = "fk_teams_organization_id_parent_id"
 _DEFER_PARENT_CHECK = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} DEFERRED")
 _CHECK_PARENTS = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} IMMEDIATE")
-# One statement whose query plan is efficient regardless of the table statistics: the members are
-# looked up team by team. No members are read if the chart is too large to be returned.
-_CHART = """
-    WITH RECURSIVE tree (id, parent_id, level) AS (
-        SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
-        UNION ALL
-        SELECT teams.id, teams.parent_id, level + 1 FROM tree
-        JOIN teams ON teams.organization_id = :org AND teams.parent_id = tree.id
-        WHERE level < :depth
-    ), shown AS MATERIALIZED (
-        SELECT teams.id, teams.parent_id, teams.name, teams.description, teams.skills,
-               teams.lead_id, teams.member_count,
-               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS membership_count
-        FROM tree JOIN teams ON teams.organization_id = :org AND teams.id = tree.id
-    )
-    SELECT shown.*,
-           (SELECT count(*) FROM teams child WHERE child.organization_id = :org
-             AND child.parent_id = shown.id) AS child_count,
-           (SELECT json_build_object('id', id, 'email', email, 'name', name)
-             FROM users WHERE id = shown.lead_id) AS lead,
-           CASE WHEN :with_members AND shown.member_count > 0
-                 AND shown.team_count <= :max_teams AND shown.membership_count <= :max_members
-           THEN (SELECT json_agg(json_build_object(
-               'user', json_build_object('id', person.id, 'email', email, 'name', person.name),
-               'role', CASE WHEN person.id = shown.lead_id THEN 'lead' ELSE 'member' END,
-               'joined_at', to_char(timezone('UTC', member.created_at),
-                                    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-               ) ORDER BY person.id IS DISTINCT FROM shown.lead_id, person.name, person.id)
-               FROM team_members member JOIN users person ON person.id = member.user_id
-               WHERE member.organization_id = :org AND member.team_id = shown.id)
-           END AS members
-    FROM shown ORDER BY shown.name, shown.id LIMIT :max_teams
-"""
-_WHOLE_CHART = text(_CHART.format(start="parent_id IS NULL"))
-_SUBTREE_CHART = text(_CHART.format(start="id = :team_id"))
 
 
 def _build_params(**params: object) -> dict[str, object]:
@@ -135,51 +98,3 @@ def delete_team(team_id: UUID, parent_id: UUID | None) -> None:
     session.execute(_REMOVE, _build_params(team_id=team_id))
     session.execute(_MOVE_UP, _build_params(team_id=team_id, parent_id=parent_id))
     session.execute(_CHECK_PARENTS)
-
-
-class ChartBounds(NamedTuple):
-    """The maximum numbers of teams and team members in an organization chart."""
-
-    teams: int
-    members: int
-
-
-class ChartRow(NamedTuple):
-    """A team in an organization chart.
-
-    `team_count` and `membership_count` are the same in every row: the total numbers of teams and
-    team members in the chart.
-    """
-
-    id: UUID
-    parent_id: UUID | None
-    name: str
-    description: str
-    skills: list[str]
-    lead_id: UUID | None
-    member_count: int
-    team_count: int
-    membership_count: int
-    child_count: int
-    lead: dict[str, Any] | None
-    members: list[dict[str, Any]] | None
-
-
-def list_chart_rows(
-    team_id: UUID | None, *, depth: int | None, members: bool, bounds: ChartBounds
-) -> list[ChartRow]:
-    """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
-
-    If the chart exceeds `bounds`, the rows contain no members, and the list may be incomplete.
-    """
-    values = _build_params(
-        team_id=team_id,
-        depth=depth or MAX_DEPTH,
-        with_members=members,
-        max_teams=bounds.teams,
-        max_members=bounds.members,
-    )
-    if team_id is None:
-        del values["team_id"]
-    rows = db.session().execute(_WHOLE_CHART if team_id is None else _SUBTREE_CHART, values)
-    return [ChartRow(*row) for row in rows]

@@ -12,7 +12,6 @@ from functools import cache
 from itertools import pairwise
 
 from app.kit import errors
-from app.kit.errors import ApiError
 
 MIN_LENGTH = 10
 MAX_LENGTH = 1024
@@ -27,26 +26,18 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
     The error's `details.reason` is too_short, too_long, common or personal.
     """
     if len(password) < MIN_LENGTH:
-        raise _build_password_error(
-            f"Must have at least {MIN_LENGTH} characters.", field, "too_short"
-        )
+        message = f"Must have at least {MIN_LENGTH} characters."
+        raise errors.invalid(message, field, reason="too_short")
     if len(password) > MAX_LENGTH:
-        raise _build_password_error(
-            f"Must have at most {MAX_LENGTH} characters.", field, "too_long"
-        )
+        message = f"Must have at most {MAX_LENGTH} characters."
+        raise errors.invalid(message, field, reason="too_long")
     folded_password = _fold(password)
     if _is_common(folded_password):
-        raise _build_password_error(
-            "This password is too common. Choose a different one.", field, "common"
-        )
+        message = "This password is too common. Choose a different one."
+        raise errors.invalid(message, field, reason="common")
     if _consists_of_words(folded_password, _get_personal_words(email, name)):
-        raise _build_password_error(
-            "Must not consist of your name or email address.", field, "personal"
-        )
-
-
-def _build_password_error(message: str, field: str, reason: str) -> ApiError:
-    return errors.invalid(message, field, reason=reason)
+        message = "Must not consist of your name or email address."
+        raise errors.invalid(message, field, reason="personal")
 
 
 @cache

@@ -12,6 +12,7 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
+get_time_zone = queries.get_time_zone
 _ADDRESS_TAKEN_MESSAGE = "An account with this email address already exists."
 db_errors.register("uq_users_email", _ADDRESS_TAKEN_MESSAGE, "email")
 db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
@@ -63,11 +64,6 @@ def create(
 def build_address_taken_error() -> ApiError:
     """Build the 409 error for an email address that already has an account."""
     return ApiError("conflict", _ADDRESS_TAKEN_MESSAGE, field="email")
-
-
-def get_time_zone(user_id: UUID) -> str:
-    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
-    return queries.get_time_zone(user_id)
 
 
 def get_profile(user_id: UUID) -> dict[str, Any]:

@@ -122,18 +122,12 @@ def select_cells(
     )
 
 
-def select_combinations(
-    source: Source,
-    facets: Sequence[str],
-    where: Where,
-    *,
-    organization_id: UUID | None = None,
-) -> Subquery:
+def select_combinations(source: Source, facets: Sequence[str], where: Where) -> Subquery:
     """Return a subquery for the combinations of facets with at least one row that matches `where`.
 
     Its columns are `facets`. Raises LookupError if no cube has all requested facets.
     """
-    cells = select_cells(source, facets, where, organization_id=organization_id)
+    cells = select_cells(source, facets, where)
     columns = [cells.c[name] for name in facets]
     return select(*columns).group_by(*columns).having(func.sum(cells.c.n) > 0).subquery()
 

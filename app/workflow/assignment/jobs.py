@@ -38,8 +38,7 @@ def release_artifacts_of_disabled_user(job: Job) -> None:
 
 
 def _list_team_ids(job: Job) -> list[UUID]:
-    user_id = UUID(job.args["data"]["user_id"])
-    return [team["id"] for team in teams.list_by_user([user_id]).get(user_id, ())]
+    return teams.list_team_ids(UUID(job.args["data"]["user_id"]))
 
 
 def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:

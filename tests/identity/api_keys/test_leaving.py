@@ -16,6 +16,7 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
 from tests.factories.queueing import queueing
@@ -52,13 +53,9 @@ def _demote(org: Org) -> None:
 
 
 def _told(org: Org) -> list[Any]:
-    with org.app.app_context(), tenancy.organization(org.id):
-        found = db.session().execute(
-            text(
-                "SELECT user_id, title, body FROM notifications WHERE kind = 'api_key_creator_left'"
-            )
-        )
-        return list(found)
+    return run_sql(
+        org, "SELECT user_id, title, body FROM notifications WHERE kind = 'api_key_creator_left'"
+    )
 
 
 ENDS = (_remove, _leave, _disable, _demote)
@@ -107,8 +104,7 @@ def test_nobody_is_notified_without_a_key_that_works(org: Org, work: Work) -> No
     made = org.api("admin").get(_path(org)).json["data"][0]["id"]
     assert org.api("owner").delete(f"{_path(org)}/{made}").status_code == 204
     org.key("viewer", maker="admin", expires_at="2999-01-01T00:00:00Z")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text("UPDATE api_keys SET expires_at = now()"))
+    run_sql(org, "UPDATE api_keys SET expires_at = now()")
     _remove(org)
     work()
     assert _told(org) == []
@@ -142,22 +138,19 @@ def test_the_list_and_the_log_go_on_naming_who_left(org: Org) -> None:
 def test_a_key_that_died_with_its_maker_stays_dead(org: Org) -> None:
     """The release before deleted the row: nothing brings it back, a new membership neither."""
     key = org.key("viewer", maker="admin")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text("DELETE FROM api_keys"))
+    run_sql(org, "DELETE FROM api_keys")
     assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
 
 
 def test_a_key_of_another_organization_goes_on_when_its_maker_leaves_one(
     org: Org, other_org: Org, work: Work
 ) -> None:
-    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
-        session.execute(
-            text(
-                "INSERT INTO memberships (organization_id, user_id, role, created_at)"
-                " VALUES (:o, :u, 'admin', now())"
-            ),
-            {"o": other_org.id, "u": org.users["admin"]},
-        )
+    run_sql(
+        other_org,
+        "INSERT INTO memberships (organization_id, user_id, role, created_at)"
+        " VALUES (:org, :user, 'admin', now())",
+        user=org.users["admin"],
+    )
     other_org.tokens["guest"] = org.tokens["admin"]
     key = other_org.key("viewer", maker="guest")
     _remove(org)

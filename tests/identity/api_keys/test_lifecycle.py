@@ -10,6 +10,7 @@ from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
 
 
@@ -129,14 +130,9 @@ def test_a_revoked_key_is_refused_at_the_next_request(org: Org) -> None:
 def test_an_expired_key_is_refused_and_still_listed(org: Org) -> None:
     data = _make(org, expires_at="2999-01-31T00:00:00Z").json["data"]
     assert not _refused(_with(org, data["key"]))
-    _sql(org, "UPDATE api_keys SET expires_at = now() - interval '1 second'")
+    run_sql(org, "UPDATE api_keys SET expires_at = now() - interval '1 second'")
     assert _refused(_with(org, data["key"]))
     assert len(org.api("admin").get(_path(org)).json["data"]) == 1
-
-
-def _sql(org: Org, statement: str, **values: Any) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text(statement), values)
 
 
 def _change(org: Org, name: str, **members: Any) -> None:
@@ -163,13 +159,13 @@ def test_raising_the_token_version_leaves_keys_alone(org: Org) -> None:
 @pytest.mark.parametrize("status", ["closed", "erased"])
 def test_keys_of_a_closed_organization_are_refused(org: Org, status: str) -> None:
     api = org.key("admin")
-    _sql(org, "UPDATE organizations SET status = :status WHERE id = :id", status=status, id=org.id)
+    run_sql(org, "UPDATE organizations SET status = :status WHERE id = :org", status=status)
     assert _refused(api)
 
 
 def test_keys_of_a_suspended_organization_read(org: Org) -> None:
     api = org.key("admin")
-    _sql(org, "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=org.id)
+    run_sql(org, "UPDATE organizations SET status = 'suspended' WHERE id = :org")
     assert api.get("/artifacts").status_code == 200
     answer = api.post("/webhooks", {"url": "https://example.com", "events": ["export.completed"]})
     assert answer.status_code == 403

@@ -10,6 +10,7 @@ from sqlalchemy import event, text
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
 
 
@@ -63,14 +64,12 @@ def test_the_session_of_a_key(org: Org) -> None:
 
 
 def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
-    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
-        session.execute(
-            text(
-                "INSERT INTO memberships (organization_id, user_id, role, created_at)"
-                " VALUES (:org, :user, 'owner', now())"
-            ),
-            {"org": other_org.id, "user": org.users["owner"]},
-        )
+    run_sql(
+        other_org,
+        "INSERT INTO memberships (organization_id, user_id, role, created_at)"
+        " VALUES (:org, :user, 'owner', now())",
+        user=org.users["owner"],
+    )
     person = org.api("owner").get("/organizations").json
     assert {found["slug"] for found in person["data"]} == {org.slug, other_org.slug}
     seen = org.key("labeler").get("/organizations").json
@@ -126,11 +125,8 @@ def test_an_empty_key_is_no_key(org: Org) -> None:
 def _wrong_keys(org: Org) -> dict[str, str]:
     """A key of each kind that is refused."""
     expired, revoked, known = (org.key("viewer").key or "" for _ in range(3))
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(
-            text("UPDATE api_keys SET expires_at = now() WHERE prefix = :p"), {"p": expired[:15]}
-        )
-        session.execute(text("DELETE FROM api_keys WHERE prefix = :p"), {"p": revoked[:15]})
+    run_sql(org, "UPDATE api_keys SET expires_at = now() WHERE prefix = :p", p=expired[:15])
+    run_sql(org, "DELETE FROM api_keys WHERE prefix = :p", p=revoked[:15])
     return {
         "unknown": "dl_" + "z" * 55,
         "garbled": "nope",
@@ -199,8 +195,7 @@ def test_the_last_use_is_written_at_most_once_a_minute(org: Org) -> None:
     assert "touch_key" not in second
     assert not [sql for sql in second if "UPDATE" in sql]
     assert used() == seen
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text("UPDATE api_keys SET last_used_at = now() - interval '61 seconds'"))
+    run_sql(org, "UPDATE api_keys SET last_used_at = now() - interval '61 seconds'")
     api.get("/auth/session")
     assert used() > seen
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import delete
 
-from app.identity.audit import service
+from app.identity.audit import queries, service
 from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, Finding, VerificationReport
 from app.identity.users.models import User
@@ -43,14 +43,19 @@ def _start_chain(owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_forgotten")
 
 
-def _leave(org: Org, user_id: UUID) -> int:
+def _remove_entries(org: Org, user_id: UUID, *, delete_account: bool = False) -> int:
     with (
         org.app.app_context(),
         tenancy.across_organizations(reason="a test removes an account"),
         db.transaction() as session,
     ):
-        session.execute(delete(User).where(User.id == user_id))
-        return service.remove_user_entries([user_id])
+        if delete_account:
+            session.execute(delete(User).where(User.id == user_id))
+        return queries.remove_user_entries([user_id])
+
+
+def _leave(org: Org, user_id: UUID) -> int:
+    return _remove_entries(org, user_id, delete_account=True)
 
 
 def _forgetting(owner_sql: Owner) -> Any:
@@ -97,15 +102,13 @@ def test_only_the_entry_about_the_removal_remains(
 def test_an_existing_account_is_not_forgotten(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
-    with org.app.app_context(), db.transaction():
-        assert service.remove_user_entries([person[0]]) == 0
+    assert _remove_entries(org, person[0]) == 0
     assert _told(owner_sql, person[1]) >= 3
 
 
 def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str]) -> None:
     _leave(org, person[0])
-    with org.app.app_context(), db.transaction():
-        assert service.remove_user_entries([person[0]]) == 0
+    assert _remove_entries(org, person[0]) == 0
 
 
 def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import text
 
+from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
@@ -42,6 +44,11 @@ class Person:
     def emails(self, to: str | None = None) -> list[SentEmail]:
         self.work()
         return list_emails_to(to or self.email)
+
+    def sql(self, statement: str) -> Any:
+        """Run a statement, commit, and return its result; `:e` is the address."""
+        with self.app.app_context(), db.transaction() as session:
+            return session.execute(text(statement), {"e": self.email})
 
     def token(self, subject: str, to: str | None = None) -> str:
         """Return the token of the newest email whose subject contains `subject`."""

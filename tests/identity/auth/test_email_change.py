@@ -46,9 +46,7 @@ def test_a_new_address_is_taken_over_once_it_is_confirmed(settled: Person) -> No
 
 def test_the_present_address_can_be_verified_again_while_it_is_not(person: Person) -> None:
     first = person.token("Confirm")
-    with person.app.app_context(), db.transaction() as session:
-        age = "UPDATE mailed_tokens SET created_at = now() - interval '1 minute' WHERE email = :e"
-        session.execute(text(age), {"e": person.email})
+    person.sql("UPDATE mailed_tokens SET created_at = now() - interval '1 minute' WHERE email = :e")
     assert ask(person, person.email).status_code == 202
     second = person.token("Confirm")
     assert person.device().post(CONFIRM, {"token": first}).status_code == 400

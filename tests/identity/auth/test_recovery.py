@@ -26,15 +26,9 @@ def forget(person: Person) -> str:
     return person.token("Reset")
 
 
-def run(person: Person, statement: str) -> Any:
-    with person.app.app_context(), db.transaction() as session:
-        return session.execute(text(statement), {"e": person.email})
-
-
 def allow_another(person: Person) -> None:
     """Let half a minute pass since the last link."""
-    run(
-        person,
+    person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
 
@@ -80,7 +74,7 @@ def test_the_mail_goes_to_the_stored_address(person: Person) -> None:
 def test_nothing_is_mailed_to_who_has_no_account(person: Person, kind: str) -> None:
     email = person.email if kind == "disabled" else address()
     if kind == "disabled":
-        run(person, "UPDATE users SET disabled_at = now() WHERE email = :e")
+        person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
     before = len(person.emails(email))
     assert person.device().post(REQUEST, {"email": email}).status_code == 202
     assert len(person.emails(email)) == before
@@ -144,7 +138,7 @@ def test_links_of_two_kinds_at_once_wait_for_each_other(
 
 def test_an_expired_link_is_refused(person: Person) -> None:
     token = forget(person)
-    run(person, "UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
+    person.sql("UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
     assert person.device().post(CONFIRM, {"token": token, "password": NEW}).status_code == 400
     assert person.log_in().status_code == 200
 
@@ -180,15 +174,14 @@ def test_a_refused_password_says_why(person: Person, password: str, reason: str)
 
 def test_only_a_hash_of_the_token_is_kept(person: Person) -> None:
     token = forget(person)
-    row = run(person, "SELECT * FROM mailed_tokens WHERE email = :e AND purpose = 'password_reset'")
+    row = person.sql("SELECT * FROM mailed_tokens WHERE email = :e AND purpose = 'password_reset'")
     assert token not in str(row.all())
 
 
 def test_a_reset_makes_links_of_whoever_registered_worthless(person: Person) -> None:
     """Who takes somebody's address first must not get the account back once its owner has it."""
     stranger, theirs = person, address()
-    run(
-        person,
+    person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
     body = {"email": theirs, "password": PASSWORD}
@@ -256,14 +249,14 @@ def test_an_account_that_is_disabled_meanwhile_is_not_changed(
     def verify_beside_disabling(*arguments: Any) -> bool:
         disable = "UPDATE users SET disabled_at = now() WHERE email = :e"
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(run, person, disable).result(60)
+            pool.submit(person.sql, disable).result(60)
         return verify(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(secrets, "verify_password", verify_beside_disabling)
         answer = person.api.post(CHANGE, {"current_password": PASSWORD, "new_password": NEW})
     assert (answer.status_code, code(answer)) == (403, "permission_denied")
-    run(person, "UPDATE users SET disabled_at = NULL WHERE email = :e")
+    person.sql("UPDATE users SET disabled_at = NULL WHERE email = :e")
     assert person.log_in().status_code == 200
 
 
@@ -274,17 +267,17 @@ def test_an_old_hash_is_renewed_when_its_owner_logs_in(person: Person) -> None:
         put = "UPDATE users SET password_hash = :h WHERE email = :e RETURNING revision"
         revision = session.scalar(text(put), {"h": weaker, "e": person.email})
     assert person.log_in("not this one").status_code == 401
-    stored = run(person, "SELECT password_hash FROM users WHERE email = :e").scalar_one()
+    stored = person.sql("SELECT password_hash FROM users WHERE email = :e").scalar_one()
     assert stored == weaker
     assert person.log_in().status_code == 200
-    row = run(person, "SELECT password_hash, revision FROM users WHERE email = :e").one()
+    row = person.sql("SELECT password_hash, revision FROM users WHERE email = :e").one()
     assert row.password_hash.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert row.revision == revision
     assert person.log_in().status_code == 200
 
 
 def test_an_account_without_a_password_is_entered_by_none(person: Person) -> None:
-    run(person, "UPDATE users SET password_hash = NULL WHERE email = :e")
+    person.sql("UPDATE users SET password_hash = NULL WHERE email = :e")
     for password in (PASSWORD, "", "None"):
         assert person.log_in(password).status_code == 401
     body = {"current_password": PASSWORD, "new_password": NEW}

@@ -91,9 +91,7 @@ def test_sessions_of_an_outdated_token_version_are_neither_listed_nor_revocable(
     person: Person,
 ) -> None:
     outdated_id = _session_id(person.signed_in())
-    with person.app.app_context(), db.transaction() as session:
-        raised = "UPDATE users SET token_version = token_version + 1 WHERE email = :e"
-        session.execute(text(raised), {"e": person.email})
+    person.sql("UPDATE users SET token_version = token_version + 1 WHERE email = :e")
     api = person.signed_in()
     (listed,) = api.get("/auth/sessions").json["data"]
     assert listed["current"] is True
@@ -103,9 +101,7 @@ def test_sessions_of_an_outdated_token_version_are_neither_listed_nor_revocable(
 
 def test_revoke_all_counts_only_the_sessions_that_it_ends(person: Person) -> None:
     person.signed_in()
-    with person.app.app_context(), db.transaction() as session:
-        raised = "UPDATE users SET token_version = token_version + 1 WHERE email = :e"
-        session.execute(text(raised), {"e": person.email})
+    person.sql("UPDATE users SET token_version = token_version + 1 WHERE email = :e")
     answer = person.signed_in().post("/auth/sessions/revoke-all")
     assert answer.json["data"] == {"revoked": 1}
 

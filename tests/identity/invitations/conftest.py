@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
-
-PASSWORD = "three rivers meet here"
+from tests.identity.auth.conftest import PASSWORD
 
 
 def address() -> str:
@@ -61,15 +59,9 @@ class Workspace:
         return {m["user"]["email"]: m["role"] for m in answer.json["data"]}
 
     def sql(self, statement: str, **values: Any) -> None:
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
-            s.execute(text(statement), values)
+        run_sql(self.org, statement, **values)
 
 
 @pytest.fixture
 def workspace(org: Org, work: Callable[[], None]) -> Workspace:
     return Workspace(org, work)
-
-
-def code(answer: Any) -> str:
-    """Return the code of an error."""
-    return str(answer.json["error"]["code"])

@@ -1,13 +1,14 @@
 """Accepting: with a new account, with one that exists, and only once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import text
 
-from app.identity.auth import password_policy
+from app.identity.auth import ports
 from app.identity.teams import queries
 from app.identity.users.models import User
 from app.kit import db, errors, tenancy
@@ -15,7 +16,8 @@ from app.kit.api import http
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import PASSWORD, Workspace, address, code
+from tests.identity.auth.conftest import PASSWORD, code
+from tests.identity.invitations.conftest import Workspace, address
 
 
 def _verified(org: Org, email: str) -> bool:
@@ -143,9 +145,10 @@ def test_nobody_joins_in_anothers_place(workspace: Workspace, other_org: Org) ->
 def test_no_password_is_made_where_single_sign_on_rules(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    policy, token = Mock(), workspace.invited(address())
-    policy.find_address_error.return_value = errors.denied("Sign in elsewhere.")
-    monkeypatch.setattr(password_policy, "_policies", [policy])
+    token = workspace.invited(address())
+    refusal = errors.denied("Sign in elsewhere.")
+    refusing = replace(ports.single_sign_on.get(), find_address_error=lambda _email: refusal)
+    monkeypatch.setattr(ports.single_sign_on, "_bound", [refusing])
     assert code(workspace.join(token)) == "permission_denied"
     monkeypatch.undo()
     assert workspace.join(token).status_code == 200

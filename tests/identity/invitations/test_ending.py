@@ -13,7 +13,8 @@ from app.identity.invitations import queries
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import Workspace, address, code
+from tests.identity.auth.conftest import code
+from tests.identity.invitations.conftest import Workspace, address
 
 End = Callable[[Workspace], None]
 

@@ -11,7 +11,8 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.teams import make_team
-from tests.identity.invitations.conftest import PASSWORD, Workspace, address, code
+from tests.identity.auth.conftest import PASSWORD, code
+from tests.identity.invitations.conftest import Workspace, address
 
 
 def test_an_invitation_is_mailed_with_its_token(workspace: Workspace) -> None:

@@ -1,5 +1,6 @@
 """The page of an invitation: with a new account, and with an existing one."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -160,20 +161,17 @@ def test_another_organization_shows_nothing(
 def test_passwords_are_turned_off_for_the_domain(
     workspace: Workspace, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.identity.auth import password_policy  # noqa: PLC0415
+    from app.identity.auth import ports  # noqa: PLC0415
     from app.identity.sso.enforcement import _build_password_error  # noqa: PLC0415
 
     email = f"guest@d{uuid7().hex[-12:]}.example"
     link = _invite(workspace, email)
 
-    class Off:
-        def find_address_error(self, address: str) -> Any:
-            return _build_password_error() if address == email else None
+    def find_address_error(address: str) -> Any:
+        return _build_password_error() if address == email else None
 
-        def find_account_error(self, user: Any) -> Any:
-            return None
-
-    monkeypatch.setattr(password_policy, "_policies", [Off()])
+    refusing = replace(ports.single_sign_on.get(), find_address_error=find_address_error)
+    monkeypatch.setattr(ports.single_sign_on, "_bound", [refusing])
     page = visitor.open(link)
     assert (page.status, page.has_form) == (403, False)
     assert "single sign-on" in page.problems[0]

@@ -4,7 +4,6 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person, address
-from tests.identity.auth.test_recovery import run
 from tests.identity.pages.conftest import Visitor, link_of
 
 
@@ -14,8 +13,7 @@ def _link(person: Person, to: str | None = None) -> str:
 
 def _move(person: Person, new: str) -> str:
     """Request a change of the address, and return the link in the email."""
-    run(
-        person,
+    person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
     asked = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})

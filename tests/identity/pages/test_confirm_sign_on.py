@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from sqlalchemy import select, text
 
-from app.identity.sso import flows
 from app.identity.sso.models import Identity
 from app.kit import db, tenancy
 from tests.factories import Org
@@ -84,7 +84,7 @@ def test_a_sign_in_that_an_application_began(
     configure(org)
     who = _member(org)
     verifier = "v" * 43
-    link = _begin(org, browser, who, work, code_challenge=flows.build_s256_challenge(verifier))
+    link = _begin(org, browser, who, work, code_challenge=create_s256_code_challenge(verifier))
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     assert (page.status, page.has_form) == (400, False)

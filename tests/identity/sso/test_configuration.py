@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.identity.sso import fetching, providers
+from app.identity.sso import fetching, oidc
 from app.kit import container, db, outbound_slots, tenancy
 from app.kit.egress import Egress, Policy
 from tests.factories import Org
@@ -45,7 +45,7 @@ def test_there_is_no_configuration_at_first(org: Org) -> None:
 def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch, role: str | None, code: str
 ) -> None:
-    original = providers.PROTOCOLS["oidc"].check
+    original = oidc.check
 
     owner, path = org.api("owner"), f"/organizations/{org.slug}/members/{org.users['admin']}"
 
@@ -55,7 +55,7 @@ def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
             assert pool.submit(change, path).result().status_code in (200, 204)
         return original(settings)
 
-    monkeypatch.setattr(providers.PROTOCOLS["oidc"], "check", check)
+    monkeypatch.setattr(oidc, "check", check)
     answer = put(org, at(hostile), "admin")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
     assert org.api("owner").get(f"/organizations/{org.slug}/sso").status_code == 404
@@ -340,8 +340,6 @@ def test_http_endpoints_of_an_https_issuer(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The discovery document is stubbed, because only an https issuer could return it."""
-    from app.identity.sso import oidc  # noqa: PLC0415 - what is asked is put in its place
-
     policy = Policy(allowed_networks=container.settings().egress_allowed_networks)
     monkeypatch.setitem(vars(container.current()), "egress", Egress(policy))
     issuer = f"https://{HOST}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.auth import verification
+from app.identity.auth import credentials
 from app.identity.organizations import queries as organization_queries
 from app.identity.sso import queries
 from app.identity.users import queries as user_queries
@@ -43,7 +43,7 @@ def test_a_sign_in_that_ends_a_membership(
         with org.app.app_context(), db.transaction():
             user = user_queries.get(login["user"]["id"])
             assert user is not None
-            verification.mark_verified(user)
+            credentials.mark_verified(user)
 
     call = {"lock_membership": rename, "lock_identity": confirm_address}[lock]
     started = beside(queries, lock, call)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.identity.sso import flows
 from tests.factories import Org
 from tests.factories.response_checks import check
 from tests.identity.sso.conftest import Browser, Configure, at, parameters, person, put
@@ -68,7 +68,7 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
     honest.claims = {"sub": "victim", "email": victims_address}
     mallorys, victims = Browser(app), Browser(app)
     url = mallorys.start(org)
-    challenge = flows.build_s256_challenge(VERIFIER)
+    challenge = create_s256_code_challenge(VERIFIER)
     other_url = Browser(app).start(other_org, code_challenge=challenge)
     sent_by_mallory = _replace_state(url, other_url)
     back = _agree(honest, sent_by_mallory, "the-code-of-the-victim")

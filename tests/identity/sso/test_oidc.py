@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
 from sqlalchemy import text, update
 from werkzeug.test import TestResponse
 
-from app.identity.sso import flows
 from app.identity.sso.models import Code, Flow
 from app.kit import db, tenancy
 from tests.factories import Org
@@ -82,11 +82,11 @@ def test_an_application_with_a_challenge_needs_no_cookie(
     configure(org)
     verifier = "v" * 43
     application, other = Browser(app), Browser(app)
-    url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
+    url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
     code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
     for given in (None, "w" * 43, "v", "é" * 50):
-        url = application.start(org, code_challenge=flows.build_s256_challenge(verifier))
+        url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
         code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
         assert other.exchange(code, code_verifier=given).status_code == 401
 

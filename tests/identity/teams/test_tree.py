@@ -156,7 +156,8 @@ def test_a_chart_of_nothing_is_empty(org: Org) -> None:
 def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     top, *_ = _chain(org, 3)
     add_members(org, top, "labeler", "viewer")
-    monkeypatch.setattr(chart, "BOUNDS", chart.tree.ChartBounds(teams=2, members=1))
+    monkeypatch.setattr(chart, "MAX_TEAMS", 2)
+    monkeypatch.setattr(chart, "MAX_MEMBERS", 1)
     for query, status in (("", 400), ("?depth=2", 400), ("?depth=2&members=false", 200)):
         answer = org.api("viewer").get(f"/teams/org-chart{query}")
         assert answer.status_code == status, query

@@ -32,7 +32,7 @@ def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filte
     """Return a page of audit entries for all exports, or for one export if `job_id` is given."""
     if job_id is not None:
         filters["target_id"] = job_id
-    entries = audit.list_entries("exports", page, filters)
+    entries = audit.list_entries(page, {**filters, "target_type": "exports"})
     return replace(entries, items=[_build_audit_entry(entry) for entry in entries.items])
 
 

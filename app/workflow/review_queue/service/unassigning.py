@@ -48,8 +48,8 @@ def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) 
     """Release and unassign the reviews of a member who may no longer review."""
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
-    for team in teams.list_by_user([user_id]).get(user_id, ()):
-        unassign_team(team["id"], checkpoint, reason=reason)
+    for team_id in teams.list_team_ids(user_id):
+        unassign_team(team_id, checkpoint, reason=reason)
 
 
 def unassign_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:

