@@ -95,12 +95,12 @@ def request_daily_detections(checkpoint: Checkpoint) -> int:
     or if the current period begins before the end of its fixed baseline. Returns the number of
     queued detections. `checkpoint` commits each batch.
     """
-    organization_id = tenancy.current_organization_id()
-    current_period = periods.find_last_days(organizations.get_time_zone(organization_id))
+    zone = organizations.get_time_zone(tenancy.current_organization_id())
+    current_period = periods.find_last_days(zone)
     last_schema_id, count = UUID(int=0), 0
     while True:
         schema_ids = records.list_schemas_with_work(
-            organization_id, current_period.start, after=last_schema_id, batch=_BATCH
+            current_period.start, after=last_schema_id, batch=_BATCH
         )
         for schema_id in schema_ids:
             count += _request_daily_detection(schema_id, current_period)

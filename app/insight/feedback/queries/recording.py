@@ -53,7 +53,7 @@ def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
         db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
 
 
-_ADD_DOCUMENTS = text(
+_ADD_DOCUMENTS = tenancy.build_text(
     """
     INSERT INTO feedback_documents (organization_id, artifact_id, schema_id, model, correct,
                                     corrected, missed, spurious, shared)
@@ -73,11 +73,7 @@ _ADD_DOCUMENTS = text(
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
     """Recompute each model's outcomes on these documents; deleted documents get no outcomes."""
     db.execute_bulk(delete(FeedbackDocument).where(FeedbackDocument.artifact_id.in_(artifact_ids)))
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "ids": list(map(str, artifact_ids)),
-    }
-    db.session().execute(_ADD_DOCUMENTS, values)
+    db.session().execute(_ADD_DOCUMENTS, {"ids": list(map(str, artifact_ids))})
 
 
 class ReportedDocument(NamedTuple):

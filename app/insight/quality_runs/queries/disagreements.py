@@ -27,7 +27,7 @@ CHUNK_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags in one query, unless a single document has more."""
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
-_ANSWERS = text(
+_ANSWERS = tenancy.build_text(
     f"""
     SELECT DISTINCT ON (t.artifact_id, t.schema_id, t.labeler_id)
         t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS.format(t="t")} AS text)
@@ -38,7 +38,7 @@ _ANSWERS = text(
     ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
     """  # noqa: S608 - constants
 )
-_SIZES = text(
+_SIZES = tenancy.build_text(
     f"""
     SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
@@ -46,7 +46,7 @@ _SIZES = text(
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )
-_NEXT = text(
+_NEXT = tenancy.build_text(
     """
     SELECT DISTINCT t.artifact_id FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id > :after
@@ -54,7 +54,7 @@ _NEXT = text(
     ORDER BY t.artifact_id LIMIT :batch
     """
 )
-_DELETE_RESOLVED = text(
+_DELETE_RESOLVED = tenancy.build_text(
     """
     DELETE FROM quality_disagreements d
     WHERE d.organization_id = :organization_id AND d.artifact_id = ANY(:artifact_ids)
@@ -85,13 +85,9 @@ def lock() -> None:
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
     """Return the newest answer of each labeler for each of these documents and each schema."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "artifact_ids": list(artifact_ids),
-    }
     return [
         StoredAnswer(row.artifact_id, row.schema_id, row.schema_version_id, orjson.loads(row.tags))
-        for row in db.session().execute(_ANSWERS, values)
+        for row in db.session().execute(_ANSWERS, {"artifact_ids": list(artifact_ids)})
     ]
 
 
@@ -100,11 +96,7 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
 
     The tags in a chunk have at most `CHUNK_BYTES`, unless a single document has more.
     """
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "artifact_ids": list(artifact_ids),
-    }
-    rows = db.session().execute(_SIZES, values).all()
+    rows = db.session().execute(_SIZES, {"artifact_ids": list(artifact_ids)}).all()
     chunks = split_by_size(rows, attrgetter("size"), CHUNK_BYTES)
     return [[row.artifact_id for row in chunk] for chunk in chunks]
 
@@ -114,12 +106,7 @@ def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned.
     """
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "after": after,
-        "batch": batch,
-    }
+    values = {"schema_id": schema_id, "after": after, "batch": batch}
     return list(db.session().scalars(_NEXT, values))
 
 
@@ -130,7 +117,6 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     page by page would miss them.
     """
     values = {
-        "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
         "artifacts": [str(row["artifact_id"]) for row in rows],
         "schemas": [str(row["schema_id"]) for row in rows],
