@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, delete, insert, select, text, tuple_
+from sqlalchemy import and_, delete, insert, select, tuple_
 
 from app.documents.artifacts.models.documents import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
@@ -14,7 +14,9 @@ from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
 _INSERT_BATCH = 1000
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+_LOCK = tenancy.build_text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || :organization_id, 0))"
+)
 
 
 def lock_recording() -> None:
@@ -22,8 +24,7 @@ def lock_recording() -> None:
 
     The rows of artifacts are not locked, because bulk actions lock them in another order.
     """
-    values = {"name": f"feedback {tenancy.current_organization_id()}"}
-    db.session().execute(_LOCK, values)
+    db.session().execute(_LOCK)
 
 
 def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:

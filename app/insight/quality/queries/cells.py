@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import TextClause, func, or_, select, update
+from sqlalchemy import TextClause, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.identity.organizations.service import DEFAULT_TIME_ZONE
-from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityState
+from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityDocument, QualityState
 from app.kit import db, tenancy
 
 _KEY = "subject, schema_id, name, field_type, day"
@@ -74,10 +74,6 @@ _STORE_DOCUMENTS = tenancy.build_text(
     WHERE organization_id = :organization_id
       AND quality_documents.artifact_id = stored.artifact_id
     """
-)
-_DELETE_DOCUMENTS = tenancy.build_text(
-    "DELETE FROM quality_documents WHERE organization_id = :organization_id"
-    " AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))"
 )
 _COLUMNS = ", ".join(
     f"CAST(value ->> {4 + number} AS bigint) AS {name}"
@@ -205,9 +201,9 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
             "schema_ids": [_find_only_schema(value) for value in non_empty.values()],
         }
         db.session().execute(_STORE_DOCUMENTS, values)
-    empty_ids = [str(key) for key, value in contributions.items() if not value]
+    empty_ids = [key for key, value in contributions.items() if not value]
     if empty_ids:
-        db.session().execute(_DELETE_DOCUMENTS, {"artifact_ids": empty_ids})
+        db.execute_bulk(delete(QualityDocument).where(QualityDocument.artifact_id.in_(empty_ids)))
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:

@@ -6,18 +6,13 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.documents.artifacts.models.documents import Artifact
 from app.insight.quality_runs.counters import DISAGREEMENTS
 from app.insight.quality_runs.models import Disagreement
-from app.insight.quality_runs.queries.answers import (
-    IS_ANSWER,
-    MAX_BYTES,
-    OWN_TAGS,
-    SUBMITTED_AT,
-)
+from app.insight.quality_runs.queries.answers import IS_ANSWER, MAX_BYTES, OWN_TAGS, SUBMITTED_AT
 from app.kit import counters, db, tenancy
 from app.kit.chunks import split_by_size
 from app.kit.pagination import Page, PageRequest, paginate
@@ -26,23 +21,24 @@ from app.kit.tenancy import build_join
 CHUNK_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags in one query, unless a single document has more."""
 
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
+_LOCK = tenancy.build_text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :organization_id, 0))"
+)
 _ANSWERS = tenancy.build_text(
     f"""
     SELECT DISTINCT ON (t.artifact_id, t.schema_id, t.labeler_id)
-        t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS.format(t="t")} AS text)
-            AS tags
+        t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS} AS text) AS tags
     FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
-    ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
+      AND {IS_ANSWER} AND t.tags_bytes <= {MAX_BYTES}
+    ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT} DESC, t.id DESC
     """  # noqa: S608 - constants
 )
 _SIZES = tenancy.build_text(
     f"""
     SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
+      AND {IS_ANSWER} AND t.tags_bytes <= {MAX_BYTES}
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )
@@ -80,7 +76,7 @@ class StoredAnswer(NamedTuple):
 
 def lock() -> None:
     """Lock the disagreements of the organization until the transaction ends."""
-    db.session().execute(_LOCK, {"id": str(tenancy.current_organization_id())})
+    db.session().execute(_LOCK)
 
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
