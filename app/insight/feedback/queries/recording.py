@@ -90,15 +90,14 @@ class ReportedDocument(NamedTuple):
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
     """Lock documents so that they cannot be deleted, and return them by id."""
+    columns = db.build_columns(
+        ReportedDocument._fields,
+        Artifact,
+        schema_id=ArtifactSchema.id,
+        version_id=ArtifactSchema.current_version_id,
+    )
     statement = (
-        select(
-            Artifact.id,
-            ArtifactSchema.id,
-            ArtifactSchema.current_version_id,
-            Artifact.text_length,
-            Artifact.page_count,
-            Artifact.updated_at,
-        )
+        select(*columns)
         .outerjoin(
             ArtifactSchema,
             and_(
@@ -127,13 +126,8 @@ class ReportedTagSet(NamedTuple):
 
 def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     """Return the tag sets that exist among these ids, by id."""
-    statement = select(
-        TagSet.id,
-        TagSet.artifact_id,
-        TagSet.schema_id,
-        TagSet.schema_version_id,
-        TagSet.labeler_id,
-    ).where(TagSet.id.in_(tag_set_ids))
+    columns = db.build_columns(ReportedTagSet._fields, TagSet)
+    statement = select(*columns).where(TagSet.id.in_(tag_set_ids))
     rows = map(ReportedTagSet._make, db.session().execute(statement))
     return {row.id: row for row in rows}
 

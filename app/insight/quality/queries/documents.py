@@ -146,19 +146,14 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
         )
         .scalar_subquery()
     )
+    columns = db.build_columns(
+        [name for name in TagSetHistory.__dataclass_fields__ if name != "revisions"],
+        TagSet,
+        superseded=TagSet.superseded_by.is_not(None),
+        loaded_bytes=loaded_bytes,
+    )
     statement = (
-        select(
-            TagSet.artifact_id,
-            TagSet.id,
-            TagSet.schema_id,
-            TagSet.schema_version_id,
-            TagSet.labeler_id,
-            TagSet.source,
-            TagSet.status,
-            TagSet.superseded_by.is_not(None),
-            TagSet.seconds_spent,
-            loaded_bytes.label("loaded_bytes"),
-        )
+        select(*columns)
         .where(TagSet.artifact_id.in_(artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
     )

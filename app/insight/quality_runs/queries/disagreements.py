@@ -63,6 +63,7 @@ _DELETE_RESOLVED = tenancy.build_text(
 )
 _KEY_COLUMNS = ("organization_id", "artifact_id", "schema_id", "field")
 _RESULT_COLUMNS = ("share", "raters", "answers")
+_LISTED_COLUMNS = ("id", "schema_id", "field", *_RESULT_COLUMNS, "compared_at", "artifact")
 
 
 class StoredAnswer(NamedTuple):
@@ -153,18 +154,9 @@ def list_disagreements(
     filters = {"schema_id": schema_id, "field": field}
     where = {name: value for name, value in filters.items() if value is not None}
     conditions = [getattr(Disagreement, name) == value for name, value in where.items()]
+    artifact = func.jsonb_build_object("id", Artifact.id, "name", Artifact.name)
     statement = (
-        select(
-            Disagreement.id,
-            Disagreement.share,
-            Disagreement.artifact_id,
-            Disagreement.schema_id,
-            Disagreement.field,
-            Disagreement.raters,
-            Disagreement.answers,
-            Disagreement.compared_at,
-            func.jsonb_build_object("id", Artifact.id, "name", Artifact.name).label("artifact"),
-        )
+        select(*db.build_columns(_LISTED_COLUMNS, Disagreement, artifact=artifact))
         .join(Artifact, build_join(Disagreement.artifact_id, Artifact))
         .where(*conditions)
     )
