@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     FromClause,
+    Integer,
     Select,
     String,
     Subquery,
@@ -179,13 +180,14 @@ def paginate(
     return _build_page(rows, order.names, length, request, cursor)
 
 
-def paginate_values(request: PageRequest, **columns: Sequence[str]) -> Page:
+def paginate_values(request: PageRequest, **columns: Sequence[str] | Sequence[int]) -> Page:
     """Return a page of rows that no table stores. The first column is unique.
 
     The database sorts the rows, so that they are paginated like the rows of a table.
     """
     rows = list(zip(*columns.values(), strict=True))
-    table = values(*(column(name, String) for name in columns), name="listed").data(rows)
+    types = (Integer if isinstance(cells[0], int) else String for cells in columns.values())
+    table = values(*map(column, columns, types), name="listed").data(rows)
     sorts = dict(table.c.items())
     return paginate(select(*table.c), request, sorts=sorts, unique=next(iter(table.c)))
 

@@ -1,14 +1,12 @@
 """SQL queries for plans."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, String, column, select, values
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.billing.plans.models import PlanVersion, ScheduledPlanChange
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 
 _GET_PLAN = Prepared(
@@ -31,14 +29,6 @@ def get_plan() -> PlanRow:
 def find_scheduled_plan() -> str | None:
     """Return the name of the plan to which the current organization will change, or None."""
     return db.session().scalars(select(ScheduledPlanChange.plan)).one_or_none()
-
-
-def list_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of rows with `name` and `rank`, the position in `names` (from 1)."""
-    rows = [(name, rank) for rank, name in enumerate(names, start=1)]
-    table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
-    sorts = {"rank": table.c.rank, "name": table.c.name}
-    return paginate(select(table.c.name, table.c.rank), request, sorts=sorts, unique=table.c.name)
 
 
 def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:

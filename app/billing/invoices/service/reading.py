@@ -82,8 +82,8 @@ def render(invoice: Invoice) -> dict[str, Any]:
         "period": {"from": invoice.period_from, "to": invoice.period_to},
         "currency": invoice.currency,
         "language": invoice.language,
-        "seller": _render_party(invoice.seller),
-        "buyer": None if invoice.buyer is None else _render_party(invoice.buyer),
+        "seller": profiles.render_party(invoice.seller),
+        "buyer": None if invoice.buyer is None else profiles.render_party(invoice.buyer),
         "lines": invoice.lines,
         "subtotal": f"{invoice.subtotal:f}",
         "tax": invoice.tax,
@@ -131,20 +131,6 @@ def _render_content(content: InvoiceContent) -> dict[str, Any]:
         "subtotal": f"{totals.subtotal:f}",
         "tax": dump_tax(totals.taxes[0]) if totals.taxes else None,
         "total": f"{totals.total:f}",
-    }
-
-
-def _render_party(party: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": party["name"],
-        "address": {
-            "lines": party["address_lines"],
-            "postal_code": party["postal_code"] or None,
-            "city": party["city"],
-            "country": party["country"],
-        },
-        "tax_number": party["tax_number"],
-        "email": party["email"],
     }
 
 
