@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from uuid import UUID
 
-from app.billing.usage.queries import reading as queries
+from app.billing.usage import queries
 from app.kit.plan_limits import Meter
 
 
