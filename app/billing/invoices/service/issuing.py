@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.billing.invoices import emitted_events
+from app.billing.invoices import emitted_events, queries
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
-from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing, documents
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
@@ -32,7 +31,7 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
     The ids are in ascending order and greater than `after`.
     """
     with tenancy.across_organizations(reason=_REASON):
-        return records.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
+        return queries.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
 
 
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
@@ -48,10 +47,10 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     configuration = require_configuration()
     period = Period(start, end)
     with tenancy.across_organizations(reason=_REASON):
-        organizations = records.lock_organizations(organization_ids)
+        organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
         plan_changes.apply_due_changes(billed_ids)
-        existing = records.list_by_period(billed_ids, start)
+        existing = queries.list_by_period(billed_ids, start)
         issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
         # An organization can have an issued invoice in one currency and a draft in another. Such an
         # organization is not done.
@@ -83,7 +82,7 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
     """Issue the draft invoices of the current organization, which now has a billing profile."""
     return [
         invoice
-        for start, end in records.list_draft_periods()
+        for start, end in queries.list_draft_periods()
         for invoice in issue_period(organization_id, start, end)
     ]
 
@@ -99,7 +98,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     now = plan_changes.get_database_time()
     is_credit_note = invoices[0].kind == InvoiceKind.CREDIT_NOTE
     prefix = configuration.build_prefix(is_credit_note=is_credit_note, at=now)
-    numbers = records.claim_numbers(prefix, len(invoices))
+    numbers = queries.claim_numbers(prefix, len(invoices))
     for invoice, number in zip(invoices, numbers, strict=True):
         invoice.number = configuration.format_number(prefix, number)
         change_status(invoice, InvoiceStatus.ISSUED)

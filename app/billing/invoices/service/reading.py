@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
 
+from app.billing.invoices import queries
 from app.billing.invoices.models import Invoice, InvoiceStatus
-from app.billing.invoices.queries import records
-from app.billing.invoices.queries.records import InvoiceFilters
+from app.billing.invoices.queries import InvoiceFilters
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
@@ -28,7 +28,7 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    documents = records.list_page(page, filters)
+    documents = queries.list_page(page, filters)
     return replace(documents, items=[render(invoice) for invoice in documents.items])
 
 
@@ -40,13 +40,13 @@ def list_all(
     Arguments that are not None are filters. `period` is the start of a billing period.
     """
     with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
-        for organization_slug, invoice in records.list_all(slug=slug, status=status, period=period):
+        for organization_slug, invoice in queries.list_all(slug=slug, status=status, period=period):
             yield {"organization": organization_slug, **render(invoice)}
 
 
 def get(invoice_id: UUID) -> dict[str, Any]:
     """Return an invoice or a credit note. Raises 404 if it does not exist."""
-    return render(errors.require_found(records.get(invoice_id)))
+    return render(errors.require_found(queries.get(invoice_id)))
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     Raises 404 if the invoice does not exist, and 503 if the file storage is not available. If there
     is no PDF yet, raises 409 with `draft` or `pending` as `details.state`.
     """
-    invoice = errors.require_found(records.get(invoice_id))
+    invoice = errors.require_found(queries.get(invoice_id))
     if invoice.status == InvoiceStatus.DRAFT:
         message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
