@@ -99,10 +99,7 @@ def _create_report(
         schema_id=detection.schema_id,
         detection_id=detection.id,
         shift_key=shift.key,
-        subject=shift.subject.value,
-        field=shift.field,
-        metric=shift.metric.value,
-        labeler_id=shift.labeler_id,
+        **shift._asdict(),
         test=comparison.test,
         category=comparison.category,
         baseline=_build_sample_summary(

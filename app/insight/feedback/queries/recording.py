@@ -49,7 +49,7 @@ def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
 
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert feedback; each row has all columns except the organization."""
+    """Insert feedback. All rows have the same columns; the columns that they lack are null."""
     for start in range(0, len(rows), _INSERT_BATCH):
         db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
 

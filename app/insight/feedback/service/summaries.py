@@ -1,7 +1,7 @@
 """Summaries of feedback by model, by field and over time."""
 
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
@@ -45,18 +45,15 @@ def build_criteria(caller: Caller, filters: SummaryFilters) -> SummaryCriteria:
     Raises 404 for an unknown schema, 400 for `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
-    schema_id, labeler_id = filters.get("schema_id"), filters.get("labeler_id")
     first, end = filters.get("first"), filters.get("end")
-    if labeler_id is not None:
-        get_visibility(caller).check_labeler(labeler_id)
+    if "labeler_id" in filters:
+        get_visibility(caller).check_labeler(filters["labeler_id"])
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before `to`.", "from")
-    if schema_id is not None:
-        schemas.get(schema_id)
-    period = (None if day is None else _clamp_day(day) for day in (first, end))
-    return SummaryCriteria(
-        schema_id, filters.get("model"), filters.get("field"), labeler_id, *period
-    )
+    if "schema_id" in filters:
+        schemas.get(filters["schema_id"])
+    first, end = (None if day is None else _clamp_day(day) for day in (first, end))
+    return replace(SummaryCriteria(**filters), first=first, end=end)
 
 
 def _clamp_day(day: date) -> date:
