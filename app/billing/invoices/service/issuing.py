@@ -8,7 +8,7 @@ from uuid import UUID
 from app.billing.invoices import emitted_events, queries
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.service import computing, documents
-from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -17,6 +17,7 @@ from app.billing.seller.configuration import BillingConfiguration, require_confi
 from app.billing.usage.service import measuring
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
+from app.kit.days import TimeRange
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -45,7 +46,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     BillingFileError if no billing file is set or the file is invalid.
     """
     configuration = require_configuration()
-    period = Period(start, end)
+    period = TimeRange(start, end)
     with tenancy.across_organizations(reason=_REASON):
         organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
@@ -114,7 +115,9 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     )
 
 
-def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
+def _collect_inputs(
+    organizations: Sequence[Organization], period: TimeRange
+) -> list[InvoiceInputs]:
     """Settle the usage of locked organizations, and collect the inputs for their invoices."""
     if not organizations:
         return []
@@ -137,7 +140,7 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
 
 
 def _build_measure_function(
-    organization_id: UUID, period: Period, quantities: dict[str, int]
+    organization_id: UUID, period: TimeRange, quantities: dict[str, int]
 ) -> Callable[[datetime, datetime], dict[str, int]]:
     """Build a function that measures the usage in a part of a period.
 
@@ -145,7 +148,7 @@ def _build_measure_function(
     """
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:
-        if (start, end) == (period.start, period.end):
+        if (start, end) == period:
             return quantities
         with tenancy.organization(organization_id):
             return measuring.measure_period(start, end)
@@ -200,7 +203,7 @@ def _create_or_update_draft(
     invoice: Invoice | None,
     inputs: InvoiceInputs,
     content: InvoiceContent,
-    period: Period,
+    period: TimeRange,
     configuration: BillingConfiguration,
 ) -> Invoice:
     profile = inputs.profile

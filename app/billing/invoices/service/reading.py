@@ -10,7 +10,7 @@ from app.billing.invoices import queries
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import InvoiceFilters
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -57,11 +57,11 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     current plan, or the first invoice if there is none in this currency.
     """
     organization = db.session().get_one(Organization, organization_id)
-    start, end = get_month_bounds(plan_changes.get_database_time())
+    month = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
-    changes = plan_changes.list_changes([organization_id], start)[organization_id]
+    changes = plan_changes.list_changes([organization_id], month.start)[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), measuring.measure_period)
-    contents = computing.compute(inputs, Period(start, end), configuration)
+    contents = computing.compute(inputs, month, configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),
@@ -69,7 +69,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
         if contents
         else computing.build_empty_content(currency, profile, configuration),
     )
-    return {"period": {"from": start, "to": end}, **_render_content(content)}
+    return {"period": {"from": month.start, "to": month.end}, **_render_content(content)}
 
 
 def render(invoice: Invoice) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from app.insight.drift.models import DriftDetection
 from app.insight.drift.queries import records
 from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import periods
-from app.insight.drift.service.periods import TimeRange
 from app.kit import errors, events, tenancy
+from app.kit.days import TimeRange
 from app.kit.db import Checkpoint
 from app.schemas.artifact_schemas.service import drafts as schemas
 
