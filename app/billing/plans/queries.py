@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
+from app.billing.plans.catalogue import Plan, format_plan
 from app.billing.plans.models import PlanVersion, ScheduledPlanChange
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
@@ -31,7 +32,10 @@ def find_scheduled_plan() -> str | None:
     return db.session().scalars(select(ScheduledPlanChange.plan)).one_or_none()
 
 
-def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:
-    """Insert the definition of a plan version, unless it is already stored."""
-    row = {"name": name, "version": version, "definition": definition}
+def store_plan(plan: Plan) -> None:
+    """Store a plan version, unless it is already stored.
+
+    Call this in the transaction that first refers to the version.
+    """
+    row = {"name": plan.name, "version": plan.version, "definition": format_plan(plan)}
     db.session().execute(insert(PlanVersion).values(row).on_conflict_do_nothing())

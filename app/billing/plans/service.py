@@ -1,4 +1,4 @@
-"""Service for plans: the plan of an organization, the available plans, and stored plan versions."""
+"""Service for plans: the plan of an organization, and the available plans."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,14 +37,6 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
     """
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
-
-
-def store_plan(plan: Plan) -> None:
-    """Store a plan version, unless it is already stored.
-
-    Call this in the transaction that first refers to the version.
-    """
-    queries.insert_definition(plan.name, plan.version, catalogue.format_plan(plan))
 
 
 def _render_plan(plan: Plan) -> dict[str, Any]:

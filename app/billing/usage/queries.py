@@ -120,13 +120,7 @@ def read_month(meters: Sequence[Meter]) -> MonthUsage:
     )
 
 
-def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
-    """Return the result of `read_days_by_organization` for the current organization."""
-    organization_id = tenancy.current_organization_id()
-    return read_days_by_organization([organization_id], meters, first, end)[organization_id]
-
-
-def read_days_by_organization(
+def read_days(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> dict[UUID, list[DayRow]]:
     """Read each organization's days with changes, by meter, from `first` to `end` (exclusive).
