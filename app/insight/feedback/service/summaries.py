@@ -1,4 +1,4 @@
-"""Summaries of feedback by model, by field and over time."""
+"""Summaries of feedback by model, by field and over time, and the chart of a summary."""
 
 from collections import defaultdict
 from dataclasses import asdict, replace
@@ -14,6 +14,8 @@ from app.engines.calibration import (
     merge_outcomes,
     recommend_threshold,
 )
+from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
+from app.insight.charts import service as charts
 from app.insight.feedback.queries import summaries
 from app.insight.feedback.queries.summaries import BinCounts, SummaryCriteria
 from app.insight.visibility.service import get_visibility
@@ -212,3 +214,31 @@ def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
         },
         "recommended_threshold": None if threshold is None else asdict(threshold),
     }
+
+
+def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
+    """Render the calibration curve of a summary by field as a chart, and return the image.
+
+    If the summary has only one field, the curve is for that field, otherwise for all fields
+    combined. Raises 503 `service_unavailable` if the chart cannot be rendered now.
+    """
+    fields = summary["fields"]
+    only_field = fields[0] if len(fields) == 1 else None
+    metrics = only_field or summary["total"]
+    calibration, threshold = metrics["calibration"], metrics["recommended_threshold"]
+    chart = CalibrationChart(
+        title=f"Calibration of {only_field['field'] if only_field else 'all fields'}",
+        bins=[
+            CalibrationBin(
+                calibration_bin["confidence"],
+                calibration_bin["accuracy"],
+                calibration_bin["predictions"],
+                calibration_bin["ci_low"],
+                calibration_bin["ci_high"],
+            )
+            for calibration_bin in calibration["bins"]
+        ],
+        error=calibration["expected_calibration_error"],
+        threshold=None if threshold is None else threshold["value"],
+    )
+    return charts.render_chart(chart, kind)
