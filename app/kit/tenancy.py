@@ -15,6 +15,7 @@ from uuid import UUID
 
 from psycopg2 import extensions
 from sqlalchemy import (
+    BindParameter,
     ClauseElement,
     ColumnElement,
     Connection,
@@ -137,7 +138,7 @@ def build_text(sql: str) -> TextClause:
 
     Running the statement raises TenantNotBoundError if there is no current organization.
     """
-    parameter = bindparam("organization_id", callable_=current_organization_id)
+    parameter: BindParameter[UUID] = bindparam("organization_id", callable_=current_organization_id)
     return text(sql).bindparams(parameter)
 
 
