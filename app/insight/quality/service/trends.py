@@ -83,17 +83,10 @@ def get_trends(
         gold.check_trend(caller, bucket, by_field=cell_filter.subject is CellSubject.FIELD)
         cell_filter = gold.limit_to_visible_weeks(cell_filter, period, buckets)
     cell_filter, warnings = _limit_to_current_types(cell_filter)
-    sum_by = partial(
-        trends.sum_by_bucket,
-        cell_filter,
-        buckets=buckets,
-        unit=SumUnit(bucket),
-        cases=definition.cases,
-        sums=definition.sums,
-    )
-    groups = sum_by(group_by, limit=MAX_SERIES + 1)
+    sum_by = partial(_sum_by, cell_filter, definition, buckets, SumUnit(bucket))
+    groups = sum_by(group_by, MAX_SERIES + 1)
     if hide_small_samples and cell_filter.schema_id is None and group_by != "schema":
-        sums = gold.sum_large_samples(sum_by("schema", limit=None))
+        sums = gold.sum_large_samples(sum_by("schema", None))
         groups = [group._replace(sums=sums) for group in groups]
     series = _build_series(groups, definition, buckets, hide_small_samples=hide_small_samples)
     return {
@@ -184,6 +177,19 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
         return visibility
     visibility.check_labeler(filters["labeler_id"])
     return visibility._replace(labelers=[filters["labeler_id"]])
+
+
+def _sum_by(
+    cell_filter: CellFilter,
+    metric: QualityMetric,
+    buckets: Sequence[tuple[date, date]],
+    unit: SumUnit,
+    group_by: str | None,
+    limit: int | None,
+) -> list[TrendGroup]:
+    return trends.sum_by_bucket(
+        cell_filter, group_by, buckets, unit, cases=metric.cases, sums=metric.sums, limit=limit
+    )
 
 
 def _build_series(
