@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
-
-from app.identity.teams.models import TeamMember
-from app.kit import db, errors
+from app.insight.visibility import queries
+from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
@@ -45,9 +43,7 @@ def get_visibility(caller: Caller) -> Visibility:
         return Visibility(None, None)
     if not caller.has(Role.reviewer):
         return Visibility([] if caller.api_key_id is not None else [caller.user_id], [])
-    own_teams = select(TeamMember.team_id).where(TeamMember.user_id == caller.user_id)
-    teams = sorted(db.session().scalars(own_teams))
+    teams = queries.list_teams(caller.user_id)
     if not teams:
         return Visibility(None, None)
-    members = select(TeamMember.user_id).where(TeamMember.team_id.in_(teams))
-    return Visibility(sorted(set(db.session().scalars(members))), teams)
+    return Visibility([*queries.list_members(teams)], teams)
