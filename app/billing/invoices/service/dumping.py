@@ -42,7 +42,7 @@ def dump_tax(tax: Tax) -> dict[str, Any]:
 
 def _dump_fields(record: Line | Tax, names: Sequence[str]) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in names}
-    return {name: f"{v:f}" if name in _DECIMALS else v for name, v in values.items()}
+    return {name: f"{value:f}" if name in _DECIMALS else value for name, value in values.items()}
 
 
 def load_tax(tax: dict[str, Any]) -> Tax:
@@ -61,4 +61,4 @@ def load_line(line: dict[str, Any]) -> Line:
 
 
 def _load_fields(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: Decimal(v) if name in _DECIMALS else v for name, v in record.items()}
+    return {name: Decimal(value) if name in _DECIMALS else value for name, value in record.items()}
