@@ -7,8 +7,8 @@ from flask.cli import AppGroup
 
 from app.billing.periods import service
 from app.billing.periods.schemas import ClosePeriod
-from app.billing.usage.queries import Difference
 from app.billing.usage.service import reporting, upkeep
+from app.billing.usage.service.upkeep import Difference
 from app.commands import billing_invoices
 from app.commands.running import (
     EXIT_FINDINGS,

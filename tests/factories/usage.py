@@ -6,7 +6,6 @@ from typing import Any
 
 from flask import Flask
 
-from app.billing.usage.queries import Difference
 from app.billing.usage.service import measuring, upkeep
 from app.kit import db, tenancy
 from tests.factories.counts import run_sql
@@ -19,7 +18,7 @@ def fold_usage(app: Flask) -> None:
         upkeep.fold(db.checkpoint)
 
 
-def find_usage_differences(org: Org) -> list[Difference]:
+def find_usage_differences(org: Org) -> list[upkeep.Difference]:
     """Return the meters of an organization that differ from a recount of its rows."""
     with org.app.app_context():
         differences = upkeep.find_differences(org.id, org.slug)

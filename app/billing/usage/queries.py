@@ -215,13 +215,12 @@ class FoldedBatch(NamedTuple):
     organization_ids: list[UUID]
 
 
-class Difference(NamedTuple):
-    """A meter that differs from a recount. `organization` is the slug of its organization.
+class DifferenceRow(NamedTuple):
+    """A meter that differs from a recount.
 
     `counted` is the sum of the rows that the meter measures; `metered` is the value of the meter.
     """
 
-    organization: str
     meter: str
     counted: int
     metered: int
@@ -235,14 +234,11 @@ def fold(max_changes: int) -> FoldedBatch:
     return FoldedBatch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 
 
-def find_differences(slug: str) -> list[Difference]:
-    """Find the meters of the current organization that differ from a recount.
-
-    `slug` is the slug of the organization.
-    """
+def find_differences() -> list[DifferenceRow]:
+    """Find the meters of the current organization that differ from a recount."""
     # A recount reads all metered rows of an organization, which can take longer than the timeout.
     db.disable_statement_timeout()
-    return [Difference(slug, *row) for row in db.session().execute(_DIFFERENCES)]
+    return [DifferenceRow._make(row) for row in db.session().execute(_DIFFERENCES)]
 
 
 def repair(meter: str) -> int:

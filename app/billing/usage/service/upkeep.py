@@ -1,9 +1,9 @@
 """Fold meter changes into daily totals, and compare the meters with a recount."""
 
+from typing import NamedTuple
 from uuid import UUID
 
 from app.billing.usage import queries
-from app.billing.usage.queries import Difference
 from app.billing.usage.service import warnings
 from app.kit import errors, tenancy
 from app.kit.db import Checkpoint
@@ -23,6 +23,15 @@ DIFFERENCES = Counter(
     ["meter"],
     at_start=[(str(meter),) for meter in Meter],
 )
+
+
+class Difference(NamedTuple):
+    """A meter whose value `metered` differs from the recount `counted`."""
+
+    organization: str
+    meter: str
+    counted: int
+    metered: int
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
@@ -58,7 +67,7 @@ def find_differences(organization_id: UUID, slug: str) -> list[Difference]:
     differences.
     """
     with tenancy.organization(organization_id):
-        return queries.find_differences(slug)
+        return [Difference(slug, *row) for row in queries.find_differences()]
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
@@ -83,8 +92,9 @@ def repair(organization_id: UUID, slug: str) -> list[Difference]:
     """
     repaired = []
     with tenancy.organization(organization_id):
-        for row in queries.find_differences(slug):
+        for row in queries.find_differences():
             if correction := queries.repair(row.meter):
-                repaired.append(row._replace(metered=row.counted - correction))
+                metered = row.counted - correction
+                repaired.append(Difference(slug, row.meter, row.counted, metered))
                 log.warning("usage.repaired", **repaired[-1]._asdict())
     return repaired
