@@ -18,8 +18,6 @@ from app.schemas.artifact_schemas.service import drafts as schemas
 MAX_COMPARISONS = 10
 """The maximum number of comparisons on a page. Each takes up to a tenth of a second."""
 _ORDER = {"last_day": str, "key": str}
-
-
 _get_sort_key = attrgetter(*_ORDER)
 
 
@@ -50,7 +48,8 @@ def list_models(
     listed_models = _list_models(schema_id, compare_with)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        is_after, edge_key = lt if edge.descending else gt, tuple(edge.values.values())
+        is_after = lt if edge.descending else gt
+        edge_key = tuple(edge.values.values())
         remaining_models = [
             model
             for model in listed_models
