@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.kit import db, errors
@@ -10,6 +11,13 @@ MAX_DAYS = 366
 _DEFAULT_DAYS = 30
 _YEARS = (1970, 2999)
 _DAY = timedelta(days=1)
+
+
+class TimeRange(NamedTuple):
+    """A period of time with an exclusive end."""
+
+    start: datetime
+    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +49,12 @@ def find_zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def get_month_bounds(at: datetime) -> tuple[datetime, datetime]:
-    """Return the start of the UTC month that contains `at`, and the start of the next month."""
+def get_month_bounds(at: datetime) -> TimeRange:
+    """Return the UTC month that contains `at`; its end is the start of the next month."""
     first = at.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if first.month < 12:  # noqa: PLR2004 - December
-        return first, first.replace(month=first.month + 1)
-    return first, first.replace(year=first.year + 1, month=1)
+        return TimeRange(first, first.replace(month=first.month + 1))
+    return TimeRange(first, first.replace(year=first.year + 1, month=1))
 
 
 def get_period(zone: str, first: date | None, end: date | None) -> Period:

@@ -78,7 +78,7 @@ class Base(DeclarativeBase):
 
 
 def build_columns(
-    names: Sequence[str], model: type[Base], **expressions: SQLColumnExpression[Any]
+    names: Sequence[str], model: type[Base], /, **expressions: SQLColumnExpression[Any]
 ) -> list[Any]:
     """Build the columns of a SELECT whose rows are named tuples with the fields `names`.
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     FromClause,
     Select,
-    String,
     Subquery,
     column,
     func,
@@ -201,13 +200,14 @@ def paginate_records(
     )
 
 
-def paginate_values(request: PageRequest, **columns: Sequence[str]) -> Page:
+def paginate_values(request: PageRequest, **columns: Sequence[str] | Sequence[int]) -> Page:
     """Return a page of rows that no table stores. The first column is unique.
 
     The database sorts the rows, so that they are paginated like the rows of a table.
     """
     rows = list(zip(*columns.values(), strict=True))
-    table = values(*(column(name, String) for name in columns), name="listed").data(rows)
+    typed = (column(name, literal(cells[0]).type) for name, cells in columns.items())
+    table = values(*typed, name="listed").data(rows)
     sorts = dict(table.c.items())
     return paginate(select(*table.c), request, sorts=sorts, unique=next(iter(table.c)))
 

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from psycopg2 import extensions
 from sqlalchemy import (
+    BindParameter,
     ClauseElement,
     ColumnElement,
     Connection,
@@ -23,8 +24,11 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Table,
+    TextClause,
     and_,
+    bindparam,
     event,
+    text,
 )
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import (
@@ -127,6 +131,15 @@ def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[
     """Build the condition that joins a tenant table with the record of `model` in `column`."""
     table = column.parent.entity
     return and_(model.organization_id == table.organization_id, model.id == column)
+
+
+def build_text(sql: str) -> TextClause:
+    """Build a statement from SQL whose parameter `organization_id` is the current organization.
+
+    Running the statement raises TenantNotBoundError if there is no current organization.
+    """
+    parameter: BindParameter[UUID] = bindparam("organization_id", callable_=current_organization_id)
+    return text(sql).bindparams(parameter)
 
 
 TENANT_TABLES: set[str] = set()

@@ -11,9 +11,10 @@ from flask import Flask
 from app.billing.invoices.service import issuing
 from app.billing.periods.service import get_bounds
 from app.kit import db, tenancy
-from tests.factories import Org, make_org, operator
+from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
 from tests.factories.invoices import PROFILE
+from tests.factories.usage import set_plan
 
 
 @dataclass
@@ -24,10 +25,7 @@ class Customer:
 
     def set_plan(self, plan: str, **limits: int | None) -> None:
         """Set the plan as the operator does."""
-        body = {"plan": plan, "limits": limits}
-        path = f"/internal/organizations/{self.org.slug}/plan"
-        answer = operator(self.org.app).put(path, json=body)
-        assert answer.status_code == 200, answer.json
+        set_plan(self.org, plan, limits)
 
     def set_profile(self, **members: Any) -> dict[str, Any]:
         """Set the billing profile."""

@@ -21,7 +21,7 @@ def fold_usage(app: Flask) -> None:
 def find_usage_differences(org: Org) -> list[upkeep.Difference]:
     """Return the meters of an organization that differ from a recount of its rows."""
     with org.app.app_context():
-        differences = list(upkeep.find_differences(org.id, org.slug))
+        differences = upkeep.find_differences(org.id, org.slug)
         db.session().rollback()
     return differences
 

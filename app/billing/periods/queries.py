@@ -40,12 +40,9 @@ def close(period: str, began_at: datetime, ended_at: datetime) -> bool:
 
 def emit_for_billed_organizations(
     event: str, payload: dict[str, str], began_at: datetime, ended_at: datetime
-) -> int:
-    """Emit an event for each organization that is billed for a period.
-
-    Returns the number of organizations.
-    """
-    return events.emit_for_organizations(
+) -> None:
+    """Emit an event for each organization that is billed for a period."""
+    events.emit_for_organizations(
         event, payload, organizations=_BILLED_ORGANIZATIONS, began=began_at, ended=ended_at
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from app.billing.periods import queries
 from app.billing.seller.configuration import BillingFileError, require_configuration
 from app.kit import errors, jobs, tenancy
-from app.kit.days import get_month_bounds
+from app.kit.days import TimeRange, get_month_bounds
 from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
@@ -20,8 +20,8 @@ CLOSED = "billing.period_closed"
 """Emitted for each organization that is billed for the month; payload: {period, from, to}."""
 
 
-def get_bounds(period: str) -> tuple[datetime, datetime]:
-    """Return the bounds of a month `YYYY-MM` in UTC: its start, and the start of the next month.
+def get_bounds(period: str) -> TimeRange:
+    """Return a month `YYYY-MM` in UTC; its end is the start of the next month.
 
     Raises ValueError if `period` is not a month.
     """

@@ -15,8 +15,7 @@ from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Plan
 from app.billing.plans.models import ScheduledPlanChange
 from app.billing.profiles import service as profiles
-from app.billing.usage.queries.limits import lock_meters
-from app.billing.usage.queries.reading import read_month
+from app.billing.usage.queries import lock_meters, read_month
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
 from app.kit import db, errors, tenancy

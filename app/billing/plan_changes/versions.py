@@ -9,8 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.billing.plans import catalogue
-from app.billing.plans import service as plans
+from app.billing.plans import catalogue, queries
 from app.billing.plans.catalogue import Plan
 from app.billing.plans.models import PlanVersion
 from app.kit import db
@@ -19,7 +18,7 @@ from app.kit import db
 def record_versions() -> None:
     """Record the newest version of each plan, unless it is already recorded."""
     for plan in catalogue.list_plans():
-        plans.store_plan(plan)
+        queries.store_plan(plan)
 
 
 class PlanVersions:

@@ -150,8 +150,10 @@ def format_plan(plan: Plan) -> dict[str, Any]:
                 "included": charge.included,
                 "unit": charge.unit,
                 "tiers": [
-                    {"unit_price": f"{tier.unit_price:f}"}
-                    | ({} if tier.up_to is None else {"up_to": int(tier.up_to)})
+                    {
+                        "up_to": None if tier.up_to is None else int(tier.up_to),
+                        "unit_price": f"{tier.unit_price:f}",
+                    }
                     for tier in charge.tiers
                 ],
             }

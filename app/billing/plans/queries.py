@@ -1,14 +1,13 @@
 """SQL queries for plans."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, String, column, select, values
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
+from app.billing.plans.catalogue import Plan, format_plan
 from app.billing.plans.models import PlanVersion, ScheduledPlanChange
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.prepared import Prepared
 
 _GET_PLAN = Prepared(
@@ -33,15 +32,10 @@ def find_scheduled_plan() -> str | None:
     return db.session().scalars(select(ScheduledPlanChange.plan)).one_or_none()
 
 
-def list_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of rows with `name` and `rank`, the position in `names` (from 1)."""
-    rows = [(name, rank) for rank, name in enumerate(names, start=1)]
-    table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
-    sorts = {"rank": table.c.rank, "name": table.c.name}
-    return paginate(select(table.c.name, table.c.rank), request, sorts=sorts, unique=table.c.name)
+def store_plan(plan: Plan) -> None:
+    """Store a plan version, unless it is already stored.
 
-
-def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:
-    """Insert the definition of a plan version, unless it is already stored."""
-    row = {"name": name, "version": version, "definition": definition}
+    Call this in the transaction that first refers to the version.
+    """
+    row = {"name": plan.name, "version": plan.version, "definition": format_plan(plan)}
     db.session().execute(insert(PlanVersion).values(row).on_conflict_do_nothing())

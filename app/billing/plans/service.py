@@ -1,12 +1,12 @@
-"""Service for plans: the plan of an organization, the available plans, and stored plan versions."""
+"""Service for plans: the plan of an organization, and the available plans."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from app.billing.plans import catalogue, queries
-from app.billing.plans.catalogue import Charge, Plan
-from app.kit.pagination import Page, PageRequest
+from app.billing.plans.catalogue import Plan
+from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 
 
@@ -25,7 +25,7 @@ def describe_plan() -> dict[str, Any]:
 def list_plans(*, page: PageRequest) -> Page:
     """Return a page of the plans that organizations can choose."""
     plans = {plan.name: plan for plan in catalogue.list_plans() if plan.is_public}
-    rows = queries.list_names(page, list(plans))
+    rows = paginate_values(page, name=list(plans), rank=range(1, len(plans) + 1))
     items = [{**_render_plan(plans[row.name]), "rank": row.rank} for row in rows.items]
     return replace(rows, items=items)
 
@@ -39,34 +39,7 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
     return {meter: limits[meter] for meter in Meter}
 
 
-def store_plan(plan: Plan) -> None:
-    """Store a plan version, unless it is already stored.
-
-    Call this in the transaction that first refers to the version.
-    """
-    queries.insert_definition(plan.name, plan.version, catalogue.format_plan(plan))
-
-
 def _render_plan(plan: Plan) -> dict[str, Any]:
-    return {
-        "name": plan.name,
-        "version": plan.version,
-        "price": {"amount": f"{plan.price:f}", "currency": plan.currency},
-        "limits": dict(plan.limits),
-        "charges": [_render_charge(charge) for charge in plan.charges],
-    }
-
-
-def _render_charge(charge: Charge) -> dict[str, Any]:
-    return {
-        "meter": charge.meter,
-        "included": charge.included,
-        "unit": charge.unit,
-        "tiers": [
-            {
-                "up_to": None if tier.up_to is None else int(tier.up_to),
-                "unit_price": f"{tier.unit_price:f}",
-            }
-            for tier in charge.tiers
-        ],
-    }
+    definition = catalogue.format_plan(plan)
+    price = {"amount": definition["price"], "currency": plan.currency}
+    return {**definition, "price": price, "limits": dict(plan.limits)}

@@ -1,6 +1,7 @@
 """Service that reads and writes billing profiles."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from app.billing.plans import queries as plan_queries
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import emitted_events, queries
 from app.billing.profiles.models import BillingProfile
+from app.engines.fields.values.countries import ALPHA_2
 from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
 from app.engines.invoices.texts import LANGUAGES
 from app.identity.organizations import service as organizations
@@ -111,8 +113,7 @@ def has_price(plan: Plan) -> bool:
 
 
 def _check_country(code: str) -> str:
-    country = pycountry.countries.get(alpha_2=code)
-    if country is None or country.alpha_2 != code:  # the library ignores case
+    if code not in ALPHA_2:
         message = "Must be an ISO 3166-1 country code, for example AT."
         raise errors.invalid(message, "address.country")
     return code
@@ -120,7 +121,7 @@ def _check_country(code: str) -> str:
 
 def _check_currency(code: str, *plan_names: str | None) -> None:
     currency = pycountry.currencies.get(alpha_3=code)
-    if currency is None or currency.alpha_3 != code:
+    if currency is None or currency.alpha_3 != code:  # the library ignores case
         raise errors.invalid("Must be an ISO 4217 currency code, for example EUR.", "currency")
     for plan in (catalogue.get_plan(name) for name in plan_names if name is not None):
         if has_price(plan) and code != plan.currency:
@@ -144,20 +145,21 @@ def _check_text(text: str, field: str) -> str:
 
 
 def _render_profile(profile: BillingProfile) -> dict[str, Any]:
+    names = [column.key for column in BillingProfile.__table__.columns]
+    values = {name: getattr(profile, name) for name in names}
+    return {**values, **render_party(values)}
+
+
+def render_party(party: Mapping[str, Any]) -> dict[str, Any]:
+    """Render the seller or the buyer of an invoice in the API's format."""
     return {
-        "name": profile.name,
+        "name": party["name"],
         "address": {
-            "lines": profile.address_lines,
-            "postal_code": profile.postal_code or None,
-            "city": profile.city,
-            "country": profile.country,
+            "lines": party["address_lines"],
+            "postal_code": party["postal_code"] or None,
+            "city": party["city"],
+            "country": party["country"],
         },
-        "tax_number": profile.tax_number,
-        "email": profile.email,
-        "currency": profile.currency,
-        "time_zone": profile.time_zone,
-        "language": profile.language,
-        "created_at": profile.created_at,
-        "updated_at": profile.updated_at,
-        "revision": profile.revision,
+        "tax_number": party["tax_number"],
+        "email": party["email"],
     }

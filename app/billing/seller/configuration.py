@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-import pycountry
 from stdnum import bic, iban
 from stdnum.exceptions import ValidationError
 
+from app.engines.fields.values.countries import ALPHA_2
 from app.engines.invoices.model import InvoiceError, Party, Payment, TaxCategory
 from app.engines.invoices.tax_numbers import EU_COUNTRIES, TaxNumberError, normalize_tax_number
 from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules
@@ -191,10 +191,9 @@ def _parse_rates(value: object) -> Mapping[str, Decimal]:
 
 
 def _parse_country(value: object, location: str) -> str:
-    country = pycountry.countries.get(alpha_2=value) if isinstance(value, str) else None
-    if country is None or country.alpha_2 != value:  # the library ignores case
+    if not isinstance(value, str) or value not in ALPHA_2:
         raise BillingFileError(f"{location} must be an ISO 3166-1 country code, for example DE")
-    return str(country.alpha_2)
+    return value
 
 
 def _parse_series(value: object, location: str) -> str:

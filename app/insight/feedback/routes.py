@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.insight.feedback import charts, model_schemas, schemas
+from app.insight.feedback import model_schemas, schemas
 from app.insight.feedback.service import comparing, reporting, summaries
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.errors import ApiError
@@ -84,7 +84,7 @@ def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any
     permission="feedback:read",
     query=schemas.FieldsQuery,
     returns=schemas.FeedbackByField,
-    picture=charts.render_calibration,
+    picture=summaries.render_calibration,
 )
 def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary by field.

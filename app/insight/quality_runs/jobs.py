@@ -7,7 +7,7 @@ from uuid import UUID
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import QualityRun
 from app.insight.quality_runs.queries import answers, records
-from app.insight.quality_runs.service import creating, disagreeing, running
+from app.insight.quality_runs.service import disagreeing, runs
 from app.insight.quality_runs.service.plans import plan_fields
 from app.kit import jobs, purging
 from app.kit.jobs import Job
@@ -31,11 +31,11 @@ def _get_run_id(job: Job) -> UUID:
 
 
 def _fail_run(job: Job, _error: str) -> None:
-    running.fail(_get_run_id(job))
+    runs.fail(_get_run_id(job))
 
 
 def _reopen_run(args: dict[str, Any]) -> None:
-    running.reopen(UUID(args["data"]["run_id"]))
+    runs.reopen(UUID(args["data"]["run_id"]))
 
 
 @jobs.handler(
@@ -51,7 +51,7 @@ def run_computation(job: Job) -> None:
     A repeated attempt starts from the beginning. Does nothing if the run does not exist or has
     already ended.
     """
-    run = running.start(_get_run_id(job))
+    run = runs.start(_get_run_id(job))
     if run is None:
         return
     job.checkpoint()
@@ -59,7 +59,7 @@ def run_computation(job: Job) -> None:
         computed = _compute(job, run)
     except _RunEnded:
         return
-    running.complete(job, run.id, computed)
+    runs.complete(job, run.id, computed)
     jobs.enqueue(
         "quality_runs.compare_schema",
         {"schema_id": str(run.schema_id), "after": _START},
@@ -132,7 +132,7 @@ def create_runs_for_outdated_schemas(_job: Job) -> None:
     A schema is outdated if it requires several labelers, and its tag sets have changed since its
     newest full run.
     """
-    creating.create_runs_for_outdated_schemas()
+    runs.create_runs_for_outdated_schemas()
 
 
 @jobs.handler("quality_runs.forget", queue="maintenance", resumable=True)

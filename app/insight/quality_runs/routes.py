@@ -16,7 +16,7 @@ from app.insight.quality_runs.schemas import (
     QualityRunSummary,
     RunFilters,
 )
-from app.insight.quality_runs.service import creating, drawing, reading
+from app.insight.quality_runs.service import reading, runs
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -40,7 +40,7 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
     compared. Text that differs only in case, in spaces or in compatibility forms of characters
     counts as equal. Also updates the list of disagreements on the schema.
     """
-    return creating.create(**body, created_by=caller.user_id)
+    return runs.create(**body, created_by=caller.user_id)
 
 
 @blueprint.get(
@@ -105,7 +105,7 @@ def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     permission="quality_runs:review",
     query=ConfusionQuery,
     returns=ConfusionMatrix,
-    picture=drawing.render_confusion,
+    picture=reading.render_confusion,
 )
 def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a confusion matrix.

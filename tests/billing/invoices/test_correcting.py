@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.billing.invoices.queries import records
+from app.billing.invoices import queries
 from app.billing.invoices.service import correcting, documents, issuing
 from app.billing.seller.configuration import require_configuration
 from app.kit import db
@@ -243,8 +243,8 @@ def test_the_list_is_not_kept_in_memory(
     customer: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     customer.issue("2001-04")
-    monkeypatch.setattr(records, "_BATCH_SIZE", 1)
-    trace = trace_list(monkeypatch, records, "list_all")
+    monkeypatch.setattr(queries, "_BATCH_SIZE", 1)
+    trace = trace_list(monkeypatch, queries, "list_all")
     status, output = run(customer, "invoices", "list", "--org", customer.org.slug)
     assert status == 0, output
     assert_printed_while_read(trace)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import InterfaceError
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, documents, issuing
-from app.billing.invoices.service.computing import InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceInputs
 from app.billing.periods.service import get_bounds
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
@@ -266,7 +266,7 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         organization.plan = "changing"
         session.flush()
         for month in ("2001-03", "2001-04"):
-            period = Period(*get_bounds(month))
+            period = get_bounds(month)
             facts = InvoiceInputs(organization, [], None, PlanVersions(), measure_period)
             (content,) = computing.compute(facts, period, None)
             subtotals.append(content.totals.subtotal)

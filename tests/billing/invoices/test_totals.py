@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Period, PlanPeriod
+from app.billing.invoices.service.computing import PlanPeriod
 from app.billing.plans.catalogue import Charge, Plan
 from app.engines.invoices.charges import Tier
 from app.engines.invoices.model import TaxCategory
 from app.engines.invoices.taxes import TaxRule, compute_totals
-from app.kit.days import get_month_bounds
+from app.kit.days import TimeRange, get_month_bounds
 
 DIGITS = {"EUR": 2, "JPY": 0, "KWD": 3}
 MONTHS = st.datetimes(datetime(2001, 1, 1), datetime(2032, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001
@@ -32,18 +32,17 @@ def round_half_up(value: Fraction, digits: int) -> Fraction:
 
 
 @st.composite
-def months_in_parts(draw: st.DrawFn) -> tuple[Period, list[datetime]]:
+def months_in_parts(draw: st.DrawFn) -> tuple[TimeRange, list[datetime]]:
     """Draw a month, and the times that divide it, to the second; some may be equal."""
-    start, end = get_month_bounds(draw(MONTHS))
-    seconds = int((end - start).total_seconds())
+    month = get_month_bounds(draw(MONTHS))
+    seconds = int((month.end - month.start).total_seconds())
     cuts = sorted(draw(st.lists(st.integers(0, seconds), max_size=4)))
-    moments = [start, *(start + timedelta(seconds=cut) for cut in cuts), end]
-    return Period(start, end), moments
+    return month, [month.start, *(month.start + timedelta(seconds=cut) for cut in cuts), month.end]
 
 
 @given(months_in_parts(), st.sampled_from(sorted(DIGITS)), st.data())
 def test_prices_of_parts_sum_to_the_rounded_exact_price(
-    month: tuple[Period, list[datetime]], currency: str, data: st.DataObject
+    month: tuple[TimeRange, list[datetime]], currency: str, data: st.DataObject
 ) -> None:
     period, moments = month
     parts = [
@@ -68,7 +67,7 @@ def test_prices_of_parts_sum_to_the_rounded_exact_price(
     months_in_parts(), st.lists(st.tuples(st.sampled_from(["free", "team"]), PRICES), min_size=5)
 )
 def test_the_lines_of_many_parts_sum_to_the_same_price(
-    month: tuple[Period, list[datetime]], plans: list[tuple[str, Decimal]]
+    month: tuple[TimeRange, list[datetime]], plans: list[tuple[str, Decimal]]
 ) -> None:
     period, moments = month
     parts = [
@@ -85,7 +84,7 @@ def test_the_lines_of_many_parts_sum_to_the_same_price(
 
 @given(months_in_parts(), PRICES)
 def test_changes_between_plans_of_one_price_cost_that_price(
-    month: tuple[Period, list[datetime]], price: Decimal
+    month: tuple[TimeRange, list[datetime]], price: Decimal
 ) -> None:
     period, moments = month
     parts = [PlanPeriod(replace(PLAN, price=price), start, end) for start, end in pairwise(moments)]

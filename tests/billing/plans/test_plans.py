@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 
-from app.billing.plans import catalogue, service
+from app.billing.plans import catalogue, queries
 from app.billing.plans.models import PlanVersion
 from app.factory import create_app
 from app.kit import db
@@ -76,9 +76,9 @@ def test_a_version_stays_as_it_was_when_it_was_first_used(
 ) -> None:
     used = replace(catalogue.get_plan("team"), version=900, price=Decimal("12.5"))
     with app.app_context(), db.transaction():
-        service.store_plan(used)
+        queries.store_plan(used)
         # The operator changes the price of a version, which must not happen; it has no effect.
-        service.store_plan(replace(used, price=Decimal(99)))
+        queries.store_plan(replace(used, price=Decimal(99)))
     with app.app_context():
         stored = db.session().get_one(PlanVersion, ("team", 900))
         assert catalogue.parse_plan(stored.definition, "stored") == used

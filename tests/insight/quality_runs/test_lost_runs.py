@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.insight.quality_runs import jobs
-from app.insight.quality_runs.service import creating
+from app.insight.quality_runs.service import runs
 from app.kit import db, tenancy
 from tests.insight.quality_runs.conftest import Answers
 
@@ -152,7 +152,7 @@ def test_a_narrow_run_does_not_replace_the_daily_one(
 def _start_outdated(answers: Answers) -> None:
     scope = tenancy.across_organizations(reason="the job belongs to no organization")
     with answers.org.app.app_context(), scope, db.transaction():
-        creating.create_runs_for_outdated_schemas()
+        runs.create_runs_for_outdated_schemas()
 
 
 def test_old_runs_are_deleted(answers: Answers) -> None:

@@ -3,12 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db
 from app.kit.ids import uuid7
-from tests.factories import Org
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
@@ -20,11 +17,6 @@ NOTHING: dict[str, Any] = {
     "rejections": 0,
     "auto_accepted": 0,
 }
-
-
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
 
 
 def _get_stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]:

@@ -20,6 +20,7 @@ from app.engines.invoices.model import MONTH_CODE, Language, Line, Party, Totals
 from app.engines.invoices.taxes import TaxRule, choose_tax_rule, compute_totals
 from app.engines.invoices.texts import describe_meter, describe_plan
 from app.identity.organizations.models import Organization
+from app.kit.days import TimeRange
 from app.kit.plan_limits import Meter
 
 MAX_PRICE_LINES = 100
@@ -33,14 +34,6 @@ class PlanPeriod:
     """A part of a period in which one plan version was in force; `end` is exclusive."""
 
     plan: Plan
-    start: datetime
-    end: datetime
-
-
-@dataclass(frozen=True)
-class Period:
-    """A billing period; `end` is exclusive."""
-
     start: datetime
     end: datetime
 
@@ -73,7 +66,7 @@ class InvoiceContent:
 
 
 def compute(
-    inputs: InvoiceInputs, period: Period, configuration: BillingConfiguration | None
+    inputs: InvoiceInputs, period: TimeRange, configuration: BillingConfiguration | None
 ) -> list[InvoiceContent]:
     """Compute the content of an organization's invoices for a period.
 
@@ -122,7 +115,7 @@ def build_buyer(profile: BillingProfile) -> Party:
 
 
 def compute_price_lines(
-    parts: Sequence[PlanPeriod], period: Period, language: Language
+    parts: Sequence[PlanPeriod], period: TimeRange, language: Language
 ) -> list[Line]:
     """Compute an invoice line for the plan price of each part, prorated by the second.
 
@@ -171,7 +164,7 @@ def _describe_parts(parts: Sequence[PlanPeriod], language: Language) -> str:
 
 
 def _compute_charges(
-    inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: Period
+    inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: TimeRange
 ) -> list[Line]:
     """Compute the invoice lines for usage beyond the included quantities.
 
@@ -222,7 +215,7 @@ def compute_charge_lines(
 
 
 def compute_day_ranges(
-    parts: Sequence[PlanPeriod], period: Period
+    parts: Sequence[PlanPeriod], period: TimeRange
 ) -> list[tuple[datetime, datetime]]:
     """Return the range of whole days for each part, as pairs of a start and an exclusive end.
 
@@ -244,7 +237,7 @@ def _to_decimal(quantity: Fraction) -> Decimal:
     return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
-def _list_plan_periods(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
+def _list_plan_periods(inputs: InvoiceInputs, period: TimeRange) -> list[PlanPeriod]:
     """List the parts of a period, each with the plan version that was in force at its start."""
     segments = plan_changes.list_segments(
         inputs.organization, inputs.changes, period.start, period.end

@@ -11,10 +11,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from app.billing.invoices import emitted_events
+from app.billing.invoices import emitted_events, queries
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
-from app.billing.invoices.queries import records
-from app.billing.invoices.queries.records import CreditedAmounts
+from app.billing.invoices.queries import CreditedAmounts
 from app.billing.invoices.service import documents, issuing
 from app.billing.invoices.service.dumping import dump_line, dump_seller, dump_tax, load_tax
 from app.billing.invoices.service.reading import render
@@ -70,7 +69,7 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
     configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
-        if records.sum_credited_amounts(invoice.id).subtotal:
+        if queries.sum_credited_amounts(invoice.id).subtotal:
             raise errors.conflict(
                 "A part of the invoice has been credited. Credit the remaining amount instead."
             )
@@ -101,7 +100,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
         _check_amount(amount, invoice.currency)
-        earlier_credits = records.sum_credited_amounts(invoice.id)
+        earlier_credits = queries.sum_credited_amounts(invoice.id)
         remaining = invoice.subtotal - earlier_credits.subtotal
         if amount > remaining:
             raise errors.conflict(
@@ -123,11 +122,11 @@ def _lock_invoice(number: str) -> Iterator[Invoice]:
     Raises 404 if no invoice has this number. Flushes the changes at the end of the block.
     """
     with tenancy.across_organizations(reason=_TENANCY_REASON):
-        unlocked_invoice = records.find_by_number(number)
+        unlocked_invoice = queries.find_by_number(number)
     if unlocked_invoice is None:
         raise errors.ApiError("not_found", "No invoice has this number.", field="number")
     with tenancy.organization(unlocked_invoice.organization_id):
-        invoice = records.lock(unlocked_invoice.id)
+        invoice = queries.lock(unlocked_invoice.id)
         assert invoice is not None, "issued invoices are never deleted"
         yield invoice
         db.session().flush()

@@ -7,8 +7,8 @@ from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from app.billing.invoices import queries
 from app.billing.invoices.models import Invoice, InvoiceStatus
-from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
 from app.engines.invoices.checks import check_document
 from app.engines.invoices.model import Document, DocumentKind, InvoiceError, Language, Payment
@@ -33,7 +33,7 @@ def render_missing(job: Job) -> list[str]:
     an error message for each invoice that could not be rendered.
     """
     problems = []
-    for invoice_id in records.list_unrendered_invoices():
+    for invoice_id in queries.list_unrendered_invoices():
         try:
             render_files(job, invoice_id)
         except InvoiceError as error:
@@ -75,7 +75,7 @@ def render_files(job: Job, invoice_id: UUID) -> None:
     Commits before the invoice is rendered. The files of an invoice always have the same bytes, so
     an interrupted run can be repeated.
     """
-    invoice = records.get(invoice_id)
+    invoice = queries.get(invoice_id)
     if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
         return
     document = build_document(invoice, _find_invoice_number(invoice.refers_to))
@@ -85,7 +85,7 @@ def render_files(job: Job, invoice_id: UUID) -> None:
     pdf = render_pdf(document, xml)
     stored_xml = None if xml is None else _store_file(organization_id, invoice_id, xml, "xml")
     stored_pdf = _store_file(organization_id, invoice_id, pdf, "pdf")
-    locked_invoice = records.lock(invoice_id)
+    locked_invoice = queries.lock(invoice_id)
     if locked_invoice is not None and locked_invoice.pdf is None:
         locked_invoice.pdf = stored_pdf
         if stored_xml is not None:
@@ -137,7 +137,7 @@ def _to_local_midnight(at: datetime, time_zone: str) -> datetime:
 
 
 def _find_invoice_number(invoice_id: UUID | None) -> str | None:
-    invoice = None if invoice_id is None else records.get(invoice_id)
+    invoice = None if invoice_id is None else queries.get(invoice_id)
     return None if invoice is None else invoice.number
 
 

@@ -1,11 +1,16 @@
 """Dump the parts of invoices as JSON objects, and load them. Decimals are stored as text."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from app.billing.seller.configuration import BillingConfiguration
 from app.engines.invoices.model import Line, Party, Tax, TaxCategory
+
+_LINE_FIELDS = ("description", "quantity", "unit", "unit_price", "amount")
+_TAX_FIELDS = ("name", "category", "rate", "base", "amount", "reason")
+_DECIMALS = frozenset(("quantity", "unit_price", "amount", "rate", "base"))
 
 
 def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
@@ -27,33 +32,22 @@ def dump_party(party: Party) -> dict[str, Any]:
 
 def dump_line(line: Line) -> dict[str, Any]:
     """Dump an invoice line as a JSON object, with decimals as text."""
-    return {
-        "description": line.description,
-        "quantity": f"{line.quantity:f}",
-        "unit": line.unit,
-        "unit_price": f"{line.unit_price:f}",
-        "amount": f"{line.amount:f}",
-    }
+    return _dump_fields(line, _LINE_FIELDS)
 
 
 def dump_tax(tax: Tax) -> dict[str, Any]:
     """Dump a tax as a JSON object, with decimals as text."""
-    return {
-        "name": tax.name,
-        "category": tax.category.value,
-        "rate": f"{tax.rate:f}",
-        "base": f"{tax.base:f}",
-        "amount": f"{tax.amount:f}",
-        "reason": tax.reason,
-    }
+    return _dump_fields(tax, _TAX_FIELDS)
+
+
+def _dump_fields(record: Line | Tax, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: getattr(record, name) for name in names}
+    return {name: f"{value:f}" if name in _DECIMALS else value for name, value in values.items()}
 
 
 def load_tax(tax: dict[str, Any]) -> Tax:
     """Load a tax from a JSON object that `dump_tax` returned."""
-    numbers = {key: Decimal(tax[key]) for key in ("rate", "base", "amount")}
-    return Tax(
-        name=tax["name"], category=TaxCategory(tax["category"]), reason=tax["reason"], **numbers
-    )
+    return Tax(**{**_load_fields(tax), "category": TaxCategory(tax["category"])})
 
 
 def load_party(party: dict[str, Any]) -> Party:
@@ -63,10 +57,8 @@ def load_party(party: dict[str, Any]) -> Party:
 
 def load_line(line: dict[str, Any]) -> Line:
     """Load an invoice line from a JSON object that `dump_line` returned."""
-    return Line(
-        description=line["description"],
-        quantity=Decimal(line["quantity"]),
-        unit=line["unit"],
-        unit_price=Decimal(line["unit_price"]),
-        amount=Decimal(line["amount"]),
-    )
+    return Line(**_load_fields(line))
+
+
+def _load_fields(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: Decimal(value) if name in _DECIMALS else value for name, value in record.items()}

@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.billing.invoices import emitted_events
+from app.billing.invoices import emitted_events, queries
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
-from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing, documents
-from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -18,6 +17,7 @@ from app.billing.seller.configuration import BillingConfiguration, require_confi
 from app.billing.usage.service import measuring
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
+from app.kit.days import TimeRange
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -32,7 +32,7 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
     The ids are in ascending order and greater than `after`.
     """
     with tenancy.across_organizations(reason=_REASON):
-        return records.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
+        return queries.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
 
 
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
@@ -46,12 +46,12 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     BillingFileError if no billing file is set or the file is invalid.
     """
     configuration = require_configuration()
-    period = Period(start, end)
+    period = TimeRange(start, end)
     with tenancy.across_organizations(reason=_REASON):
-        organizations = records.lock_organizations(organization_ids)
+        organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
         plan_changes.apply_due_changes(billed_ids)
-        existing = records.list_by_period(billed_ids, start)
+        existing = queries.list_by_period(billed_ids, start)
         issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
         # An organization can have an issued invoice in one currency and a draft in another. Such an
         # organization is not done.
@@ -83,7 +83,7 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
     """Issue the draft invoices of the current organization, which now has a billing profile."""
     return [
         invoice
-        for start, end in records.list_draft_periods()
+        for start, end in queries.list_draft_periods()
         for invoice in issue_period(organization_id, start, end)
     ]
 
@@ -99,7 +99,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     now = plan_changes.get_database_time()
     is_credit_note = invoices[0].kind == InvoiceKind.CREDIT_NOTE
     prefix = configuration.build_prefix(is_credit_note=is_credit_note, at=now)
-    numbers = records.claim_numbers(prefix, len(invoices))
+    numbers = queries.claim_numbers(prefix, len(invoices))
     for invoice, number in zip(invoices, numbers, strict=True):
         invoice.number = configuration.format_number(prefix, number)
         change_status(invoice, InvoiceStatus.ISSUED)
@@ -115,7 +115,9 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     )
 
 
-def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
+def _collect_inputs(
+    organizations: Sequence[Organization], period: TimeRange
+) -> list[InvoiceInputs]:
     """Settle the usage of locked organizations, and collect the inputs for their invoices."""
     if not organizations:
         return []
@@ -138,7 +140,7 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
 
 
 def _build_measure_function(
-    organization_id: UUID, period: Period, quantities: dict[str, int]
+    organization_id: UUID, period: TimeRange, quantities: dict[str, int]
 ) -> Callable[[datetime, datetime], dict[str, int]]:
     """Build a function that measures the usage in a part of a period.
 
@@ -146,7 +148,7 @@ def _build_measure_function(
     """
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:
-        if (start, end) == (period.start, period.end):
+        if (start, end) == period:
             return quantities
         with tenancy.organization(organization_id):
             return measuring.measure_period(start, end)
@@ -201,7 +203,7 @@ def _create_or_update_draft(
     invoice: Invoice | None,
     inputs: InvoiceInputs,
     content: InvoiceContent,
-    period: Period,
+    period: TimeRange,
     configuration: BillingConfiguration,
 ) -> Invoice:
     profile = inputs.profile

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
 
+from app.billing.invoices import queries
 from app.billing.invoices.models import Invoice, InvoiceStatus
-from app.billing.invoices.queries import records
-from app.billing.invoices.queries.records import InvoiceFilters
+from app.billing.invoices.queries import InvoiceFilters
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -28,7 +28,7 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    documents = records.list_page(page, filters)
+    documents = queries.list_page(page, filters)
     return replace(documents, items=[render(invoice) for invoice in documents.items])
 
 
@@ -40,13 +40,13 @@ def list_all(
     Arguments that are not None are filters. `period` is the start of a billing period.
     """
     with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
-        for organization_slug, invoice in records.list_all(slug=slug, status=status, period=period):
+        for organization_slug, invoice in queries.list_all(slug=slug, status=status, period=period):
             yield {"organization": organization_slug, **render(invoice)}
 
 
 def get(invoice_id: UUID) -> dict[str, Any]:
     """Return an invoice or a credit note. Raises 404 if it does not exist."""
-    return render(errors.require_found(records.get(invoice_id)))
+    return render(errors.require_found(queries.get(invoice_id)))
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
@@ -57,11 +57,11 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     current plan, or the first invoice if there is none in this currency.
     """
     organization = db.session().get_one(Organization, organization_id)
-    start, end = get_month_bounds(plan_changes.get_database_time())
+    month = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
-    changes = plan_changes.list_changes([organization_id], start)[organization_id]
+    changes = plan_changes.list_changes([organization_id], month.start)[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), measuring.measure_period)
-    contents = computing.compute(inputs, Period(start, end), configuration)
+    contents = computing.compute(inputs, month, configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),
@@ -69,7 +69,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
         if contents
         else computing.build_empty_content(currency, profile, configuration),
     )
-    return {"period": {"from": start, "to": end}, **_render_content(content)}
+    return {"period": {"from": month.start, "to": month.end}, **_render_content(content)}
 
 
 def render(invoice: Invoice) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def render(invoice: Invoice) -> dict[str, Any]:
         "period": {"from": invoice.period_from, "to": invoice.period_to},
         "currency": invoice.currency,
         "language": invoice.language,
-        "seller": _render_party(invoice.seller),
-        "buyer": None if invoice.buyer is None else _render_party(invoice.buyer),
+        "seller": profiles.render_party(invoice.seller),
+        "buyer": None if invoice.buyer is None else profiles.render_party(invoice.buyer),
         "lines": invoice.lines,
         "subtotal": f"{invoice.subtotal:f}",
         "tax": invoice.tax,
@@ -105,7 +105,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     Raises 404 if the invoice does not exist, and 503 if the file storage is not available. If there
     is no PDF yet, raises 409 with `draft` or `pending` as `details.state`.
     """
-    invoice = errors.require_found(records.get(invoice_id))
+    invoice = errors.require_found(queries.get(invoice_id))
     if invoice.status == InvoiceStatus.DRAFT:
         message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
@@ -131,20 +131,6 @@ def _render_content(content: InvoiceContent) -> dict[str, Any]:
         "subtotal": f"{totals.subtotal:f}",
         "tax": dump_tax(totals.taxes[0]) if totals.taxes else None,
         "total": f"{totals.total:f}",
-    }
-
-
-def _render_party(party: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": party["name"],
-        "address": {
-            "lines": party["address_lines"],
-            "postal_code": party["postal_code"] or None,
-            "city": party["city"],
-            "country": party["country"],
-        },
-        "tax_number": party["tax_number"],
-        "email": party["email"],
     }
 
 

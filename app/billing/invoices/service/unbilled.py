@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from app.billing.invoices.queries import unbilled as queries
+from app.billing.invoices import queries
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.profiles import service as profiles

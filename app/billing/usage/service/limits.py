@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from app.billing.plans import catalogue
 from app.billing.plans import queries as plan_queries
 from app.billing.plans import service as plans
-from app.billing.usage.queries import limits as queries
-from app.billing.usage.queries import reading
+from app.billing.usage import queries
 from app.kit import db
 from app.kit.plan_limits import Allowance, Meter, find_plan
 
@@ -49,7 +48,7 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     queries.lock_meters(tuple(limits))
     # The usage is read in a new statement, which sees what the previous owners of the locks have
     # committed.
-    month = reading.read_month(tuple(limits))
+    month = queries.read_month(tuple(limits))
     # The plan may have changed after the caller was authenticated. Plan changes lock meters, too.
     current = build_limits(month.plan, month.plan_limits).finite_limits
     limits = {meter: current[meter] for meter in limits if meter in current}

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from uuid import UUID
 
-from app.billing.usage.queries import reading as queries
+from app.billing.usage import queries
+from app.kit import tenancy
 from app.kit.plan_limits import Meter
 
 
@@ -16,8 +17,8 @@ def measure_period(start: datetime, end: datetime) -> dict[str, int]:
     level for today. Reads only the meters, not the rows that they measure. `end` may be in the
     future. Raises ValueError unless both times are midnight in UTC.
     """
-    first_day, end_day = _to_utc_day(start), _to_utc_day(end)
-    return _compute_quantities(queries.read_days(tuple(Meter), first_day, end_day), first_day)
+    organization_id = tenancy.current_organization_id()
+    return measure_many([organization_id], start, end)[organization_id]
 
 
 def measure_many(
@@ -25,11 +26,11 @@ def measure_many(
 ) -> dict[UUID, dict[str, int]]:
     """Measure the usage of many organizations in a period, with one SQL statement.
 
-    Returns, for each organization, the same result as `measure_period`. Requires access
-    to all organizations.
+    Returns, for each organization, the same result as `measure_period`. Requires access to all
+    organizations, unless the only id is that of the current organization.
     """
     first_day, end_day = _to_utc_day(start), _to_utc_day(end)
-    rows = queries.read_days_by_organization(organization_ids, tuple(Meter), first_day, end_day)
+    rows = queries.read_days(organization_ids, tuple(Meter), first_day, end_day)
     return {key: _compute_quantities(rows[key], first_day) for key in organization_ids}
 
 

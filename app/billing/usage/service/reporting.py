@@ -3,11 +3,11 @@
 from datetime import date, timedelta
 from typing import Any
 
-from app.billing.usage.queries import reading
-from app.billing.usage.queries.reading import DayRow
+from app.billing.usage import queries
+from app.billing.usage.queries import DayRow
 from app.billing.usage.service.limits import get_limits
 from app.billing.usage.service.warnings import find_reached_percent
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.days import Period, get_period
 from app.kit.plan_limits import Meter
 
@@ -19,7 +19,7 @@ WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
 def describe_usage() -> dict[str, Any]:
     """Return the usage, the limit and the warning of each meter in the current month."""
     limits = get_limits()
-    month = reading.read_month(tuple(Meter))
+    month = queries.read_month(tuple(Meter))
     return {
         "plan": limits.plan,
         "period": {"from": month.first, "to": get_next_month(month.first)},
@@ -49,7 +49,8 @@ def describe_history(
     meters = tuple(Meter) if meter is None else (Meter(meter),)
     # Monthly meters start at zero on the first day of each month.
     start = period.first.replace(day=1)
-    rows = reading.read_days(meters, start, period.end)
+    organization_id = tenancy.current_organization_id()
+    rows = queries.read_days([organization_id], meters, start, period.end)[organization_id]
     return {
         "from": period.first,
         "to": period.end,

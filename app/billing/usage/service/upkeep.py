@@ -1,10 +1,9 @@
 """Fold meter changes into daily totals, and compare the meters with a recount."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 from uuid import UUID
 
-from app.billing.usage.queries import upkeep as queries
+from app.billing.usage import queries
 from app.billing.usage.service import warnings
 from app.kit import errors, tenancy
 from app.kit.db import Checkpoint
@@ -61,15 +60,14 @@ def fold(checkpoint: Checkpoint) -> None:
             return
 
 
-def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
+def find_differences(organization_id: UUID, slug: str) -> list[Difference]:
     """Find the meters of an organization that differ from a recount of the measured rows.
 
     Each meter is compared in one statement, so concurrent writes and folds do not cause
     differences.
     """
     with tenancy.organization(organization_id):
-        for row in queries.find_differences():
-            yield Difference(slug, row.meter, row.counted, row.metered)
+        return [Difference(slug, *row) for row in queries.find_differences()]
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
@@ -78,7 +76,7 @@ def report_differences(organization_id: UUID, slug: str) -> int:
     Does not repair the meters, because a wrong value may already be on an invoice. The operator
     must decide whether to repair them.
     """
-    differences = list(find_differences(organization_id, slug))
+    differences = find_differences(organization_id, slug)
     for difference in differences:
         log.error("usage.differs", **difference._asdict())
         DIFFERENCES.labels(difference.meter).inc()

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.billing.usage import emitted_events
+from app.billing.usage import emitted_events, queries
 from app.billing.usage.emitted_events import ThresholdPayload
-from app.billing.usage.queries import limits as queries
-from app.billing.usage.queries import reading
 from app.billing.usage.service.limits import build_limits, get_limits
 from app.kit import events, jobs
 
@@ -40,7 +38,7 @@ def warn() -> None:
     limits = get_limits()
     if not limits.finite_limits:
         return
-    month = reading.read_month(tuple(limits.finite_limits))
+    month = queries.read_month(tuple(limits.finite_limits))
     reached_percents = {
         meter: percent
         for meter, limit in limits.finite_limits.items()

@@ -215,7 +215,7 @@ class VersionFields(NamedTuple):
     types: dict[str, str]
 
 
-_VERSIONS = text(
+_VERSIONS = tenancy.build_text(
     """
     SELECT v.id,
         coalesce((SELECT jsonb_object_agg(field ->> 'key', field ->> 'type')
@@ -229,11 +229,7 @@ _VERSIONS = text(
 
 def list_versions(schema_id: UUID) -> list[VersionFields]:
     """Return at most `MAX_VERSIONS` versions of a schema with their field types, newest first."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "limit": MAX_VERSIONS,
-    }
+    values = {"schema_id": schema_id, "limit": MAX_VERSIONS}
     return [VersionFields._make(row) for row in db.session().execute(_VERSIONS, values)]
 
 
@@ -243,7 +239,7 @@ def get_schema_name(schema_id: UUID) -> str:
     return db.session().execute(statement).scalar_one()
 
 
-_SCHEMAS_WITH_WORK = text(
+_SCHEMAS_WITH_WORK = tenancy.build_text(
     """
     SELECT s.id FROM schemas s
     WHERE s.organization_id = :organization_id AND s.id > :after
@@ -255,14 +251,12 @@ _SCHEMAS_WITH_WORK = text(
 )
 
 
-def list_schemas_with_work(
-    organization_id: UUID, since: datetime, *, after: UUID, batch: int
-) -> Collection[UUID]:
+def list_schemas_with_work(since: datetime, *, after: UUID, batch: int) -> Collection[UUID]:
     """Return the ids of schemas with work: schemas with tag sets accepted at or after `since`.
 
     At most `batch` ids above `after` are returned, in ascending order.
     """
-    values = {"organization_id": organization_id, "since": since, "after": after, "batch": batch}
+    values = {"since": since, "after": after, "batch": batch}
     return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, String, Uuid, select, text
+from sqlalchemy import BigInteger, DateTime, String, Uuid, select
 from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
 from app.insight.feedback.models import PredictionFeedback
@@ -53,7 +53,7 @@ _OF_ARTIFACT = """
      OFFSET 0)
 """
 _ORDER = "({of}.source = 'merge') DESC, {of}.decided_at DESC, {of}.id DESC"
-_DOCUMENTS = text(
+_DOCUMENTS = tenancy.build_text(
     f"""
     WITH documents AS MATERIALIZED (
         SELECT t.artifact_id, t.decided_at, t.id FROM tag_sets t
@@ -107,7 +107,6 @@ def iterate_documents(
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:
         values: dict[str, Any] = {
-            "organization_id": tenancy.current_organization_id(),
             "schema_id": schema_id,
             "start": start,
             "end": end,
@@ -136,7 +135,7 @@ class DecisionCount(NamedTuple):
 
 # All decisions on a tag set are counted, not only the last decision, because two rejections are
 # worse than one rejection.
-_DECISIONS = text(
+_DECISIONS = tenancy.build_text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n
     FROM (SELECT tag_set_id, kind FROM tag_set_revisions
@@ -154,13 +153,7 @@ def count_decisions(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> list[DecisionCount]:
     """Count the newest review decisions in a period, at most `limit`, by labeler and type."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "start": start,
-        "end": end,
-        "limit": limit,
-    }
+    values = {"schema_id": schema_id, "start": start, "end": end, "limit": limit}
     return [DecisionCount._make(row) for row in db.session().execute(_DECISIONS, values)]
 
 

@@ -1,25 +1,18 @@
 """Choose and validate the periods that a detection compares."""
 
 from datetime import datetime, time, timedelta
-from typing import NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.insight.drift.queries import records
 from app.insight.drift.queries.records import DetectionPeriods
 from app.kit import db, errors
+from app.kit.days import TimeRange
 
 CURRENT_DAYS = 7
 BASELINE_DAYS = 28
 MAX_DAYS = 366
 _FIRST_YEAR = 1970
-
-
-class TimeRange(NamedTuple):
-    """A period of time with an exclusive end."""
-
-    start: datetime
-    end: datetime
 
 
 def choose_periods(

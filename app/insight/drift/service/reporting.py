@@ -9,7 +9,6 @@ from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, DriftSubject, ReportStatus
 from app.insight.drift.queries import records
 from app.insight.drift.service.collecting import FieldTypes, list_metrics
-from app.insight.drift.service.periods import TimeRange
 from app.insight.drift.service.shifts import (
     MAX_DECISIONS,
     MAX_DOCUMENTS,
@@ -17,6 +16,7 @@ from app.insight.drift.service.shifts import (
     ShiftPeriods,
 )
 from app.kit import db, events
+from app.kit.days import TimeRange
 from app.kit.ids import uuid7
 
 _MAX_DESCRIBED_SHIFTS = 5
@@ -99,10 +99,7 @@ def _create_report(
         schema_id=detection.schema_id,
         detection_id=detection.id,
         shift_key=shift.key,
-        subject=shift.subject.value,
-        field=shift.field,
-        metric=shift.metric.value,
-        labeler_id=shift.labeler_id,
+        **shift._asdict(),
         test=comparison.test,
         category=comparison.category,
         baseline=_build_sample_summary(

@@ -10,8 +10,8 @@ from app.insight.drift.models import DriftDetection
 from app.insight.drift.queries import records
 from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import periods
-from app.insight.drift.service.periods import TimeRange
 from app.kit import errors, events, tenancy
+from app.kit.days import TimeRange
 from app.kit.db import Checkpoint
 from app.schemas.artifact_schemas.service import drafts as schemas
 
@@ -88,30 +88,25 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
     }
 
 
-def request_daily_detections(checkpoint: Checkpoint) -> int:
+def request_daily_detections(checkpoint: Checkpoint) -> None:
     """Request a daily detection for each schema with tag sets accepted in the current period.
 
     A schema has one daily detection per day. A schema is skipped if it has an unfinished detection,
-    or if the current period begins before the end of its fixed baseline. Returns the number of
-    queued detections. `checkpoint` commits each batch.
+    or if the current period begins before the end of its fixed baseline. `checkpoint` commits each
+    batch.
     """
-    organization_id = tenancy.current_organization_id()
-    current_period = periods.find_last_days(organizations.get_time_zone(organization_id))
-    last_schema_id, count = UUID(int=0), 0
+    zone = organizations.get_time_zone(tenancy.current_organization_id())
+    current_period = periods.find_last_days(zone)
+    last_schema_id = UUID(int=0)
     while True:
         schema_ids = records.list_schemas_with_work(
-            organization_id, current_period.start, after=last_schema_id, batch=_BATCH
+            current_period.start, after=last_schema_id, batch=_BATCH
         )
         for schema_id in schema_ids:
-            count += _request_daily_detection(schema_id, current_period)
+            chosen_periods = periods.choose_daily_periods(schema_id, current_period)
+            if chosen_periods is not None:
+                _insert_detection(schema_id, chosen_periods, due_on=current_period.end.date())
             last_schema_id = schema_id
         checkpoint()
         if len(schema_ids) < _BATCH:
-            return count
-
-
-def _request_daily_detection(schema_id: UUID, current: TimeRange) -> bool:
-    chosen_periods = periods.choose_daily_periods(schema_id, current)
-    if chosen_periods is None:
-        return False
-    return _insert_detection(schema_id, chosen_periods, due_on=current.end.date()) is not None
+            return

@@ -15,7 +15,7 @@ from app.insight.drift.service.collecting import (
     PeriodData,
     list_metrics,
 )
-from app.insight.drift.service.periods import TimeRange
+from app.kit.days import TimeRange
 
 LIMITS = DriftLimits()
 MAX_DOCUMENTS = 5000

@@ -72,20 +72,14 @@ def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]
 
 
 def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
-    statement = select(
-        TagSet.id,
-        TagSet.artifact_id,
-        TagSet.schema_id,
-        TagSet.schema_version_id,
-        TagSet.labeler_id,
-        TagSet.decided_at,
-        TagSet.revision,
-        func.coalesce(TagSet.prediction_model_version, "unknown"),
-        build_checked_condition(),
-        _initial.tags,
-        TagSet.tags,
+    columns = db.build_columns(
+        AcceptedTagSet._fields,
+        TagSet,
+        model=func.coalesce(TagSet.prediction_model_version, "unknown"),
+        is_checked=build_checked_condition(),
+        initial=_initial.tags,
     )
-    rows = db.session().execute(_filter_eligible(statement, tag_set_ids))
+    rows = db.session().execute(_filter_eligible(select(*columns), tag_set_ids))
     return [AcceptedTagSet._make(row) for row in rows]
 
 

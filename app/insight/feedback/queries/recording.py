@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, delete, insert, select, text, tuple_
+from sqlalchemy import and_, delete, insert, select, tuple_
 
 from app.documents.artifacts.models.documents import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
@@ -14,7 +14,9 @@ from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
 _INSERT_BATCH = 1000
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+_LOCK = tenancy.build_text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('feedback ' || :organization_id, 0))"
+)
 
 
 def lock_recording() -> None:
@@ -22,8 +24,7 @@ def lock_recording() -> None:
 
     The rows of artifacts are not locked, because bulk actions lock them in another order.
     """
-    values = {"name": f"feedback {tenancy.current_organization_id()}"}
-    db.session().execute(_LOCK, values)
+    db.session().execute(_LOCK)
 
 
 def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:
@@ -48,12 +49,12 @@ def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
 
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert feedback; each row has all columns except the organization."""
+    """Insert feedback. All rows have the same columns; the columns that they lack are null."""
     for start in range(0, len(rows), _INSERT_BATCH):
         db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
 
 
-_ADD_DOCUMENTS = text(
+_ADD_DOCUMENTS = tenancy.build_text(
     """
     INSERT INTO feedback_documents (organization_id, artifact_id, schema_id, model, correct,
                                     corrected, missed, spurious, shared)
@@ -73,11 +74,7 @@ _ADD_DOCUMENTS = text(
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
     """Recompute each model's outcomes on these documents; deleted documents get no outcomes."""
     db.execute_bulk(delete(FeedbackDocument).where(FeedbackDocument.artifact_id.in_(artifact_ids)))
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "ids": list(map(str, artifact_ids)),
-    }
-    db.session().execute(_ADD_DOCUMENTS, values)
+    db.session().execute(_ADD_DOCUMENTS, {"ids": list(map(str, artifact_ids))})
 
 
 class ReportedDocument(NamedTuple):
@@ -93,15 +90,14 @@ class ReportedDocument(NamedTuple):
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
     """Lock documents so that they cannot be deleted, and return them by id."""
+    columns = db.build_columns(
+        ReportedDocument._fields,
+        Artifact,
+        schema_id=ArtifactSchema.id,
+        version_id=ArtifactSchema.current_version_id,
+    )
     statement = (
-        select(
-            Artifact.id,
-            ArtifactSchema.id,
-            ArtifactSchema.current_version_id,
-            Artifact.text_length,
-            Artifact.page_count,
-            Artifact.updated_at,
-        )
+        select(*columns)
         .outerjoin(
             ArtifactSchema,
             and_(
@@ -130,13 +126,8 @@ class ReportedTagSet(NamedTuple):
 
 def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     """Return the tag sets that exist among these ids, by id."""
-    statement = select(
-        TagSet.id,
-        TagSet.artifact_id,
-        TagSet.schema_id,
-        TagSet.schema_version_id,
-        TagSet.labeler_id,
-    ).where(TagSet.id.in_(tag_set_ids))
+    columns = db.build_columns(ReportedTagSet._fields, TagSet)
+    statement = select(*columns).where(TagSet.id.in_(tag_set_ids))
     rows = map(ReportedTagSet._make, db.session().execute(statement))
     return {row.id: row for row in rows}
 

@@ -42,12 +42,8 @@ class SummaryCriteria:
 
     def build_where(self) -> dict[str, Any]:
         """Return the facet values that counted rows must have."""
-        values = {
-            "schema_id": self.schema_id,
-            "model": self.model,
-            "field": self.field,
-            "labeler_id": self.labeler_id,
-        }
+        names = ("schema_id", "model", "field", "labeler_id")
+        values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
     def build_span(self) -> BucketSpan | None:

@@ -88,16 +88,12 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
             "row": value.row,
             "model": _get_model(row),
             "outcome": value.outcome.value,
-            "predicted": None,
-            "correct": None,
             **build_confidence_columns(value.confidence, value.outcome, is_counted=row.is_checked),
             "tag_set_id": row.id,
             "labeler_id": row.labeler_id,
             "day": row.decided_at.date(),
             "accepted_revision": row.revision,
             "position": position,
-            "value_key": None,
-            "recorded_by": None,
             "created_at": now,
         }
 

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from dataclasses import replace
 from datetime import date
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, gt, lt
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.engines.calibration import Outcomes, compare_models, describe_comparison, merge_outcomes
@@ -18,28 +18,20 @@ from app.schemas.artifact_schemas.service import drafts as schemas
 MAX_COMPARISONS = 10
 """The maximum number of comparisons on a page. Each takes up to a tenth of a second."""
 _ORDER = {"last_day": str, "key": str}
+_get_sort_key = attrgetter(*_ORDER)
 
 
-class _ListedModel:
+class _ListedModel(NamedTuple):
     """A model in the list of models, with its sort keys: the day of its last feedback, and `key`.
 
     `key` is unique, and begins with the day of the first feedback. Both are strings, because a
     cursor contains strings.
     """
 
-    def __init__(self, used: UsedModel, compared_with: str | None) -> None:
-        self.used = used
-        self.last_day = used.last_day.isoformat()
-        self.key = f"{used.first_day} {used.schema_id} {used.model}"
-        self.compared_with = compared_with
-
-    def is_after(self, edge: PageStart) -> bool:
-        """Return whether the model comes after `edge` in the list."""
-        if edge.is_first:
-            return True
-        sort_key = self.last_day, self.key
-        edge_key = edge.values["last_day"], edge.values["key"]
-        return sort_key < edge_key if edge.descending else sort_key > edge_key
+    last_day: str
+    key: str
+    used: UsedModel
+    compared_with: str | None
 
 
 def list_models(
@@ -56,10 +48,14 @@ def list_models(
     listed_models = _list_models(schema_id, compare_with)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        remaining_models = [model for model in listed_models if model.is_after(edge)]
-        remaining_models.sort(
-            key=lambda model: (model.last_day, model.key), reverse=edge.descending
-        )
+        is_after = lt if edge.descending else gt
+        edge_key = tuple(edge.values.values())
+        remaining_models = [
+            model
+            for model in listed_models
+            if edge.is_first or is_after(_get_sort_key(model), edge_key)
+        ]
+        remaining_models.sort(key=_get_sort_key, reverse=edge.descending)
         return remaining_models[: edge.limit], len(listed_models)
 
     result = paginate_rows(page, _ORDER, fetch)
@@ -76,7 +72,8 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
         other_model = compare_with
         if other_model in (None, used.model):
             other_model = previous.get(used.schema_id)
-        listed_models.append(_ListedModel(used, other_model))
+        key = f"{used.first_day} {used.schema_id} {used.model}"
+        listed_models.append(_ListedModel(used.last_day.isoformat(), key, used, other_model))
         previous[used.schema_id] = used.model
     return listed_models
 

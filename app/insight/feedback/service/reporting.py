@@ -121,8 +121,6 @@ def _build_row(
         "tag_set_id": None if tag_set is None else tag_set.id,
         "labeler_id": None if tag_set is None else tag_set.labeler_id,
         "day": db.utc_now().date(),
-        "accepted_revision": None,
-        "position": None,
         "value_key": _build_value_key(report) if shape.multiple else None,
         "recorded_by": caller.user_id,
         "created_at": db.utc_now(),

@@ -1,7 +1,7 @@
-"""Summaries of feedback by model, by field and over time."""
+"""Summaries of feedback by model, by field and over time, and the chart of a summary."""
 
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
@@ -14,6 +14,8 @@ from app.engines.calibration import (
     merge_outcomes,
     recommend_threshold,
 )
+from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
+from app.insight.charts import service as charts
 from app.insight.feedback.queries import summaries
 from app.insight.feedback.queries.summaries import BinCounts, SummaryCriteria
 from app.insight.visibility.service import get_visibility
@@ -45,18 +47,15 @@ def build_criteria(caller: Caller, filters: SummaryFilters) -> SummaryCriteria:
     Raises 404 for an unknown schema, 400 for `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
-    schema_id, labeler_id = filters.get("schema_id"), filters.get("labeler_id")
     first, end = filters.get("first"), filters.get("end")
-    if labeler_id is not None:
-        get_visibility(caller).check_labeler(labeler_id)
+    if "labeler_id" in filters:
+        get_visibility(caller).check_labeler(filters["labeler_id"])
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before `to`.", "from")
-    if schema_id is not None:
-        schemas.get(schema_id)
-    period = (None if day is None else _clamp_day(day) for day in (first, end))
-    return SummaryCriteria(
-        schema_id, filters.get("model"), filters.get("field"), labeler_id, *period
-    )
+    if "schema_id" in filters:
+        schemas.get(filters["schema_id"])
+    first, end = (None if day is None else _clamp_day(day) for day in (first, end))
+    return replace(SummaryCriteria(**filters), first=first, end=end)
 
 
 def _clamp_day(day: date) -> date:
@@ -215,3 +214,31 @@ def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
         },
         "recommended_threshold": None if threshold is None else asdict(threshold),
     }
+
+
+def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
+    """Render the calibration curve of a summary by field as a chart, and return the image.
+
+    If the summary has only one field, the curve is for that field, otherwise for all fields
+    combined. Raises 503 `service_unavailable` if the chart cannot be rendered now.
+    """
+    fields = summary["fields"]
+    only_field = fields[0] if len(fields) == 1 else None
+    metrics = only_field or summary["total"]
+    calibration, threshold = metrics["calibration"], metrics["recommended_threshold"]
+    chart = CalibrationChart(
+        title=f"Calibration of {only_field['field'] if only_field else 'all fields'}",
+        bins=[
+            CalibrationBin(
+                calibration_bin["confidence"],
+                calibration_bin["accuracy"],
+                calibration_bin["predictions"],
+                calibration_bin["ci_low"],
+                calibration_bin["ci_high"],
+            )
+            for calibration_bin in calibration["bins"]
+        ],
+        error=calibration["expected_calibration_error"],
+        threshold=None if threshold is None else threshold["value"],
+    )
+    return charts.render_chart(chart, kind)

@@ -9,38 +9,53 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import TextClause, delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.identity.organizations.service import DEFAULT_TIME_ZONE
-from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityState
+from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityDocument, QualityState
 from app.kit import db, tenancy
 
 _KEY = "subject, schema_id, name, field_type, day"
 _NAMES = ", ".join(COUNTERS)
+SUM_COLUMNS = ", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)
 
-# Transactions that count documents lock the state in share mode. A recount or a repair locks the
-# state for update, so that neither runs at the same time as such a transaction.
-_CREATE_STATE = text(
-    # There are no cells yet, so the sums are complete.
-    "INSERT INTO quality_states (organization_id, time_zone, rules, summed_at)"
-    " VALUES (:organization_id, :time_zone, :rules, now()) ON CONFLICT DO NOTHING"
-)
-_LOCK_STATE_SHARED = text(
-    "SELECT time_zone FROM quality_states WHERE organization_id = :organization_id FOR SHARE"
-)
-_LOCK_STATE = text(
-    "SELECT time_zone, rules, counted_until, repaired_until, counted_at, summed_at"
-    " FROM quality_states WHERE organization_id = :organization_id FOR UPDATE"
-)
-_SET_STATE = text(
-    "UPDATE quality_states SET time_zone = :time_zone, rules = :rules,"
-    " counted_until = :counted_until, repaired_until = :repaired_until, counted_at = :counted_at,"
-    " summed_at = :summed_at"
-    " WHERE organization_id = :organization_id"
-)
+
+def _match(left: str, right: str, key: str) -> str:
+    """Return the SQL condition that two rows have the same key."""
+    return " AND ".join(f"{left}.{name} = {right}.{name}" for name in key.split(", "))
+
+
+def build_repair(table: str, key: str, counted: str, condition: str) -> TextClause:
+    """Build the statement that makes rows of `table` equal to the rows that `counted` selects.
+
+    `counted` is a SELECT of the columns `key` and of the counters. `condition` selects the rows of
+    `table` that are compared. The statement returns how many rows were wrong.
+    """
+    return tenancy.build_text(
+        f"""
+        WITH counted AS ({counted}), wrong AS (
+            DELETE FROM {table} stored
+            WHERE {condition}
+              AND NOT EXISTS (SELECT FROM counted WHERE {_match("counted", "stored", key)})
+            RETURNING 1
+        ), corrected AS (
+            INSERT INTO {table} AS stored (organization_id, {key}, {_NAMES})
+            SELECT :organization_id, {key}, {_NAMES} FROM counted ORDER BY {key}
+            ON CONFLICT (organization_id, {key}) DO UPDATE
+            SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
+            WHERE ({", ".join(f"stored.{name}" for name in COUNTERS)})
+                  IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
+            RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
+        """  # noqa: S608 - consists of constants
+    )
+
+
 # Also locks existing documents, in the order of their ids, and returns the latest contributions.
-_LOCK_DOCUMENTS = text(
+_LOCK_DOCUMENTS = tenancy.build_text(
     """
     INSERT INTO quality_documents (organization_id, artifact_id, contributions)
     SELECT :organization_id, artifact_id, '[]'
@@ -49,7 +64,7 @@ _LOCK_DOCUMENTS = text(
     RETURNING artifact_id, contributions
     """
 )
-_STORE_DOCUMENTS = text(
+_STORE_DOCUMENTS = tenancy.build_text(
     """
     UPDATE quality_documents
     SET contributions = stored.contributions, schema_id = stored.schema_id
@@ -60,10 +75,6 @@ _STORE_DOCUMENTS = text(
       AND quality_documents.artifact_id = stored.artifact_id
     """
 )
-_DELETE_DOCUMENTS = text(
-    "DELETE FROM quality_documents WHERE organization_id = :organization_id"
-    " AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))"
-)
 _COLUMNS = ", ".join(
     f"CAST(value ->> {4 + number} AS bigint) AS {name}"
     for number, name in enumerate(COUNTERS, start=1)
@@ -72,7 +83,7 @@ _UNPACKED = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
            value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
 """
-_ADD = text(
+_ADD = tenancy.build_text(
     f"""
     INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
     SELECT :organization_id, delta.* FROM (
@@ -82,17 +93,15 @@ _ADD = text(
     SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
-_DELETE_EMPTY = text(
+_DELETE_EMPTY = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
     USING ({_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
-    WHERE cell.organization_id = :organization_id AND cell.subject = delta.subject
-      AND cell.schema_id = delta.schema_id AND cell.name = delta.name
-      AND cell.field_type = delta.field_type AND cell.day = delta.day
+    WHERE cell.organization_id = :organization_id AND {_match("cell", "delta", _KEY)}
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
-_LIST_SCHEMAS = text(
+_LIST_SCHEMAS = tenancy.build_text(
     """
     SELECT schema_id FROM (
         SELECT schema_id FROM quality_cells WHERE organization_id = :organization_id
@@ -106,34 +115,18 @@ _LIST_SCHEMAS = text(
     """
 )
 # While the state is locked, no other transaction changes documents or cells of the organization.
-_REPAIR = text(
+_REPAIR = build_repair(
+    "quality_cells",
+    _KEY,
     f"""
-    WITH unpacked AS (
-        {_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
-        WHERE organization_id = :organization_id
-          AND (schema_id = :schema_id OR schema_id IS NULL)
-          AND value ->> 1 = CAST(:schema_id AS text)
-    ), counted AS (
-        SELECT {_KEY}, {", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)}
-        FROM unpacked GROUP BY {_KEY}
-    ), wrong AS (
-        DELETE FROM quality_cells cell
-        WHERE organization_id = :organization_id AND schema_id = :schema_id AND NOT EXISTS (
-            SELECT FROM counted WHERE counted.subject = cell.subject
-               AND counted.schema_id = cell.schema_id AND counted.name = cell.name
-               AND counted.field_type = cell.field_type AND counted.day = cell.day)
-        RETURNING 1
-    ), corrected AS (
-        INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
-        SELECT :organization_id, counted.* FROM counted
-        ON CONFLICT (organization_id, {_KEY}) DO UPDATE
-        SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
-        WHERE ({", ".join(f"cell.{name}" for name in COUNTERS)})
-              IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
-        RETURNING 1
-    )
-    SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
-    """  # noqa: S608 - consists of constants
+    SELECT {_KEY}, {SUM_COLUMNS}
+    FROM ({_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
+          WHERE organization_id = :organization_id
+            AND (schema_id = :schema_id OR schema_id IS NULL)
+            AND value ->> 1 = CAST(:schema_id AS text)) AS unpacked
+    GROUP BY {_KEY}
+    """,  # noqa: S608 - consists of constants
+    "organization_id = :organization_id AND schema_id = :schema_id",
 )
 
 
@@ -151,14 +144,16 @@ class RecountState(NamedTuple):
 def lock_state_shared(time_zone: str) -> str:
     """Lock the state of the current organization in share mode, and return its time zone.
 
-    Creates the state with `time_zone` if there is none.
+    Creates the state with `time_zone` if there is none. Transactions that count documents use this
+    lock. A recount or a repair uses `lock_state`, so that neither runs at the same time as such a
+    transaction.
     """
-    values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
-    zone = db.session().execute(_LOCK_STATE_SHARED, values).scalar()
+    statement = select(QualityState.time_zone).with_for_update(read=True)
+    zone = db.session().scalar(statement)
     if zone is None:
-        db.session().execute(_CREATE_STATE, values)
-        zone = db.session().execute(_LOCK_STATE_SHARED, values).scalar_one()
-    return str(zone)
+        _create_state(time_zone)
+        zone = db.session().scalars(statement).one()
+    return zone
 
 
 def lock_state(time_zone: str) -> RecountState:
@@ -166,14 +161,21 @@ def lock_state(time_zone: str) -> RecountState:
 
     Creates the state with `time_zone` if there is none.
     """
-    values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
-    db.session().execute(_CREATE_STATE, values)
-    return RecountState._make(db.session().execute(_LOCK_STATE, values).one())
+    _create_state(time_zone)
+    statement = select(*db.build_columns(RecountState._fields, QualityState)).with_for_update()
+    return RecountState._make(db.session().execute(statement).one())
+
+
+def _create_state(time_zone: str) -> None:
+    # There are no cells yet, so the sums are complete.
+    values = {"time_zone": time_zone, "rules": RULES_VERSION, "summed_at": func.now()}
+    db.session().execute(insert(QualityState).values(**values).on_conflict_do_nothing())
 
 
 def set_state(state: RecountState) -> None:
     """Set the stored state of the current organization. The caller must have locked it."""
-    db.session().execute(_SET_STATE, {**_build_organization_params(), **state._asdict()})
+    is_current = QualityState.organization_id == tenancy.current_organization_id()
+    db.execute_bulk(update(QualityState).where(is_current).values(**state._asdict()))
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
@@ -181,7 +183,7 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
 
     Creates a row without contributions for each document that has no row.
     """
-    values = {**_build_organization_params(), "artifact_ids": list(map(str, artifact_ids))}
+    values = {"artifact_ids": list(map(str, artifact_ids))}
     rows = db.session().execute(_LOCK_DOCUMENTS, values)
     return {row.artifact_id: row.contributions for row in rows}
 
@@ -194,17 +196,14 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
     non_empty = {key: value for key, value in contributions.items() if value}
     if non_empty:
         values = {
-            **_build_organization_params(),
             "artifact_ids": list(map(str, non_empty)),
             "contributions": [orjson.dumps(value).decode() for value in non_empty.values()],
             "schema_ids": [_find_only_schema(value) for value in non_empty.values()],
         }
         db.session().execute(_STORE_DOCUMENTS, values)
-    empty_ids = [str(key) for key, value in contributions.items() if not value]
+    empty_ids = [key for key, value in contributions.items() if not value]
     if empty_ids:
-        db.session().execute(
-            _DELETE_DOCUMENTS, {**_build_organization_params(), "artifact_ids": empty_ids}
-        )
+        db.execute_bulk(delete(QualityDocument).where(QualityDocument.artifact_id.in_(empty_ids)))
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:
@@ -214,7 +213,7 @@ def add_deltas(deltas: Sequence[list[Any]]) -> None:
     """
     if not deltas:
         return
-    values = {**_build_organization_params(), "deltas": orjson.dumps(deltas).decode()}
+    values = {"deltas": orjson.dumps(deltas).decode()}
     db.session().execute(_ADD, values)
     db.session().execute(_DELETE_EMPTY, values)
 
@@ -226,9 +225,7 @@ def list_schemas(after: UUID) -> list[UUID]:
     """
     # Reading the cells of a large organization takes longer than the timeout of requests.
     db.disable_statement_timeout()
-    return list(
-        db.session().scalars(_LIST_SCHEMAS, {**_build_organization_params(), "after": after})
-    )
+    return list(db.session().scalars(_LIST_SCHEMAS, {"after": after}))
 
 
 def repair(schema_id: UUID) -> int:
@@ -238,8 +235,7 @@ def repair(schema_id: UUID) -> int:
     ends.
     """
     db.disable_statement_timeout()
-    values = {**_build_organization_params(), "schema_id": schema_id}
-    return int(db.session().execute(_REPAIR, values).scalar_one())
+    return int(db.session().execute(_REPAIR, {"schema_id": schema_id}).scalar_one())
 
 
 def list_outdated_organizations() -> list[UUID]:
@@ -271,7 +267,3 @@ def _find_only_schema(contributions: Sequence[list[Any]]) -> str | None:
     """Return the schema id that all contributions share, or None if their schemas differ."""
     schema_ids = {contribution[1] for contribution in contributions}
     return schema_ids.pop() if len(schema_ids) == 1 else None
-
-
-def _build_organization_params() -> dict[str, Any]:
-    return {"organization_id": tenancy.current_organization_id()}

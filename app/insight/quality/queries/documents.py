@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, Text, cast, func, null, select, text
+from sqlalchemy import Select, Text, cast, func, null, select
 
 from app.documents.artifacts.models.documents import Artifact
 from app.engines.fields import Tag
@@ -30,7 +30,7 @@ _SUBMISSION_KINDS = ("submit", "import")
 SubjectKey = tuple[CellSubject, str, str]
 """A subject, its name, and its field type. The type is empty unless the subject is a field."""
 
-_NEXT = text(
+_NEXT = tenancy.build_text(
     """
     SELECT artifact_id FROM (
         (SELECT DISTINCT artifact_id FROM tag_sets
@@ -44,7 +44,7 @@ _NEXT = text(
     ORDER BY artifact_id LIMIT :batch
     """
 )
-_COUNT = text(
+_COUNT = tenancy.build_text(
     "SELECT count(DISTINCT artifact_id) FROM tag_sets WHERE organization_id = :organization_id"
 )
 
@@ -107,18 +107,12 @@ def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned, in ascending order.
     """
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "after": after,
-        "batch": batch,
-    }
-    return list(db.session().scalars(_NEXT, values))
+    return list(db.session().scalars(_NEXT, {"after": after, "batch": batch}))
 
 
 def count_labeled_artifacts() -> int:
     """Count the artifacts that have tag sets. Scans an index of all tag sets."""
-    values = {"organization_id": tenancy.current_organization_id()}
-    return int(db.session().execute(_COUNT, values).scalar_one())
+    return int(db.session().execute(_COUNT).scalar_one())
 
 
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
@@ -152,19 +146,14 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
         )
         .scalar_subquery()
     )
+    columns = db.build_columns(
+        [name for name in TagSetHistory.__dataclass_fields__ if name != "revisions"],
+        TagSet,
+        superseded=TagSet.superseded_by.is_not(None),
+        loaded_bytes=loaded_bytes,
+    )
     statement = (
-        select(
-            TagSet.artifact_id,
-            TagSet.id,
-            TagSet.schema_id,
-            TagSet.schema_version_id,
-            TagSet.labeler_id,
-            TagSet.source,
-            TagSet.status,
-            TagSet.superseded_by.is_not(None),
-            TagSet.seconds_spent,
-            loaded_bytes.label("loaded_bytes"),
-        )
+        select(*columns)
         .where(TagSet.artifact_id.in_(artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
     )

@@ -257,7 +257,7 @@ def split_period(first: date, end: date, unit: SumUnit) -> list[tuple[str, date,
     shorter_unit = _NEXT_SHORTER_UNIT.get(unit)
     if shorter_unit is None:
         return [(unit.value, first, end)] if first < end else []
-    inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
+    inner_first, inner_end = round_up(first, unit), _round_down(end, unit)
     if inner_first > inner_end:
         return split_period(first, end, shorter_unit)
     middle = [(unit.value, inner_first, inner_end)] if inner_first < inner_end else []
@@ -269,10 +269,13 @@ def split_period(first: date, end: date, unit: SumUnit) -> list[tuple[str, date,
 
 
 def _round_down(day: date, unit: SumUnit) -> date:
+    if unit is SumUnit.DAY:
+        return day
     return day.replace(day=1) if unit is SumUnit.MONTH else day - timedelta(days=day.weekday())
 
 
-def _round_up(day: date, unit: SumUnit) -> date:
+def round_up(day: date, unit: SumUnit) -> date:
+    """Return the first day that is not before `day` and on which a unit begins."""
     down = _round_down(day, unit)
     if down == day:
         return day

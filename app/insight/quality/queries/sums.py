@@ -1,46 +1,30 @@
 """SQL queries that repair the quality sums. Triggers on the cells keep the sums current."""
 
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
-from app.insight.quality.models import COUNTERS, QualityState
+from app.insight.quality.models import QualityState
+from app.insight.quality.queries.cells import SUM_COLUMNS, build_repair
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
-_NAMES = ", ".join(COUNTERS)
-_KEY = "subject, unit, start, name"
-_REPAIR = text(
+_REPAIR = build_repair(
+    "quality_sums",
+    "subject, unit, start, name",
     f"""
-    WITH counted AS (
-        SELECT subject, unit, start,
-            CASE subject WHEN 'schema' THEN CAST(schema_id AS text) ELSE cell.name END AS name,
-            {", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)}
-        FROM quality_cells cell
-        CROSS JOIN LATERAL (VALUES
-            ('day', day), ('week', CAST(date_trunc('week', CAST(day AS timestamp)) AS date)),
-            ('month', CAST(date_trunc('month', CAST(day AS timestamp)) AS date))) AS u (unit, start)
-        WHERE organization_id = :organization_id AND subject IN ('schema', 'labeler', 'reviewer')
-        GROUP BY 1, 2, 3, 4
-    ), wrong AS (
-        DELETE FROM quality_sums s
-        WHERE organization_id = :organization_id AND NOT EXISTS (
-            SELECT FROM counted WHERE counted.subject = s.subject AND counted.unit = s.unit
-               AND counted.start = s.start AND counted.name = s.name)
-        RETURNING 1
-    ), corrected AS (
-        INSERT INTO quality_sums AS s (organization_id, {_KEY}, {_NAMES})
-        SELECT :organization_id, {_KEY}, {_NAMES} FROM counted ORDER BY {_KEY}
-        ON CONFLICT (organization_id, {_KEY}) DO UPDATE
-        SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
-        WHERE ({", ".join(f"s.{name}" for name in COUNTERS)})
-              IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
-        RETURNING 1
-    )
-    SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
-    """  # noqa: S608 - consists of constants
+    SELECT subject, unit, start,
+        CASE subject WHEN 'schema' THEN CAST(schema_id AS text) ELSE cell.name END AS name,
+        {SUM_COLUMNS}
+    FROM quality_cells cell
+    CROSS JOIN LATERAL (VALUES
+        ('day', day), ('week', CAST(date_trunc('week', CAST(day AS timestamp)) AS date)),
+        ('month', CAST(date_trunc('month', CAST(day AS timestamp)) AS date))) AS u (unit, start)
+    WHERE organization_id = :organization_id AND subject IN ('schema', 'labeler', 'reviewer')
+    GROUP BY 1, 2, 3, 4
+    """,  # noqa: S608 - consists of constants
+    "organization_id = :organization_id",
 )
 _FIND_STATE = Prepared(
     "quality_sums_complete",
@@ -70,8 +54,7 @@ def repair() -> int:
     """
     # Reading the cells of a large organization takes longer than the timeout of requests.
     db.disable_statement_timeout()
-    values: dict[str, Any] = {"organization_id": tenancy.current_organization_id()}
-    return int(db.session().execute(_REPAIR, values).scalar_one())
+    return int(db.session().execute(_REPAIR).scalar_one())
 
 
 def list_incomplete_organizations() -> list[UUID]:

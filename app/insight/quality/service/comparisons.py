@@ -19,16 +19,10 @@ from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 _PAIR_SIZE = 2
 
 
-def get_shapes(version_id: UUID) -> Shapes:
-    """Return the shapes of a schema version's fields."""
-    return rules.get_version_rules(version_id).shapes
-
-
 def _find_common_shapes(tag_sets: Iterable[TagSetHistory]) -> dict[str, Shape]:
     """Return the fields that are the same in the schema versions of all tag sets."""
-    first, *other_shapes = [
-        get_shapes(version_id) for version_id in {tag_set.schema_version_id for tag_set in tag_sets}
-    ]
+    version_ids = {tag_set.schema_version_id for tag_set in tag_sets}
+    first, *other_shapes = [rules.get_version_rules(key).shapes for key in version_ids]
     return {
         name: shape
         for name, shape in first.items()

@@ -9,8 +9,9 @@ from app.engines.agreement.places import Shapes
 from app.engines.agreement.windows import Budget
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
-from app.insight.quality.service.comparisons import add_accuracy, add_agreement, get_shapes
+from app.insight.quality.service.comparisons import add_accuracy, add_agreement
 from app.insight.quality.service.tally import Contributions, Tally
+from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _DECISION_COUNTERS = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
@@ -92,7 +93,7 @@ def _count_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
     for old_revision, new_revision in pairwise(tag_set.revisions):
         if new_revision.kind not in ("accept", "correction") or new_revision.author_id is None:
             continue
-        shapes = get_shapes(tag_set.schema_version_id)
+        shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
         names = {tag["field"] for tag in (*old_revision.tags, *new_revision.tags)}
         changed_fields = set()
         if new_revision.kind == "correction":

@@ -147,11 +147,7 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
     The days of feedback are in UTC.
     """
     outcomes_by_field = summaries.get_outcomes_by_field(schema_id, period.first, period.end)
-    rates = {}
-    for key, outcomes in outcomes_by_field.items():
-        low, high = outcomes.accuracy_interval or (None, None)
-        rates[key] = Rate(outcomes.accuracy, low, high, outcomes.total)
-    return rates
+    return {key: compute_rate(row.correct, row.total) for key, row in outcomes_by_field.items()}
 
 
 def get_current_types(

@@ -3,6 +3,8 @@
 from datetime import date, timedelta
 
 from app.identity.organizations import service as organizations
+from app.insight.quality.models import SumUnit
+from app.insight.quality.queries.selections import round_up
 from app.kit import db, errors
 from app.kit.days import Period, find_zone
 from app.kit.principal import Caller
@@ -61,11 +63,7 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
 def _get_next_start(day: date, unit: str) -> date:
     """Return the start of the next bucket, or `date.max` if it would be later."""
     try:
-        if unit == "day":
-            return day + _DAY
-        if unit == "week":
-            return day + timedelta(days=7 - day.weekday())
-        return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+        return round_up(day + _DAY, SumUnit(unit))
     except OverflowError:
         return date.max
 

@@ -45,7 +45,6 @@ class QualityMetric:
     formula reads. `applies_to_fields` is true if the metric can be computed for a field.
     """
 
-    name: str
     label: str
     compute: Callable[[Mapping[str, int]], Rate]
     cases: tuple[str, ...]
@@ -89,58 +88,49 @@ def _compute_seconds(counts: Mapping[str, int]) -> Rate:
 
 
 METRICS: Mapping[str, QualityMetric] = {
-    metric.name: metric
-    for metric in (
-        QualityMetric(
-            "agreement",
-            "Agreement",
-            _compute_agreement,
-            ("compared",),
-            applies_to_fields=True,
-            sums=("agreement",),
-        ),
-        QualityMetric(
-            "acceptance_rate",
-            "Acceptance rate",
-            compute_acceptance_rate,
-            _DECISIONS,
-            applies_to_fields=False,
-        ),
-        QualityMetric(
-            "correction_rate",
-            "Correction rate",
-            _compute_correction_rate,
-            ("accepted", "corrected"),
-            applies_to_fields=True,
-        ),
-        QualityMetric(
-            "gold_accuracy",
-            "Accuracy on gold documents",
-            _compute_accuracy,
-            ("checked",),
-            applies_to_fields=True,
-            sums=("accuracy",),
-        ),
-        QualityMetric(
-            "throughput",
-            "Submissions",
-            _compute_throughput,
-            ("submitted",),
-            applies_to_fields=False,
-            is_fraction=False,
-            unit="Tag sets",
-        ),
-        QualityMetric(
-            "seconds_spent",
-            "Time per tag set",
-            _compute_seconds,
-            ("timed",),
-            applies_to_fields=False,
-            sums=("seconds",),
-            is_fraction=False,
-            unit="Seconds",
-        ),
-    )
+    "agreement": QualityMetric(
+        "Agreement",
+        _compute_agreement,
+        ("compared",),
+        applies_to_fields=True,
+        sums=("agreement",),
+    ),
+    "acceptance_rate": QualityMetric(
+        "Acceptance rate",
+        compute_acceptance_rate,
+        _DECISIONS,
+        applies_to_fields=False,
+    ),
+    "correction_rate": QualityMetric(
+        "Correction rate",
+        _compute_correction_rate,
+        ("accepted", "corrected"),
+        applies_to_fields=True,
+    ),
+    "gold_accuracy": QualityMetric(
+        "Accuracy on gold documents",
+        _compute_accuracy,
+        ("checked",),
+        applies_to_fields=True,
+        sums=("accuracy",),
+    ),
+    "throughput": QualityMetric(
+        "Submissions",
+        _compute_throughput,
+        ("submitted",),
+        applies_to_fields=False,
+        is_fraction=False,
+        unit="Tag sets",
+    ),
+    "seconds_spent": QualityMetric(
+        "Time per tag set",
+        _compute_seconds,
+        ("timed",),
+        applies_to_fields=False,
+        sums=("seconds",),
+        is_fraction=False,
+        unit="Seconds",
+    ),
 }
 """The metrics of schemas, fields, teams and labelers."""
 

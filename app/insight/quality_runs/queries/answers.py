@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from app.kit import db, tenancy
 
@@ -21,40 +21,40 @@ _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL work_mem = '32MB'"
 )
-SUBMITTED_AT = "coalesce({t}.submitted_at, {t}.decided_at, {t}.created_at)"
-IS_ANSWER = "{t}.source = 'human' AND {t}.labeler_id IS NOT NULL AND {t}.status <> 'draft'"
-"""The condition that a tag set is the independent answer of one labeler."""
+SUBMITTED_AT = "coalesce(t.submitted_at, t.decided_at, t.created_at)"
+IS_ANSWER = "t.source = 'human' AND t.labeler_id IS NOT NULL AND t.status <> 'draft'"
+"""The condition that the tag set `t` is the independent answer of one labeler."""
 # A reviewer's correction replaces the tags, so the labeler's own tags are in the submission. Only
 # tag sets that a reviewer has seen can have a correction.
 OWN_TAGS = """
-CASE WHEN {t}.reviewer_id IS NULL AND NOT {t}.reopened THEN {t}.tags
+CASE WHEN t.reviewer_id IS NULL AND NOT t.reopened THEN t.tags
 ELSE coalesce((
     SELECT r.tags FROM tag_set_revisions r
-    WHERE r.organization_id = {t}.organization_id AND r.tag_set_id = {t}.id AND r.kind = 'submit'
-    ORDER BY r.number DESC LIMIT 1), {t}.tags) END"""
+    WHERE r.organization_id = t.organization_id AND r.tag_set_id = t.id AND r.kind = 'submit'
+    ORDER BY r.number DESC LIMIT 1), t.tags) END"""
 """The tags as the labeler last submitted them."""
 _PERIOD = f"""
-({SUBMITTED_AT.format(t="t")} >= coalesce(CAST(:starts_at AS timestamptz), '-infinity')
- AND {SUBMITTED_AT.format(t="t")} < :ends_at)"""
+({SUBMITTED_AT} >= coalesce(CAST(:starts_at AS timestamptz), '-infinity')
+ AND {SUBMITTED_AT} < :ends_at)"""
 _WHERE = f"""
 t.organization_id = :organization_id AND t.schema_id = :schema_id
-AND ({IS_ANSWER.format(t="t")} AND {_PERIOD} OR t.status = 'accepted')"""
+AND ({IS_ANSWER} AND {_PERIOD} OR t.status = 'accepted')"""
 # S608: the parts are constants of this module.
-_STREAM = text(
+_STREAM = tenancy.build_text(
     f"""
     SELECT t.artifact_id, a.text_length, CAST(t.labeler_id AS text) AS labeler_id,
         t.schema_version_id,
-        {IS_ANSWER.format(t="t")} AND {_PERIOD} AS is_answer,
+        {IS_ANSWER} AND {_PERIOD} AS is_answer,
         t.status = 'accepted' AND NOT a.gold AS is_accepted, t.source = 'merge' AS is_merge,
-        t.decided_at, CAST({OWN_TAGS.format(t="t")} AS text) AS own_tags,
+        t.decided_at, CAST({OWN_TAGS} AS text) AS own_tags,
         CASE WHEN t.status = 'accepted' AND NOT a.gold THEN CAST(t.tags AS text) END AS tags
     FROM tag_sets t
     JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
     WHERE {_WHERE} AND t.tags_bytes <= {MAX_BYTES}
-    ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
+    ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT} DESC, t.id DESC
     """  # noqa: S608
 )
-_COUNT = text(
+_COUNT = tenancy.build_text(
     f"""
     SELECT count(*) FILTER (WHERE t.tags_bytes <= {MAX_BYTES}),
         count(*) FILTER (WHERE t.tags_bytes > {MAX_BYTES})
@@ -91,12 +91,7 @@ class AnswerSnapshot:
         self, connection: Connection, schema_id: UUID, starts_at: datetime | None, ends_at: datetime
     ) -> None:
         self._connection = connection
-        self._values = {
-            "organization_id": tenancy.current_organization_id(),
-            "schema_id": schema_id,
-            "starts_at": starts_at,
-            "ends_at": ends_at,
-        }
+        self._values = {"schema_id": schema_id, "starts_at": starts_at, "ends_at": ends_at}
         counts = connection.execute(_COUNT, self._values).one()
         self.total = int(counts[0])
         """The number of tag sets that one pass over the snapshot reads."""

@@ -6,18 +6,13 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.documents.artifacts.models.documents import Artifact
 from app.insight.quality_runs.counters import DISAGREEMENTS
 from app.insight.quality_runs.models import Disagreement
-from app.insight.quality_runs.queries.answers import (
-    IS_ANSWER,
-    MAX_BYTES,
-    OWN_TAGS,
-    SUBMITTED_AT,
-)
+from app.insight.quality_runs.queries.answers import IS_ANSWER, MAX_BYTES, OWN_TAGS, SUBMITTED_AT
 from app.kit import counters, db, tenancy
 from app.kit.chunks import split_by_size
 from app.kit.pagination import Page, PageRequest, paginate
@@ -26,27 +21,28 @@ from app.kit.tenancy import build_join
 CHUNK_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags in one query, unless a single document has more."""
 
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
-_ANSWERS = text(
+_LOCK = tenancy.build_text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :organization_id, 0))"
+)
+_ANSWERS = tenancy.build_text(
     f"""
     SELECT DISTINCT ON (t.artifact_id, t.schema_id, t.labeler_id)
-        t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS.format(t="t")} AS text)
-            AS tags
+        t.artifact_id, t.schema_id, t.schema_version_id, CAST({OWN_TAGS} AS text) AS tags
     FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
-    ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
+      AND {IS_ANSWER} AND t.tags_bytes <= {MAX_BYTES}
+    ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT} DESC, t.id DESC
     """  # noqa: S608 - constants
 )
-_SIZES = text(
+_SIZES = tenancy.build_text(
     f"""
     SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
+      AND {IS_ANSWER} AND t.tags_bytes <= {MAX_BYTES}
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )
-_NEXT = text(
+_NEXT = tenancy.build_text(
     """
     SELECT DISTINCT t.artifact_id FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id > :after
@@ -54,7 +50,7 @@ _NEXT = text(
     ORDER BY t.artifact_id LIMIT :batch
     """
 )
-_DELETE_RESOLVED = text(
+_DELETE_RESOLVED = tenancy.build_text(
     """
     DELETE FROM quality_disagreements d
     WHERE d.organization_id = :organization_id AND d.artifact_id = ANY(:artifact_ids)
@@ -67,6 +63,7 @@ _DELETE_RESOLVED = text(
 )
 _KEY_COLUMNS = ("organization_id", "artifact_id", "schema_id", "field")
 _RESULT_COLUMNS = ("share", "raters", "answers")
+_LISTED_COLUMNS = ("id", "schema_id", "field", *_RESULT_COLUMNS, "compared_at", "artifact")
 
 
 class StoredAnswer(NamedTuple):
@@ -80,18 +77,14 @@ class StoredAnswer(NamedTuple):
 
 def lock() -> None:
     """Lock the disagreements of the organization until the transaction ends."""
-    db.session().execute(_LOCK, {"id": str(tenancy.current_organization_id())})
+    db.session().execute(_LOCK)
 
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
     """Return the newest answer of each labeler for each of these documents and each schema."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "artifact_ids": list(artifact_ids),
-    }
     return [
         StoredAnswer(row.artifact_id, row.schema_id, row.schema_version_id, orjson.loads(row.tags))
-        for row in db.session().execute(_ANSWERS, values)
+        for row in db.session().execute(_ANSWERS, {"artifact_ids": list(artifact_ids)})
     ]
 
 
@@ -100,11 +93,7 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
 
     The tags in a chunk have at most `CHUNK_BYTES`, unless a single document has more.
     """
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "artifact_ids": list(artifact_ids),
-    }
-    rows = db.session().execute(_SIZES, values).all()
+    rows = db.session().execute(_SIZES, {"artifact_ids": list(artifact_ids)}).all()
     chunks = split_by_size(rows, attrgetter("size"), CHUNK_BYTES)
     return [[row.artifact_id for row in chunk] for chunk in chunks]
 
@@ -114,12 +103,7 @@ def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned.
     """
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "after": after,
-        "batch": batch,
-    }
+    values = {"schema_id": schema_id, "after": after, "batch": batch}
     return list(db.session().scalars(_NEXT, values))
 
 
@@ -130,7 +114,6 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     page by page would miss them.
     """
     values = {
-        "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
         "artifacts": [str(row["artifact_id"]) for row in rows],
         "schemas": [str(row["schema_id"]) for row in rows],
@@ -171,18 +154,9 @@ def list_disagreements(
     filters = {"schema_id": schema_id, "field": field}
     where = {name: value for name, value in filters.items() if value is not None}
     conditions = [getattr(Disagreement, name) == value for name, value in where.items()]
+    artifact = func.jsonb_build_object("id", Artifact.id, "name", Artifact.name)
     statement = (
-        select(
-            Disagreement.id,
-            Disagreement.share,
-            Disagreement.artifact_id,
-            Disagreement.schema_id,
-            Disagreement.field,
-            Disagreement.raters,
-            Disagreement.answers,
-            Disagreement.compared_at,
-            func.jsonb_build_object("id", Artifact.id, "name", Artifact.name).label("artifact"),
-        )
+        select(*db.build_columns(_LISTED_COLUMNS, Disagreement, artifact=artifact))
         .join(Artifact, build_join(Disagreement.artifact_id, Artifact))
         .where(*conditions)
     )

@@ -129,7 +129,7 @@ def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
 def list_versions(schema_id: UUID) -> list[VersionFields]:
     """Return the published versions of a schema, newest first."""
     statement = (
-        select(SchemaVersion.id, SchemaVersion.number, SchemaVersion.fields)
+        select(*db.build_columns(VersionFields._fields, SchemaVersion))
         .where(SchemaVersion.schema_id == schema_id)
         .order_by(SchemaVersion.number.desc())
     )

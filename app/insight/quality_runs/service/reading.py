@@ -1,13 +1,16 @@
-"""Read quality runs and the results that the caller may see."""
+"""Read quality runs and the results that the caller may see, and render confusion matrices."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from app.engines.agreement.places import build_shapes
+from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind
+from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
-from app.insight.quality_runs.service import creating
+from app.insight.quality_runs.service import runs
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
 from app.insight.visibility.service import get_visibility
@@ -22,6 +25,7 @@ _SUMMARY = (
     *("id", "schema_id", "fields", "metrics", "starts_at", "ends_at", "status", "progress"),
     *("error", "created_by", "started_at", "finished_at", "created_at", "updated_at"),
 )
+_AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
 
 
 def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -153,7 +157,7 @@ def _find_run(
     start: datetime | None,
     end: datetime | None,
 ) -> QualityRun | None:
-    covered_end = creating.check_period(start, end) if start or end else None
+    covered_end = runs.check_period(start, end) if start or end else None
     # No run covers a time after its creation. So if the period ends now or later, the run with the
     # latest end fits best.
     is_past = end is not None and end == covered_end
@@ -200,3 +204,38 @@ def _format_value(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
+
+
+def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
+    """Render the result of `get_confusion` as a chart, and return the image.
+
+    Raises 503 `service_unavailable` if the chart cannot be rendered now.
+    """
+    values, counts = confusion["values"], confusion["counts"]
+    other_count = confusion["other_values"]
+    if len(counts) > MAX_CATEGORIES:
+        other_count += len(values) - (MAX_CATEGORIES - 1)
+        values, counts = (
+            values[: MAX_CATEGORIES - 1],
+            _combine_less_frequent(counts, MAX_CATEGORIES - 1),
+        )
+    names = ["(no value)" if value is None else str(value) for value in values]
+    if other_count:
+        names.append(f"({other_count} others)")
+    row_axis, column_axis = _AXES[confusion["against"]]
+    chart = ConfusionChart(
+        title=f"{confusion['field']}: {confusion['units']} comparisons",
+        row_axis=row_axis,
+        column_axis=column_axis,
+        rows=names,
+        columns=names,
+        counts=counts,
+    )
+    return charts.render_chart(chart, kind)
+
+
+def _combine_less_frequent(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
+    """Sum the rows after the first `kept_count` into one row, and likewise the columns."""
+    columns = [[*row[:kept_count], sum(row[kept_count:])] for row in counts]
+    last_row = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
+    return [*columns[:kept_count], last_row]

@@ -1,14 +1,15 @@
-"""SQL queries that read and lock invoices, and that claim invoice numbers."""
+"""SQL queries that read and lock invoices, claim their numbers, and find unbilled organizations."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select, text
 
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
+from app.billing.periods.service import ISSUE_MONTH
 from app.identity.organizations.models import Organization
 from app.kit import db
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate
@@ -172,24 +173,97 @@ def list_all(
     filters; `period` is the start of a billing period. The invoices are read in batches, each in
     its own transaction, because the caller may pause between two items.
     """
+    filters: dict[Any, object] = {
+        Organization.slug: slug,
+        Invoice.status: status,
+        Invoice.period_from: period,
+    }
     statement = (
         select(Organization.slug, Invoice)
         .join(Organization, Organization.id == Invoice.organization_id)
+        .where(*(column == value for column, value in filters.items() if value is not None))
         .order_by(Invoice.id)
         .limit(_BATCH_SIZE)
     )
-    if slug is not None:
-        statement = statement.where(Organization.slug == slug)
-    if status is not None:
-        statement = statement.where(Invoice.status == status)
-    if period is not None:
-        statement = statement.where(Invoice.period_from == period)
-    after: UUID | None = None
+    after = UUID(int=0)
     while True:
-        batch_statement = statement if after is None else statement.where(Invoice.id > after)
-        rows = [(row[0], row[1]) for row in db.session().execute(batch_statement)]
+        batch = db.session().execute(statement.where(Invoice.id > after))
+        rows = [(row[0], row[1]) for row in batch]
         db.checkpoint()
         yield from rows
         if len(rows) < _BATCH_SIZE:
             return
         after = rows[-1][1].id
+
+
+_QUEUE = "invoices"
+# No invoices are expected for months before the first closed billing period.
+_FIRST_OPEN_MONTHS = text(
+    """
+    WITH issuing AS (
+        SELECT args ->> 'from' AS began FROM jobs
+        WHERE queue = :queue AND due_at > '-infinity' AND function = :issue_month
+        UNION ALL
+        SELECT args ->> 'from' FROM jobs WHERE status = 'failed' AND function = :issue_month
+    ), closed AS (
+        SELECT id, date_trunc('month', created_at AT TIME ZONE 'UTC') AS first_month,
+            date_trunc('month', closed_at AT TIME ZONE 'UTC') AS last_month
+        FROM organizations WHERE id = ANY(CAST(:ids AS uuid[])) AND closed_at IS NOT NULL
+    ), billing AS (
+        SELECT to_date(min(period), 'YYYY-MM')::timestamp AS first_month FROM billing_periods
+    )
+    SELECT closed.id, min(month) AT TIME ZONE 'UTC' AS month
+    FROM closed, billing, generate_series(
+        greatest(closed.first_month, least(billing.first_month, closed.last_month)),
+        closed.last_month, interval '1 month') AS month
+    WHERE to_char(month, 'YYYY-MM') NOT IN (SELECT period FROM billing_periods)
+        OR to_char(month, 'YYYY-MM-DD"T00:00:00Z"') IN (SELECT began FROM issuing)
+    GROUP BY closed.id
+    """
+)
+_WITH_UNFINISHED_JOBS = text(
+    """
+    SELECT organization_id FROM jobs
+    WHERE queue = :queue AND due_at > '-infinity' AND organization_id = ANY(CAST(:ids AS uuid[]))
+    UNION
+    SELECT organization_id FROM jobs
+    WHERE status = 'failed' AND queue = :queue AND organization_id = ANY(CAST(:ids AS uuid[]))
+    """
+)
+
+
+def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+    """Return the start of the first month that still has to be invoiced, by organization id.
+
+    A month still has to be invoiced if the operator has not closed it, or if the job that issues
+    its invoices has not completed. Months after the closing of the organization are not considered.
+    Organizations without a month to invoice are omitted. Requires access to all organizations.
+    """
+    values = {
+        "ids": [str(id_) for id_ in organization_ids],
+        "queue": _QUEUE,
+        "issue_month": ISSUE_MONTH,
+    }
+    return {row.id: row.month for row in db.session().execute(_FIRST_OPEN_MONTHS, values)}
+
+
+def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the ids of the organizations with an unfinished or failed invoice job of their own.
+
+    Requires access to all organizations.
+    """
+    values = {"ids": [str(id_) for id_ in organization_ids], "queue": _QUEUE}
+    return set(db.session().scalars(_WITH_UNFINISHED_JOBS, values))
+
+
+def list_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the ids of the organizations with an issued invoice whose PDF is not rendered yet.
+
+    Requires access to all organizations.
+    """
+    statement = select(Invoice.organization_id).where(
+        Invoice.organization_id.in_(organization_ids),
+        Invoice.status != InvoiceStatus.DRAFT,
+        Invoice.pdf.is_(None),
+    )
+    return set(db.session().scalars(statement))

@@ -1,17 +1,28 @@
-"""Create quality runs: validate the request, fill in defaults and store the run."""
+"""Create quality runs, and change their status. Only the job with the lease completes a run."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.engines.agreement.places import build_shapes
 from app.insight.quality_runs import emitted_events
-from app.insight.quality_runs.models import QualityRun
+from app.insight.quality_runs.models import TRANSITIONS, QualityRun, RunStatus
 from app.insight.quality_runs.queries import records
 from app.insight.quality_runs.service.plans import DEFAULT_METRICS
 from app.kit import db, errors, events, tenancy
 from app.kit.ids import uuid7
+from app.kit.jobs import Job, LostLease
 from app.schemas.artifact_schemas.service import drafts as artifact_schemas
+
+if TYPE_CHECKING:
+    from app.insight.quality_runs.service.computing import RunResults
+
+_FAILURE = {
+    "code": "internal_error",
+    "message": "The run failed after several attempts. Start a new run.",
+}
 
 
 def create(
@@ -73,14 +84,78 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
     return now if end is None else min(end, now)
 
 
-def create_runs_for_outdated_schemas() -> int:
-    """Create a run for each outdated schema, and return how many were created.
+def create_runs_for_outdated_schemas() -> None:
+    """Create a run for each outdated schema.
 
     A schema is outdated if it requires several labelers, and its tag sets have changed since its
     newest full run. Requires access across organizations.
     """
-    outdated_schemas = records.list_outdated_schemas(list(DEFAULT_METRICS))
-    for organization_id, schema_id in outdated_schemas:
+    for organization_id, schema_id in records.list_outdated_schemas(DEFAULT_METRICS):
         with tenancy.organization(organization_id):
             create(schema_id=schema_id, created_by=None)
-    return len(outdated_schemas)
+
+
+def start(run_id: UUID) -> QualityRun | None:
+    """Start a run from the beginning, even if an earlier attempt was interrupted.
+
+    Returns None if the run does not exist or has already ended.
+    """
+    run = change_status(run_id, RunStatus.RUNNING)
+    if run is not None:
+        run.started_at = db.utc_now()
+        run.progress_done = 0
+        run.progress_total = None
+    return run
+
+
+def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
+    """Complete a run and store its results; do nothing if the run has already ended.
+
+    Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
+    attempt can also complete the run. Raises LostLease if another attempt holds the lease.
+    """
+    if not job.lock_lease():
+        raise LostLease
+    run = change_status(run_id, RunStatus.COMPLETED)
+    if run is None:
+        return
+    for name, value in asdict(computed).items():
+        setattr(run, name, value)
+    run.progress_total = run.progress_total or 0
+    run.progress_done = run.progress_total
+    run.finished_at = db.utc_now()
+    events.emit(emitted_events.COMPLETED, {"run_id": run.id, "schema_id": run.schema_id})
+
+
+def fail(run_id: UUID) -> None:
+    """Mark a run as failed and emit `quality_run.failed`; do nothing if it has already ended.
+
+    Clients do not see the cause.
+    """
+    run = change_status(run_id, RunStatus.FAILED)
+    if run is None:
+        return
+    run.error = dict(_FAILURE)
+    run.finished_at = db.utc_now()
+    events.emit(
+        emitted_events.FAILED,
+        {"run_id": run.id, "schema_id": run.schema_id, "error": run.error},
+    )
+
+
+def reopen(run_id: UUID) -> None:
+    """Reopen a failed run for a retry of its job; do nothing if the run has another status."""
+    run = change_status(run_id, RunStatus.QUEUED)
+    if run is not None:
+        run.error = run.started_at = run.finished_at = None
+        run.progress_done = 0
+        run.progress_total = None
+
+
+def change_status(run_id: UUID, status: RunStatus) -> QualityRun | None:
+    """Lock a run and change its status; return None if its current status forbids the change."""
+    run = records.lock(run_id)
+    if run is None or status not in TRANSITIONS[RunStatus(run.status)]:
+        return None
+    run.status = status.value
+    return run
