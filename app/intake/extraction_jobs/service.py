@@ -37,8 +37,12 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
         # The job was cancelled or failed, but documents that it created are still being parsed.
         message = "Documents of the job are still being processed; wait until they are ready."
         raise errors.conflict(message, state=source_job.status)
-    return requests.create_extraction(
-        job_id, name=source_job.name, total=source_job.created, created_by=created_by
+    return requests.create(
+        JobKind.EXTRACT,
+        name=source_job.name,
+        created_by=created_by,
+        options={"source_job_id": str(job_id)},
+        total=source_job.created,
     )
 
 
