@@ -45,22 +45,12 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert hooks.get(created)["consecutive_failures"] == 0
 
 
-def test_what_the_release_before_claimed_costs_no_attempt(
-    app: Flask, hooks: Any, deliver: Any
-) -> None:
-    """Its relay leased deliveries for messages; who takes such a message gives them back."""
+def test_a_message_wakes_the_dispatcher(app: Flask, hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
     hooks.fan_out()
-    ((delivery_id, token),) = hooks.sql(
-        "UPDATE webhook_deliveries SET lease_token = gen_random_uuid(),"
-        " leased_until = now() + interval '30 seconds' WHERE organization_id = :org"
-        " RETURNING id, lease_token"
-    )
-    assert hooks.begin() == [], "somebody has it"
-    message = [str(hooks.org.id), created["id"], 0, str(delivery_id), str(token)]
     with app.app_context():
-        webhook_jobs.accept([message])
+        webhook_jobs.accept([])
     wait_until(lambda: len(hooks.receiver.received) == 1)
     deliver()
     assert [a["number"] for a in _only(hooks, created)["attempts"]] == [1]
