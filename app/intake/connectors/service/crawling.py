@@ -104,7 +104,7 @@ def finish_crawl(job_id: UUID) -> None:
     connector = None if job.connector_id is None else records.lock(job.connector_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
-        alert_queries.close_all(connector.id)
+        alert_queries.close(connector.id)
         times = {"next_crawl_at": next_crawl_at, "stale_at": stale_at}
         records.set_state(connector.id, failures_in_a_row=0, **times)
 
