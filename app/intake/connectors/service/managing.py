@@ -54,15 +54,7 @@ def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
     types = _get_types()
     names = paginate_values(page, type=list(types))
-    return replace(names, items=[_build_type_response(types[row.type]) for row in names.items])
-
-
-def _build_type_response(source_type: SourceType) -> dict[str, Any]:
-    return {
-        "type": source_type.name,
-        "title": source_type.title,
-        "settings_schema": source_type.settings_schema,
-    }
+    return replace(names, items=[types[row.type] for row in names.items])
 
 
 def _get_types() -> dict[str, SourceType]:
