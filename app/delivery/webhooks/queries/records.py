@@ -66,7 +66,7 @@ class DeliveryFilters(CreatedFilters, total=False):
     event: str
 
 
-_DELIVERY_COLUMNS = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)
+_DELIVERY_COLUMNS = db.build_columns(DeliveryRecord._fields, Delivery)
 
 
 def list_webhooks(page: PageRequest, filters: WebhookFilters) -> Page:
