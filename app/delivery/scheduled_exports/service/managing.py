@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from app.delivery.exports.service import creating
-from app.delivery.exports.service.creating import ExportRequest
+from app.delivery.exports.service.creating import ExportParameters, ExportRequest
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.queries.records import ScheduledExportFilters
@@ -42,26 +42,21 @@ def get(export_id: UUID) -> dict[str, Any]:
 def create(
     *,
     name: str,
-    format_id: str,
     cron_expression: str,
     time_zone: str | None = None,
-    where: Mapping[str, Any],
-    options: Mapping[str, Any],
-    include: Mapping[str, Any],
     mode: str = Mode.FULL,
     destination: Mapping[str, Any],
     paused: bool = False,
     created_by: UUID | None,
+    **parameters: Unpack[ExportParameters],
 ) -> dict[str, Any]:
     """Create a scheduled export and return it. Raises 400 if the request is invalid."""
     export = ScheduledExport(
         organization_id=tenancy.current_organization_id(), created_by=created_by
     )
     export.name, export.mode, export.paused = name, mode, paused
-    creating.check_references(where)
-    _set_request(
-        export, {"format_id": format_id, "where": where, "options": options, "include": include}
-    )
+    creating.check_references(parameters["where"])
+    _set_request(export, parameters)
     _set_schedule(export, cron_expression, time_zone)
     _set_destination(export, destination)
     _set_next_run(export)
