@@ -118,7 +118,7 @@ class ReplayedBatch(NamedTuple):
 
 
 class RunningReplay(NamedTuple):
-    """A replay that has not ended with its state, and the webhook's status and generation."""
+    """A replay that has not ended, its state, and the status and generation of its webhook."""
 
     active: bool
     generation: int
