@@ -53,10 +53,12 @@ def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
     statement = (
         select(Invitation.invited_by, Invitation.email, Organization.slug)
         .join(Organization, Organization.id == Invitation.organization_id)
-        .where(Invitation.id == invitation_id, Invitation.invited_by.is_not(None))
+        .where(Invitation.id == invitation_id)
     )
     row = db.session().execute(statement).first()
-    return None if row is None else InvitationResult(*row)
+    if row is None or row.invited_by is None:
+        return None
+    return InvitationResult(row.invited_by, row.email, row.slug)
 
 
 class Comment(NamedTuple):
