@@ -76,15 +76,11 @@ class TokenCounts:
     unreadable: int = 0
 
 
-def list_columns(table_name: str | None = None) -> list[EncryptedColumn]:
-    """Return every encrypted column, ordered by name. The models must have been imported.
-
-    If `table_name` is not None, the columns of other tables are left out.
-    """
+def list_columns() -> list[EncryptedColumn]:
+    """Return every encrypted column, ordered by name. The models must have been imported."""
     columns = [
         EncryptedColumn(table, column, name)
         for table in db.Base.metadata.tables.values()
-        if table_name in (None, table.name)
         for column in table.columns
         for name in column.info.get(_INFO_KEY, ())
     ]
@@ -101,19 +97,17 @@ def count_tokens() -> int:
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate_tokens(
-    table_name: str | None = None, *, write: bool = True, progress: Progress | None = None
-) -> list[TokenCounts]:
-    """Re-encrypt the tokens in all tables, or in one table, with the first key.
+def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[TokenCounts]:
+    """Re-encrypt all tokens with the first key, except tokens that already use the first key.
 
-    Leaves tokens that already use the first key unchanged. Returns the counts for each column. Each
-    batch is committed. An interrupted run can be repeated, and continues with the remaining tokens.
-    If a token is replaced concurrently, the new token is left unchanged, because it uses the first
-    key already. If `write` is false, tokens are only counted.
+    Returns the counts for each column. Each batch is committed. An interrupted run can be repeated,
+    and continues with the remaining tokens. If a token is replaced concurrently, the new token is
+    left unchanged, because it uses the first key already. If `write` is false, tokens are only
+    counted.
     """
     expected_total = count_tokens() if progress is not None else 0
     counts: list[TokenCounts] = []
-    for column in list_columns(table_name):
+    for column in list_columns():
         column_counts = TokenCounts(column.name)
         counts.append(column_counts)
         for rows in _iterate_batches(column):

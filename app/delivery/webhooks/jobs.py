@@ -11,11 +11,11 @@ from flask.globals import app_ctx
 from app.delivery.webhooks import abandoning, fanout, replaying
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
-from app.delivery.webhooks.models import Webhook
-from app.delivery.webhooks.queries import backlog, due
-from app.kit import encryption, jobs, purging
+from app.delivery.webhooks.queries import backlog, due, maintenance
+from app.kit import container, jobs, purging
 from app.kit.jobs import Job, handlers
 from app.kit.logging import get_logger
+from app.kit.secrets import DecryptionFailed
 
 log = get_logger(__name__)
 
@@ -84,14 +84,28 @@ def replay(job: Job) -> None:
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def clean_up(job: Job) -> None:
     """Delete old deliveries and secrets, purge deleted webhooks, and re-encrypt secrets."""
-    backlog.delete_expired_secrets()
+    maintenance.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
     job.checkpoint()
-    for counts in encryption.rotate_tokens(Webhook.__tablename__):
-        if counts.unreadable:
-            log.warning("webhook.secret_unreadable", column=counts.place, count=counts.unreadable)
-    purging.purge("webhook_deliveries", backlog.OLD_DELIVERIES, job.checkpoint)
+    webhooks = maintenance.list_secrets(None)
+    while webhooks:
+        _reencrypt_secrets(webhooks)
+        job.checkpoint()
+        webhooks = maintenance.list_secrets(webhooks[-1])
+    purging.purge("webhook_deliveries", maintenance.OLD_DELIVERIES, job.checkpoint)
+
+
+def _reencrypt_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
+    """Re-encrypt secrets with the keyring's first key if they are encrypted with another key."""
+    keyring = container.keyring()
+    for webhook in webhooks:
+        for token in (webhook.secret, webhook.previous_secret):
+            try:
+                if token is not None and keyring.needs_rotation(token):
+                    maintenance.replace_secret(webhook, token, keyring.rotate(token))
+            except DecryptionFailed:
+                log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
 
 
 jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)

@@ -18,7 +18,7 @@ from app.delivery.webhooks import abandoning
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE, check_events
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import replays
-from app.delivery.webhooks.queries.backlog import RETENTION_DAYS
+from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
 from app.delivery.webhooks.queries.replays import ReplayRange
 from app.kit import db, errors, jobs
 from app.kit.db import Checkpoint

@@ -1,4 +1,4 @@
-"""SQL queries that abandon or delete many deliveries in batches, and delete expired secrets.
+"""SQL queries that abandon or delete many deliveries in batches.
 
 A delivery is outdated if its webhook was deactivated after the delivery was created or last
 redelivered: the generation of the delivery is then lower than that of the webhook. An outdated
@@ -15,11 +15,6 @@ from sqlalchemy import CursorResult, TextClause, text
 from app.kit import db, purging
 
 BATCH_SIZE = 1_000
-RETENTION_DAYS = 30
-OLD_DELIVERIES = (
-    f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
-)
-"""The SQL condition for the deliveries to delete, which ended more than RETENTION_DAYS ago."""
 MAX_COUNTED = 100_000
 """The maximum number of outdated deliveries to count."""
 
@@ -75,10 +70,6 @@ _LIST_DELETED = text(
     "SELECT organization_id, id FROM webhooks WHERE deleted_at IS NOT NULL"
     " ORDER BY deleted_at LIMIT :batch"
 )
-_DELETE_EXPIRED_SECRETS = text(
-    "UPDATE webhooks SET previous_secret = NULL, previous_secret_expires_at = NULL"
-    " WHERE previous_secret_expires_at <= now()"
-)
 
 
 def list_outdated_webhooks(
@@ -127,11 +118,6 @@ def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
     """Return up to `BATCH_SIZE` deleted webhooks, as pairs of organization id and webhook id."""
     rows = db.session().execute(_LIST_DELETED, {"batch": BATCH_SIZE})
     return [(row.organization_id, row.id) for row in rows]
-
-
-def delete_expired_secrets() -> None:
-    """Delete the previous secrets, in all organizations, that no longer sign deliveries."""
-    db.session().execute(_DELETE_EXPIRED_SECRETS)
 
 
 def _build_parameters(webhook: OutdatedWebhook) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.delivery.webhooks.queries.backlog import RETENTION_DAYS
+from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.kit import db, tenancy
 
