@@ -106,7 +106,8 @@ def list_notifications(
     page: PageRequest, scope: NotificationScope, filters: NotificationFilters
 ) -> Page:
     """Return a page of the notifications in a scope, as rows of COLUMNS."""
-    period, unread = get_created_bounds(filters), filters.get("unread")
+    period = get_created_bounds(filters)
+    unread = filters.get("unread")
     return paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
         page,

@@ -180,7 +180,8 @@ def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | Non
 
 
 def _set_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
-    kind, stored_secrets = destination["kind"], typed_settings.read_secrets(export.credentials)
+    kind = destination["kind"]
+    stored_secrets = typed_settings.read_secrets(export.credentials)
     stored = ValidatedSettings({}, {})
     if kind == export.destination:
         stored = ValidatedSettings(export.settings, stored_secrets)

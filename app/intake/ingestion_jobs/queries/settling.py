@@ -100,6 +100,6 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
         "started_at": job.started_at,
         "ids": [str(artifact_id) for artifact_id in artifact_ids or ()],
     }
-    row = db.session().execute(text(_SETTLE.format(**parts, condition=condition)), values).one()
-    succeeded_count, failed_count = row
+    statement = text(_SETTLE.format(**parts, condition=condition))
+    succeeded_count, failed_count = db.session().execute(statement, values).one()
     return int(succeeded_count), int(failed_count)
