@@ -1,4 +1,4 @@
-"""SQL queries for the records that notifications mention, such as exports, documents and users."""
+"""SQL queries for the records that notifications refer to, such as exports and documents."""
 
 from collections.abc import Iterable
 from datetime import datetime
