@@ -175,9 +175,8 @@ def _list_decision_values(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Claim events; yield the payload and notice values of each event whose document exists."""
     payloads = _claim_payloads(events)
-    documents = references.list_document_names(
-        _parse_uuids(data["artifact_id"] for data in payloads)
-    )
+    artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
+    documents = references.list_document_names(artifact_ids)
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
         if document is not None:
@@ -266,9 +265,8 @@ def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
-    return references.list_user_names(
-        _parse_uuids(data["by"] for data in payloads if data.get("by"))
-    )
+    user_ids = _parse_uuids(data["by"] for data in payloads if data.get("by"))
+    return references.list_user_names(user_ids)
 
 
 def _build_actor_values(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
