@@ -110,8 +110,7 @@ def _deliver(limits: list[BeginLimit]) -> None:
             begun = leases.begin_attempts(limits, max_attempts=4, include_failing=failing)
             tokens = [_lease(attempt) for attempt in begun]
             leases.renew(tokens)
-            leases.requeue(tokens[:PENDING])
-            leases.release(tokens[PENDING : 2 * PENDING])
+            leases.requeue(tokens[: 2 * PENDING])
         left = begun[2 * PENDING :]
         assert left or failing
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():

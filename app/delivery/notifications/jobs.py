@@ -6,13 +6,15 @@ Frequent events are handled in batches, and one notification covers several even
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from app.delivery.notifications.queries import changing, collecting
 from app.delivery.notifications.service import mailing, results, sending, work
 from app.delivery.notifications.service.work import Event
 from app.delivery.scheduled_exports import emitted_events as scheduled_export_events
 from app.identity.organizations import emitted_events as organization_events
-from app.kit import container, jobs
+from app.kit import container, jobs, purging
 from app.kit.jobs import Job
+
+OLD_CAUSES = "created_at < now() - interval '9 days'"
+OLD_NOTIFICATIONS = "created_at < now() - make_interval(days => :days)"
 
 
 @jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
@@ -87,8 +89,9 @@ def enqueue_due_emails(job: Job) -> None:
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Purge old notifications, and records of events whose jobs no longer exist."""
-    collecting.purge_causes(job.checkpoint)
-    changing.purge(container.settings().notification_retention_days, job.checkpoint)
+    purging.purge("notification_causes", OLD_CAUSES, job.checkpoint)
+    days = {"days": container.settings().notification_retention_days}
+    purging.purge("notifications", OLD_NOTIFICATIONS, job.checkpoint, days)
 
 
 jobs.periodic("notifications.post_due", every=10)

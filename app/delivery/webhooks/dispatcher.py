@@ -59,7 +59,6 @@ class Dispatcher:
         self._quotas = Quotas(threads)
         self._finder = DueWebhookFinder()
         self._leases: dict[UUID, tuple[Lease, float]] = {}
-        self._leases_to_release: list[Lease] = []
         self._is_woken = False
         self._is_searching = False
         self._is_stopping = False
@@ -73,10 +72,9 @@ class Dispatcher:
         self._recorder.start()
         self._thread.start()
 
-    def wake(self, leases_to_release: Sequence[Lease] = ()) -> None:
-        """Make the dispatcher release the given leases and look for due deliveries."""
+    def wake(self) -> None:
+        """Make the dispatcher look for due deliveries."""
         with self._changed:
-            self._leases_to_release += leases_to_release
             self._is_woken = True
             self._changed.notify_all()
 
@@ -90,9 +88,7 @@ class Dispatcher:
 
     def _is_idle(self) -> bool:
         is_searching = self._is_woken or self._is_searching
-        return (
-            not (is_searching or self._leases or self._leases_to_release) and self._quotas.is_idle
-        )
+        return not (is_searching or self._leases) and self._quotas.is_idle
 
     def stop(self, timeout: float) -> None:
         """Stop within `timeout` seconds: finish attempts under way, and requeue unsent attempts."""
@@ -128,9 +124,10 @@ class Dispatcher:
         self._requeue_unsent()
 
     def _has_work(self) -> bool:
-        must_requeue = self._leases_to_release or self._quotas.to_requeue
         may_search = self._is_woken and self._quotas.threads.free > 0
-        return bool(self._is_stopping or must_requeue or may_search or self._quotas.can_pick)
+        return bool(
+            self._is_stopping or self._quotas.to_requeue or may_search or self._quotas.can_pick
+        )
 
     def _renew_leases(self) -> None:
         now = time.monotonic()
@@ -255,21 +252,17 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _requeue_attempts(self) -> None:
-        """Requeue attempts that must not be sent now, without counting them, and release leases."""
+        """Requeue attempts that must not be sent now, without counting them."""
         with self._changed:
             attempts = list(self._quotas.to_requeue)
-            leases_to_release = list(self._leases_to_release)
-        if not (attempts or leases_to_release):
+        if not attempts:
             return
         with self._open_transaction():
             leases.requeue([attempt.lease for attempt in attempts])
-            leases.release(leases_to_release)
         with self._changed:
             del self._quotas.to_requeue[: len(attempts)]
-            del self._leases_to_release[: len(leases_to_release)]
             for attempt in attempts:
-                if attempt.lease_token is not None:
-                    self._leases.pop(attempt.lease_token, None)
+                self._leases.pop(attempt.lease.token, None)
             self._changed.notify_all()
 
     def _requeue_unsent(self) -> None:

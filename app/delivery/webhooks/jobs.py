@@ -12,7 +12,6 @@ from app.delivery.webhooks import abandoning, fanout, replaying
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
 from app.delivery.webhooks.queries import backlog, due, maintenance
-from app.delivery.webhooks.queries.leases import Lease
 from app.kit import container, jobs, purging
 from app.kit.jobs import Job, handlers
 from app.kit.logging import get_logger
@@ -124,15 +123,12 @@ def claim() -> handlers.Batches:
     return [[]] if any(webhook.due for webhook in webhooks) else []
 
 
-def accept(batch: list[list[Any]]) -> None:
+def accept(batch: list[Any]) -> None:  # noqa: ARG001 - the batches of `claim` are empty
     """Accept a batch from the queue, and wake this process's dispatcher.
 
-    Queued messages contain the name of this function. `batch` is empty, except in messages from the
-    previous release. In those messages, it contains leased deliveries, each as a list of
-    organization id, webhook id, failures, delivery id and token.
+    Queued messages contain the name of this function.
     """
-    dispatcher = start(app_ctx.app)
-    dispatcher.wake([Lease(UUID(row[0]), UUID(row[3]), UUID(row[4])) for row in batch])
+    start(app_ctx.app).wake()
 
 
 def start(app: Flask) -> Dispatcher:

@@ -19,7 +19,7 @@ from app.delivery.webhooks.catalogue import SUBSCRIBABLE, check_events
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import replays
 from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
-from app.delivery.webhooks.queries.replays import LockedReplay, ReplayRange
+from app.delivery.webhooks.queries.replays import ReplayRange
 from app.kit import db, errors, jobs
 from app.kit.db import Checkpoint
 from app.kit.ids import uuid7
@@ -124,20 +124,9 @@ def run_replay(
 
 def fail_replay(webhook_id: UUID, replay_id: str) -> None:
     """End a replay whose job has failed, so that another replay can be requested."""
-    locked_replay = replays.lock_replay(webhook_id)
-    if locked_replay is not None and _is_running(locked_replay, replay_id):
-        _store_end(webhook_id, dict(locked_replay.state or {}), StopReason.ERROR)
-
-
-def _is_running(locked_replay: LockedReplay, replay_id: str) -> bool:
-    """Return whether a replay is the latest of its webhook and has not ended."""
-    if (
-        locked_replay.replay is None
-        or locked_replay.state is None
-        or locked_replay.replay["id"] != replay_id
-    ):
-        return False
-    return locked_replay.state["finished_at"] is None
+    running = replays.lock_running_replay(webhook_id, replay_id)
+    if running is not None:
+        _store_end(webhook_id, running.state, StopReason.ERROR)
 
 
 def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
@@ -145,41 +134,37 @@ def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> No
 
     The webhook is not locked while the deliveries are being counted.
     """
-    locked_replay = replays.lock_replay(webhook_id)
+    running = replays.lock_running_replay(webhook_id, replay_id)
     checkpoint()
-    if locked_replay is None or not _is_running(locked_replay, replay_id):
+    if running is None or running.state["total"] is not None:
         return
-    assert locked_replay.replay is not None
-    assert locked_replay.state is not None
-    if locked_replay.state["total"] is None:
-        total = replays.count_deliveries(webhook_id, _parse_range(locked_replay.replay))
-        locked_replay = replays.lock_replay(webhook_id)
-        if locked_replay is not None and _is_running(locked_replay, replay_id):
-            replays.save_state(webhook_id, {**(locked_replay.state or {}), "total": total})
-        checkpoint()
+    total = replays.count_deliveries(webhook_id, _parse_range(running.replay))
+    running = replays.lock_running_replay(webhook_id, replay_id)
+    if running is not None:
+        replays.save_state(webhook_id, {**running.state, "total": total})
+    checkpoint()
 
 
 def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
     """Replay the next batch and store the position; return whether the replay continues."""
-    locked_replay = replays.lock_replay(webhook_id)
-    if locked_replay is None or not _is_running(locked_replay, replay_id):
+    running = replays.lock_running_replay(webhook_id, replay_id)
+    if running is None:
         return False
-    assert locked_replay.replay is not None
-    state = dict(locked_replay.state or {})
-    if not locked_replay.active or locked_replay.generation != locked_replay.replay["generation"]:
+    active, generation, replay, state = running
+    if not active or generation != replay["generation"]:
         _store_end(webhook_id, state, StopReason.DEACTIVATED)
         return False
-    replay_range = _parse_range(locked_replay.replay)
+    replay_range = _parse_range(replay)
     after = replay_range.start, replays.FIRST_ID
     if state["at"] is not None:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])
-    position = replays.replay_batch(webhook_id, locked_replay.generation, replay_range, after)
+    position = replays.replay_batch(webhook_id, generation, replay_range, after)
     if position is None:
         _store_end(webhook_id, state, None)
         return False
-    state |= {"at": position.at.isoformat(), "id": str(position.id)}
-    state["done"] += position.replayed_count
-    replays.save_state(webhook_id, state)
+    progress = {"at": position.at.isoformat(), "id": str(position.id)}
+    done_count = state["done"] + position.replayed_count
+    replays.save_state(webhook_id, {**state, **progress, "done": done_count})
     return True
 
 

@@ -1,7 +1,5 @@
 """Request and response schemas for webhooks."""
 
-from collections.abc import Collection
-
 from marshmallow.validate import Length
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
@@ -32,21 +30,16 @@ _EVENTS = {
     "minItems": 1,
     "uniqueItems": True,
 }
-
-
-def _build_event_field(events: Collection[str]) -> Str:
-    """Build a string field with `events` as its allowed values in the API description.
-
-    The field does not reject other values, because the service responds with 400 instead of 422.
-    """
-    return Str(max_length=100, metadata={"enum": list(events)})
+_EVENT = Str(max_length=100, metadata={"enum": list(SUBSCRIBABLE)})
+"""The field for an event, with the allowed values in the API description. It does not reject other
+values, because the service responds with 400 instead of 422."""
 
 
 class CreateWebhook(Schema):
     """The request body that registers an endpoint as a webhook."""
 
     url = Str(required=True, max_length=_URL_LENGTH)
-    events = List(_build_event_field(SUBSCRIBABLE), required=True, metadata=_EVENTS)
+    events = List(_EVENT, required=True, metadata=_EVENTS)
     description = Str(max_length=1000)
 
 
@@ -54,7 +47,7 @@ class UpdateWebhook(Schema):
     """The changes to a webhook; omitted properties stay the same."""
 
     url = Str(max_length=_URL_LENGTH)
-    events = List(_build_event_field(SUBSCRIBABLE), metadata=_EVENTS)
+    events = List(_EVENT, metadata=_EVENTS)
     description = Str(max_length=1000)
     revision = Int()
 
@@ -73,7 +66,7 @@ class ReplayDeliveries(Schema):
         " of the request.",
     )
     events = List(
-        _build_event_field(SUBSCRIBABLE),
+        _EVENT,
         metadata={
             **_EVENTS,
             "description": "The events whose deliveries are sent again; by default, all events.",
@@ -106,7 +99,7 @@ class Webhook(Response):
 
     id = Uuid()
     url = Str()
-    events = List(_build_event_field(SUBSCRIBABLE))
+    events = List(_EVENT)
     description = Str()
     active = Bool()
     consecutive_failures = Int()

@@ -29,7 +29,7 @@ _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Page:
     """Return a page of webhooks that match the filters, with their statistics."""
-    rows = records.list_webhooks(page=page, **filters)
+    rows = records.list_webhooks(page, filters)
     stats = _build_statistics([row.id for row in rows.items])
     items = [{**row._asdict(), "statistics": stats[row.id]} for row in rows.items]
     return replace(rows, items=items)

@@ -8,19 +8,6 @@ from app.kit.api.fields import MAX_FORM_BYTES, Name, OneOf, Schema, Str, UploadS
 MAX_CONTENT_LENGTH = 4_000_000
 _FORMAT_TEXT = "The format of the file. By default, it is detected from the content."
 _SCHEMA_TEXT = "The schema for documents of records without a `schema_id`."
-_LABELS_TEXT = (
-    "How to import labels. `submitted`: as tag sets that are submitted for review. `accepted`: as"
-    " accepted tag sets; only for reviewers. `ignored`: not at all."
-)
-
-
-def _build_labels_field() -> Str:
-    return Str(
-        data_key="labels",
-        validate=OneOf(tuple(LabelsAs)),
-        load_default=LabelsAs.SUBMITTED,
-        description=_LABELS_TEXT,
-    )
 
 
 class ImportRecords(Schema):
@@ -35,10 +22,16 @@ class ImportRecords(Schema):
         description=_FORMAT_TEXT,
     )
     schema_id = Uuid(load_default=None, description=_SCHEMA_TEXT)
-    labels_as = _build_labels_field()
+    labels_as = Str(
+        data_key="labels",
+        validate=OneOf(tuple(LabelsAs)),
+        load_default=LabelsAs.SUBMITTED,
+        description="How to import labels. `submitted`: as tag sets that are submitted for review."
+        " `accepted`: as accepted tag sets; only for reviewers. `ignored`: not at all.",
+    )
 
 
-class UploadRecords(UploadSchema):
+class UploadRecords(ImportRecords, UploadSchema):
     """The form that uploads a file to import, or sends the file's content as text."""
 
     instead_of_file = ("content",)
@@ -49,9 +42,6 @@ class UploadRecords(UploadSchema):
         description="The content of the file as text, if no file is uploaded. Send longer content"
         " as a file or in a JSON body.",
     )
-    name = Name(max_length=MAX_NAME_LENGTH, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format", validate=OneOf(FORMATS), load_default=None, description=_FORMAT_TEXT
     )
-    schema_id = Uuid(load_default=None, description=_SCHEMA_TEXT)
-    labels_as = _build_labels_field()

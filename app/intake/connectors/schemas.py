@@ -107,7 +107,7 @@ class AlertFilters(Schema):
 class TypeOfConnector(Response):
     """A connector type that this installation offers."""
 
-    type = Str(validate=OneOf(_TYPES))
+    type = Str(attribute="name", validate=OneOf(_TYPES))
     title = Str()
     settings_schema = JsonObject(
         description="The JSON Schema for the settings. Secrets are marked as `writeOnly`."

@@ -1,11 +1,11 @@
 """Extractions: jobs that predict the tags of all documents that an ingestion job created."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from app.intake.extraction_jobs import queries
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records
-from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow, JobDocument
 from app.intake.ingestion_jobs.service import requests
 from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
@@ -27,7 +27,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     if source_job.kind == JobKind.EXTRACT:
         message = "This job is an extraction. Extract from the job that created the documents."
         raise errors.conflict(message, kind=source_job.kind)
-    active_extraction = queries.find_active_extraction(job_id)
+    active_extraction = records.find_active_extraction(job_id)
     if active_extraction is not None:
         return active_extraction
     if JobStatus(source_job.status) not in ENDED:
@@ -37,8 +37,12 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
         # The job was cancelled or failed, but documents that it created are still being parsed.
         message = "Documents of the job are still being processed; wait until they are ready."
         raise errors.conflict(message, state=source_job.status)
-    return requests.create_extraction(
-        job_id, name=source_job.name, total=source_job.created, created_by=created_by
+    return requests.create(
+        JobKind.EXTRACT,
+        name=source_job.name,
+        created_by=created_by,
+        options={"source_job_id": str(job_id)},
+        total=source_job.created,
     )
 
 
@@ -60,8 +64,7 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     for batch, end in ingestion_jobs.iterate_failed_batches(job, BATCH_SIZE):
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
-        items = [(number, uri, id_) for number, uri, id_ in batch if id_ is not None]
-        _request_predictions(job, items, end, job.cursor)
+        _request_predictions(job, batch, end, job.cursor)
         checkpoint()
     return True
 
@@ -72,20 +75,23 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     Returns False if the job ended.
     """
     source_job_id = UUID(job.options["source_job_id"])
-    while batch := queries.list_created_items(source_job_id, int(job.cursor or 0), BATCH_SIZE):
+    while batch := records.list_documents(
+        source_job_id, ItemStatus.CREATED, first=int(job.cursor or 0) + 1, limit=BATCH_SIZE
+    ):
         end = job.next_number + len(batch)
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
-        numbered_items = enumerate(batch, start=job.next_number)
-        items = [(number, item.uri, item.artifact_id) for number, item in numbered_items]
-        _request_predictions(job, items, end, str(batch[-1].number))
+        numbered_documents = enumerate(batch, start=job.next_number)
+        documents = [document._replace(number=number) for number, document in numbered_documents]
+        _request_predictions(job, documents, end, str(batch[-1].number))
         checkpoint()
     return True
 
 
 def _request_predictions(
-    job: IngestionJob, items: list[tuple[int, str, UUID]], next_number: int, cursor: str | None
+    job: IngestionJob, documents: Sequence[JobDocument], next_number: int, cursor: str | None
 ) -> None:
+    items = [(number, uri, id_) for number, uri, id_ in documents if id_ is not None]
     outcomes = requesting.request_many(
         [artifact_id for _, _, artifact_id in items],
         requested_by=job.created_by,

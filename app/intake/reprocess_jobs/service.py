@@ -16,8 +16,8 @@ from app.intake.ingestion_jobs.queries import settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.service import requests
 from app.intake.ingestion_jobs.service import running as ingestion_jobs
-from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind
-from app.kit import jobs, tenancy
+from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind, JobStatus
+from app.kit import db, jobs, tenancy
 from app.kit.db import Checkpoint
 
 SETTLE_JOB = "reprocess_jobs.settle"
@@ -35,7 +35,15 @@ def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None
 
     The job is running; its only item is the document. `name` is the name of the document.
     """
-    job = requests.start_reprocess(name=name, created_by=created_by)
+    job = IngestionJob(
+        kind=JobKind.REPROCESS.value,
+        name=name,
+        created_by=created_by,
+        status=JobStatus.RUNNING.value,
+        started_at=db.utc_now(),
+    )
+    db.session().add(job)
+    db.session().flush()
     item = ItemRow(1, name, ItemStatus.PROCESSING.value, artifact_id, None, 0.0)
     ingestion_jobs.record_batch(job, [item], next_number=2)
     ingestion_jobs.finish(job.id)
@@ -47,7 +55,8 @@ def create_for_failed(selection: FailedSelection) -> IngestionJob:
     Archived documents and documents with tag sets are left out.
     """
     filters = {name: _to_json(value) for name, value in selection._asdict().items()}
-    return requests.create_reprocess(name=_NAME, options={"failed": filters}, created_by=None)
+    options = {"failed": filters}
+    return requests.create(JobKind.REPROCESS, name=_NAME, created_by=None, options=options)
 
 
 def _to_json(value: str | datetime | None) -> str | None:

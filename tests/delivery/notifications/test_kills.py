@@ -9,9 +9,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from app.delivery.notifications.jobs import OLD_CAUSES
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import emails
-from app.kit import container, db, events, tenancy
+from app.kit import container, db, events, purging, tenancy
 from app.kit.jobs import Job
 from app.kit.jobs.handlers import HANDLERS
 from tests.delivery.notifications.conftest import Inbox
@@ -227,7 +228,7 @@ def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
         one=UUID(told[0].args["event_id"]),
     )
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        queries.purge_causes(db.checkpoint)
+        purging.purge("notification_causes", OLD_CAUSES, db.checkpoint)
     left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in told[1:]}
 

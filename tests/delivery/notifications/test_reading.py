@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from app.delivery.notifications.jobs import OLD_NOTIFICATIONS
 from app.delivery.notifications.queries import changing
-from app.kit import db, tenancy
+from app.kit import db, purging, tenancy
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import Org
 from tests.factories.counts import find_differences, run_sql
@@ -191,7 +192,7 @@ def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatc
     insert_notifications(org, user, 1, title="Recent", start="now")
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
-        changing.purge(365, db.checkpoint)
+        purging.purge("notifications", OLD_NOTIFICATIONS, db.checkpoint, {"days": 365})
     assert [one["title"] for one in _list(api)] == ["Recent 1"]
     assert _unread(api) == 1
     assert find_differences(org) == []

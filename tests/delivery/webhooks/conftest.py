@@ -1,5 +1,8 @@
 """Fixtures of webhooks and of a receiver on an address to which deliveries are allowed."""
 
+import base64
+import hashlib
+import hmac
 import threading
 import time
 from collections import defaultdict, deque
@@ -13,6 +16,7 @@ from uuid import UUID
 import pytest
 from flask import Flask
 from sqlalchemy import text
+from standardwebhooks.webhooks import Webhook as StandardWebhook
 
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import recorder
@@ -183,6 +187,10 @@ class Hooks:
         assert answer.status_code == 200, answer.text
         return list(answer.json["data"])
 
+    def get_only_delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
+        (delivery,) = self.deliveries(webhook)
+        return delivery
+
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             # The document does not exist, so other subscribers have nothing to do.
@@ -261,6 +269,22 @@ def hooks(org: Org, receiver: Receiver) -> Iterator[Hooks]:
     yield hooks
     # A later test that delivers until nothing is due would wait for the leases of this one.
     hooks.sql("DELETE FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'")
+
+
+def retry(hooks: Hooks, deliver: Callable[[], None]) -> None:
+    """Make all retries due, and deliver."""
+    hooks.make_due()
+    deliver()
+
+
+def build_verifier(secret: str) -> StandardWebhook:
+    """Build the verifier of Standard Webhooks for a signing secret."""
+    return StandardWebhook("whsec_" + base64.b64encode(secret.encode()).decode())
+
+
+def compute_signature(secret: str, body: bytes) -> str:
+    """Compute the expected value of `X-Service-Signature`."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def list_own_results(hooks: Hooks, results: Sequence[AttemptResult]) -> list[AttemptResult]:

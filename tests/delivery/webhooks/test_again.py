@@ -1,8 +1,5 @@
 """Test deliveries, redelivery, rotated secrets, and several workers at once."""
 
-import base64
-import hashlib
-import hmac
 import json
 import threading
 from typing import Any
@@ -10,21 +7,13 @@ from typing import Any
 import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
-from standardwebhooks.webhooks import Webhook as StandardWebhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
 from app.kit.jobs.relay import Relay
-
-
-def _standard(secret: str) -> StandardWebhook:
-    return StandardWebhook("whsec_" + base64.b64encode(secret.encode()).decode())
-
-
-def _hmac(secret: str, body: bytes) -> str:
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 
 
 def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
@@ -42,7 +31,9 @@ def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
     assert request.headers["X-Service-Event"] == body["event"] == "test"
     assert body["data"] == {"message": CATALOGUE["test"].sample["data"]["message"]}
     Draft202012Validator(CATALOGUE["test"].schema).validate(body)
-    assert request.headers["X-Service-Signature"] == _hmac(created["secret"], request.body)
+    assert request.headers["X-Service-Signature"] == compute_signature(
+        created["secret"], request.body
+    )
     assert hooks.deliveries(created)[0]["status"] == "delivered"
 
 
@@ -110,10 +101,10 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) 
     hooks.emit()
     deliver()
     request = hooks.receiver.received[-1]
-    assert request.headers["X-Service-Signature"] == _hmac(new, request.body)
+    assert request.headers["X-Service-Signature"] == compute_signature(new, request.body)
     assert len(request.headers["webhook-signature"].split(" ")) == 2
     for secret in (new, old):
-        _standard(secret).verify(request.body, request.headers)
+        build_verifier(secret).verify(request.body, request.headers)
 
     hooks.sql(
         "UPDATE webhooks SET previous_secret_expires_at = now() - interval '1 second'"
@@ -122,9 +113,9 @@ def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) 
     hooks.emit()
     deliver()
     request = hooks.receiver.received[-1]
-    _standard(new).verify(request.body, request.headers)
+    build_verifier(new).verify(request.body, request.headers)
     with pytest.raises(WebhookVerificationError):
-        _standard(old).verify(request.body, request.headers)
+        build_verifier(old).verify(request.body, request.headers)
 
 
 def test_a_rotation_is_the_same_only_of_the_same_revision(hooks: Any) -> None:
@@ -149,9 +140,9 @@ def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) ->
     deliver()
     request = hooks.receiver.received[-1]
     for secret in (second, third):
-        _standard(secret).verify(request.body, request.headers)
+        build_verifier(secret).verify(request.body, request.headers)
     with pytest.raises(WebhookVerificationError):
-        _standard(created["secret"]).verify(request.body, request.headers)
+        build_verifier(created["secret"]).verify(request.body, request.headers)
 
 
 def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: Any) -> None:

@@ -8,20 +8,10 @@ from flask import Flask
 
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
-from tests.delivery.webhooks.conftest import Answer
+from tests.delivery.webhooks.conftest import Answer, retry
 from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
-
-
-def _only(hooks: Any, webhook: Any) -> Any:
-    (delivery,) = hooks.deliveries(webhook)
-    return delivery
-
-
-def _retry(hooks: Any, deliver: Any) -> None:
-    hooks.make_due()
-    deliver()
 
 
 def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: Any) -> None:
@@ -45,7 +35,7 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: 
     assert {row.kind for row in told} == {"webhook_deactivated"}
     assert {row.link for row in told} == {f"/api/v1/webhooks/{created['id']}"}
     hooks.emit(3)
-    _retry(hooks, deliver)
+    retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10
 
 
@@ -102,7 +92,7 @@ def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
     answer = api.post(path + "/activate").json["data"]
     assert (answer["active"], answer["consecutive_failures"]) == (True, 0)
     assert answer["disabled_reason"] is None
-    _retry(hooks, deliver)
+    retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
     for delivery in hooks.deliveries(created):
         assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
@@ -136,14 +126,14 @@ def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
     deliver()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     api.post(path + "/deactivate")
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
-    _retry(hooks, deliver)
+    retry(hooks, deliver)
     assert len(hooks.receiver.received) == 1
     api.post(path + "/activate")
     api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
     deliver()
-    assert _only(hooks, created)["status"] == "delivered"
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
 
 
 def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: Any) -> None:

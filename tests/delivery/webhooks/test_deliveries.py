@@ -1,8 +1,5 @@
 """From an event to a signed request, its record, and sending it again."""
 
-import base64
-import hashlib
-import hmac
 import json
 from datetime import datetime
 from typing import Any
@@ -10,11 +7,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
-from standardwebhooks.webhooks import Webhook as StandardWebhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.kit import db, events, jobs, tenancy
+from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
 from tests.factories.scrape import counted, scrape, series
 
@@ -29,14 +26,6 @@ CONTRACT_HEADERS = {
     "webhook-timestamp",
     "webhook-signature",
 }
-
-
-def _standard(secret: str) -> StandardWebhook:
-    return StandardWebhook("whsec_" + base64.b64encode(secret.encode()).decode())
-
-
-def _hmac(secret: str, body: bytes) -> str:
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
@@ -55,15 +44,17 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
     assert datetime.fromisoformat(body["timestamp"]).utcoffset() is not None
     Draft202012Validator(CATALOGUE["artifact.ingested"].schema).validate(body)
     assert request.headers["Content-Type"] == "application/json"
-    assert request.headers["X-Service-Signature"] == _hmac(created["secret"], request.body)
+    assert request.headers["X-Service-Signature"] == compute_signature(
+        created["secret"], request.body
+    )
     assert request.headers["X-Service-Attempt"] == "1"
     (shown,) = hooks.deliveries(created)
     assert request.headers["X-Service-Delivery"] == request.headers["webhook-id"] == shown["id"]
-    assert _standard(created["secret"]).verify(request.body, request.headers) == body
+    assert build_verifier(created["secret"]).verify(request.body, request.headers) == body
     with pytest.raises(WebhookVerificationError):
-        _standard(created["secret"]).verify(request.body + b" ", request.headers)
+        build_verifier(created["secret"]).verify(request.body + b" ", request.headers)
     with pytest.raises(WebhookVerificationError):
-        _standard("0" * 64).verify(request.body, request.headers)
+        build_verifier("0" * 64).verify(request.body, request.headers)
 
 
 def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:

@@ -16,21 +16,11 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container
 from app.kit.egress import Egress, Policy
-from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer
+from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, retry
 from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
 DELAYS = (30, 120, 300)
-
-
-def _only(hooks: Any, webhook: Any) -> Any:
-    (delivery,) = hooks.deliveries(webhook)
-    return delivery
-
-
-def _retry(hooks: Any, deliver: Any) -> None:
-    hooks.make_due()
-    deliver()
 
 
 def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, deliver: Any) -> None:
@@ -38,21 +28,21 @@ def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, delive
     hooks.receiver.say("/hook", BROKEN)
     hooks.emit()
     for number, delay in enumerate(DELAYS, start=1):
-        _retry(hooks, deliver)
-        delivery = _only(hooks, created)
+        retry(hooks, deliver)
+        delivery = hooks.get_only_delivery(created)
         assert (delivery["status"], len(delivery["attempts"])) == ("pending", number)
         due = datetime.fromisoformat(delivery["next_attempt_at"])
         failed = datetime.fromisoformat(delivery["updated_at"])
         assert abs(due - failed - timedelta(seconds=delay)) < timedelta(seconds=1)
         deliver()
         assert len(hooks.receiver.received) == number, "nothing is sent before its time"
-    _retry(hooks, deliver)
-    delivery = _only(hooks, created)
+    retry(hooks, deliver)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
     assert [a["number"] for a in delivery["attempts"]] == [1, 2, 3, 4]
     assert {a["status_code"] for a in delivery["attempts"]} == {500}
     assert {a["response_excerpt"] for a in delivery["attempts"]} == {"out of order"}
-    _retry(hooks, deliver)
+    retry(hooks, deliver)
     requests = hooks.receiver.received
     assert [r.headers["X-Service-Attempt"] for r in requests] == ["1", "2", "3", "4"]
     assert len({r.body for r in requests}) == 1
@@ -65,8 +55,8 @@ def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> N
     hooks.receiver.say("/hook", BROKEN, BROKEN, Answer(204, b""))
     hooks.emit()
     for _ in range(3):
-        _retry(hooks, deliver)
-    delivery = _only(hooks, created)
+        retry(hooks, deliver)
+    delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "delivered"
     assert [a["status_code"] for a in delivery["attempts"]] == [500, 500, 204]
     assert delivery["attempts"][2]["response_excerpt"] is None
@@ -91,7 +81,7 @@ def test_a_success_whose_body_never_comes_is_one(hooks: Any, deliver: Any) -> No
     hooks.receiver.say("/hook", Answer(202, b"half", missing=1000))
     hooks.emit()
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "delivered"
     (attempt,) = delivery["attempts"]
     assert (attempt["status_code"], attempt["error"]) == (202, None)
@@ -148,13 +138,13 @@ def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None
     hooks.receiver.say("/hook", *[BROKEN] * 4, Answer())
     hooks.emit()
     for _ in range(4):
-        _retry(hooks, deliver)
-    delivery = _only(hooks, created)
+        retry(hooks, deliver)
+    delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "abandoned"
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["round"]) == ("delivered", 2)
     assert [a["number"] for a in delivery["attempts"]] == [1, 2, 3, 4, 5]
 
@@ -164,12 +154,12 @@ def test_a_redelivery_is_a_round_of_attempts_of_its_own(hooks: Any, deliver: Any
     hooks.receiver.say("/hook", BROKEN)
     hooks.emit()
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202, "it waits, and need not"
     for _ in range(5):
-        _retry(hooks, deliver)
-    delivery = _only(hooks, created)
+        retry(hooks, deliver)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], len(delivery["attempts"])) == ("abandoned", 5)
 
 
@@ -181,7 +171,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(hooks: Any, deliver: Any, s
     hooks.emit()
     deliver()
     assert hooks.receiver.at("/elsewhere") == []
-    attempt = _only(hooks, created)["attempts"][0]
+    attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert attempt["status_code"] == status
     assert "redirect" in attempt["error"]
     assert hooks.get(created)["consecutive_failures"] == 1
@@ -197,20 +187,20 @@ def test_an_address_is_judged_anew_at_every_attempt(
         hooks.emit()
         deliver()
     assert hooks.receiver.received == []
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     attempt = delivery["attempts"][0]
     assert (delivery["status"], attempt["status_code"]) == ("pending", None)
     assert attempt["error_kind"] == "refused_address"
     assert "127.0.0.2" not in attempt["error"]
-    _retry(hooks, deliver)
-    assert _only(hooks, created)["status"] == "delivered"
+    retry(hooks, deliver)
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
 
 
 def test_a_receiver_that_is_not_there(hooks: Any, deliver: Any) -> None:
     created = hooks.create(url="http://127.0.0.2:9/nobody")
     hooks.emit()
     deliver()
-    attempt = _only(hooks, created)["attempts"][0]
+    attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert (attempt["status_code"], attempt["error_kind"]) == (None, "connect")
     assert attempt["error"]
     assert hooks.get(created)["last_status_code"] is None
@@ -228,7 +218,7 @@ def test_a_receiver_that_takes_too_long(
     deliver()
     assert time.monotonic() - started < LIMIT_SECONDS / 2
     gate.set()
-    attempt = _only(hooks, created)["attempts"][0]
+    attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert (attempt["status_code"], attempt["error_kind"]) == (None, "timeout")
     assert 300 <= attempt["duration_ms"] < LIMIT_SECONDS * 500
 
@@ -238,7 +228,7 @@ def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
     hooks.receiver.say("/hook", Answer(500, b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000))
     hooks.emit()
     deliver()
-    excerpt = _only(hooks, created)["attempts"][0]["response_excerpt"]
+    excerpt = hooks.get_only_delivery(created)["attempts"][0]["response_excerpt"]
     assert excerpt.startswith("a\ufffdb\ufffd\ufffd\u202ex")
     assert len(excerpt) == 1000
 

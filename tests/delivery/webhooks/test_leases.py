@@ -19,11 +19,6 @@ def _lease(attempt: Attempt) -> Lease:
     return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
 
-def _only(hooks: Any, webhook: Any) -> Any:
-    (delivery,) = hooks.deliveries(webhook)
-    return delivery
-
-
 def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
@@ -36,7 +31,7 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Attempt"] == "2"
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "delivered"
     lost, sent = delivery["attempts"]
     assert (lost["number"], lost["status_code"], lost["error_kind"]) == (1, None, "interrupted")
@@ -45,25 +40,15 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert hooks.get(created)["consecutive_failures"] == 0
 
 
-def test_what_the_release_before_claimed_costs_no_attempt(
-    app: Flask, hooks: Any, deliver: Any
-) -> None:
-    """Its relay leased deliveries for messages; who takes such a message gives them back."""
+def test_a_message_wakes_the_dispatcher(app: Flask, hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
     hooks.fan_out()
-    ((delivery_id, token),) = hooks.sql(
-        "UPDATE webhook_deliveries SET lease_token = gen_random_uuid(),"
-        " leased_until = now() + interval '30 seconds' WHERE organization_id = :org"
-        " RETURNING id, lease_token"
-    )
-    assert hooks.begin() == [], "somebody has it"
-    message = [str(hooks.org.id), created["id"], 0, str(delivery_id), str(token)]
     with app.app_context():
-        webhook_jobs.accept([message])
+        webhook_jobs.accept([])
     wait_until(lambda: len(hooks.receiver.received) == 1)
     deliver()
-    assert [a["number"] for a in _only(hooks, created)["attempts"]] == [1]
+    assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
 
 def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any, deliver: Any) -> None:
@@ -74,7 +59,7 @@ def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any, del
         hooks.let_leases_expire()
     deliver()
     assert hooks.receiver.received == []
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
     assert [a["number"] for a in delivery["attempts"]] == [1, 2, 3, 4]
     assert {a["error_kind"] for a in delivery["attempts"]} == {"interrupted"}
@@ -96,14 +81,14 @@ def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: 
     hooks.let_leases_expire()
     (other,) = hooks.begin()
     hooks.write(result)
-    shown = _only(hooks, created)
+    shown = hooks.get_only_delivery(created)
     assert (shown["status"], [a["status_code"] for a in shown["attempts"]]) == ("pending", [200])
     # The other one ended before it sent.
     with hooks.as_deliverer():
         leases.requeue([_lease(other)])
     assert [attempt.status for attempt in hooks.begin()] == ["skipped"]
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("skipped", None)
     assert delivery["delivered_at"] is not None
     assert [a["status_code"] for a in delivery["attempts"]] == [200]
@@ -119,7 +104,7 @@ def test_suppression_ends_after_a_day(hooks: Any, deliver: Any) -> None:
         " WHERE organization_id = :org"
     )
     deliver()
-    assert _only(hooks, created)["status"] == "delivered"
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 1
 
 
@@ -131,9 +116,12 @@ def test_a_late_outcome_replaces_the_interruption(hooks: Any, deliver: Any) -> N
     result = sending.send(attempt)
     hooks.let_leases_expire()
     deliver()
-    assert [a["error_kind"] for a in _only(hooks, created)["attempts"]] == ["interrupted", None]
+    assert [a["error_kind"] for a in hooks.get_only_delivery(created)["attempts"]] == [
+        "interrupted",
+        None,
+    ]
     hooks.write(result)
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "delivered", "a lost lease decides nothing"
     assert [a["status_code"] for a in delivery["attempts"]] == [503, 200]
     assert hooks.get(created)["consecutive_failures"] == 1, "but the receiver did fail"
@@ -144,9 +132,9 @@ def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> 
     hooks.emit()
     (attempt,) = hooks.begin()
     hooks.org.api("admin").post(f"/webhooks/{created['id']}/deactivate")
-    assert _only(hooks, created)["status"] == "abandoned"
+    assert hooks.get_only_delivery(created)["status"] == "abandoned"
     hooks.write(sending.send(attempt))
-    assert _only(hooks, created)["status"] == "delivered"
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert hooks.get(created)["active"] is False
 
 
@@ -157,12 +145,15 @@ def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any, del
     result = sending.send(attempt)
     hooks.let_leases_expire()
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202
     hooks.write(result)
     deliver()
-    assert (_only(hooks, created)["status"], len(hooks.receiver.received)) == ("delivered", 3)
+    assert (hooks.get_only_delivery(created)["status"], len(hooks.receiver.received)) == (
+        "delivered",
+        3,
+    )
 
 
 def test_outcomes_of_a_webhook_that_is_gone_are_dropped(hooks: Any) -> None:
@@ -191,7 +182,7 @@ def test_requeued_attempts_do_not_count(hooks: Any, deliver: Any) -> None:
         leases.requeue([_lease(attempt), _lease(attempt)])
         leases.requeue([_lease(attempt)])
     deliver()
-    assert [a["number"] for a in _only(hooks, created)["attempts"]] == [1]
+    assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
 
 def test_leases_of_what_is_under_way_are_renewed(hooks: Any) -> None:

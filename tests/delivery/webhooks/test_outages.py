@@ -24,11 +24,6 @@ from app.kit.secrets import Keyring
 from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results
 
 
-def _only(hooks: Any, webhook: Any) -> Any:
-    (delivery,) = hooks.deliveries(webhook)
-    return delivery
-
-
 def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit(40)
@@ -64,7 +59,7 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(
     )
     hooks.emit()
     deliver()
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
     assert delivery["attempts"][0]["error_kind"] == "secret"
     assert hooks.receiver.received == []
@@ -83,7 +78,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
     hooks.emit()
     deliver()
-    assert _only(hooks, created)["status"] == "delivered"
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
 
     everything = tenancy.across_organizations(reason="a test is the schedule")
     with app.app_context(), everything, db.transaction():
@@ -115,7 +110,7 @@ def test_the_recorder_waits_for_the_database(
     hooks.emit()
     deliver()
     assert calls == [1, 1, 1]
-    assert _only(hooks, created)["status"] == "delivered"
+    assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert len(hooks.receiver.received) == 1
 
 
@@ -175,11 +170,11 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     other.wake()
     assert other.wait_until_idle(30)
     other.stop(10)
-    delivery = _only(hooks, created)
+    delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["attempts"]) == ("pending", [])
     assert hooks.get(created)["consecutive_failures"] == 0
     monkeypatch.undo()
     hooks.let_leases_expire()
     deliver()
-    kinds = [(a["number"], a["error_kind"]) for a in _only(hooks, created)["attempts"]]
+    kinds = [(a["number"], a["error_kind"]) for a in hooks.get_only_delivery(created)["attempts"]]
     assert kinds == [(1, "interrupted"), (2, None)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 from uuid import UUID
 
 from app.delivery.exports.models import Export
@@ -22,6 +22,15 @@ _PARTS = ("evidence", "text", "history")
 _ACCEPTED_ONLY = {TagSetStatus.ACCEPTED}
 
 
+class ExportParameters(TypedDict):
+    """The parameters of an export request; the keys of the mappings are those of the API."""
+
+    format_id: str
+    where: Mapping[str, Any]
+    options: Mapping[str, Any]
+    include: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     """A validated export request with defaults filled in; all values are JSON values."""
@@ -35,13 +44,10 @@ class ExportRequest:
 @capacity.guard("export")
 def create(
     *,
-    format_id: str,
-    where: Mapping[str, Any],
-    options: Mapping[str, Any],
-    include: Mapping[str, Any],
     created_by: UUID | None,
     api_key_id: UUID | None = None,
     scheduled_export_id: UUID | None = None,
+    **parameters: Unpack[ExportParameters],
 ) -> Export:
     """Create an export job.
 
@@ -50,14 +56,8 @@ def create(
     Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
-        check_references(where)
-    request = validate_request(
-        format_id=format_id,
-        where=where,
-        options=options,
-        include=include,
-        compute_end=watermarks.raise_to,
-    )
+        check_references(parameters["where"])
+    request = validate_request(**parameters, compute_end=watermarks.raise_to)
     export = Export(
         id=uuid7(),
         **asdict(request),

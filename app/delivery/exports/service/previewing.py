@@ -1,16 +1,15 @@
 """Previews that show the first rows of an export without creating the export."""
 
 import io
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 import orjson
 
 from app.delivery.exports.queries import previews
 from app.delivery.exports.queries.rows import Version
 from app.delivery.exports.service import creating
-from app.delivery.exports.service.creating import ExportRequest
+from app.delivery.exports.service.creating import ExportParameters, ExportRequest
 from app.engines.formats import FORMATS
 from app.engines.formats.labels import merge_fields
 from app.kit import db
@@ -22,14 +21,7 @@ The history of the first row is cut off at this size.
 """
 
 
-def preview(
-    *,
-    format_id: str,
-    where: Mapping[str, Any],
-    options: Mapping[str, Any],
-    include: Mapping[str, Any],
-    limit: int,
-) -> dict[str, Any]:
+def preview(*, limit: int, **parameters: Unpack[ExportParameters]) -> dict[str, Any]:
     """Preview an export: return up to `limit` of its first rows, and the number of its tag sets.
 
     `rows` has the rows as JSON. `count` is the number of tag sets; if `count_is_exact` is false,
@@ -37,10 +29,8 @@ def preview(
     format is binary or includes the documents. Raises 400 `validation_error` if the request is
     invalid.
     """
-    creating.check_references(where)
-    request = creating.validate_request(
-        format_id=format_id, where=where, options=options, include=include, compute_end=_compute_end
-    )
+    creating.check_references(parameters["where"])
+    request = creating.validate_request(**parameters, compute_end=_compute_end)
     count = previews.count_tag_sets(request.filter, request.include)
     versions, lines = previews.read_first_rows(
         request.filter, request.include, limit=limit, max_bytes=MAX_BYTES

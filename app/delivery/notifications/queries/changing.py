@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, Row, case, delete, func, null, select, tex
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
-from app.kit import db, purging
-from app.kit.db import Checkpoint
+from app.kit import db
 
 BATCH_SIZE = 5000
 """The maximum number of notifications that are marked in one transaction."""
@@ -115,9 +114,3 @@ def mark_batch_as_read(
     }
     row = db.session().execute(_READ_BATCH, values).first()
     return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
-
-
-def purge(days: int, checkpoint: Checkpoint) -> None:
-    """Purge notifications that are older than `days` days in every organization, in batches."""
-    condition = "created_at < now() - make_interval(days => :days)"
-    purging.purge("notifications", condition, checkpoint, {"days": days})

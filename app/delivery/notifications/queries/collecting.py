@@ -8,8 +8,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from app.kit import db, purging, tenancy
-from app.kit.db import Checkpoint
+from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 _ROLES = [role.name for role in Role]
@@ -214,9 +213,3 @@ def write_notifications(entries: Sequence[NotificationEntry], *, window: int) ->
         "gathered": [orjson.dumps(entry.gathered).decode() for entry in entries],
     }
     db.session().execute(_WRITE, values)
-
-
-def purge_causes(checkpoint: Checkpoint) -> None:
-    """Purge records of handled events whose jobs no longer exist, one batch per transaction."""
-    condition = "created_at < now() - interval '9 days'"
-    purging.purge("notification_causes", condition, checkpoint)

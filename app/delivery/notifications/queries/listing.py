@@ -30,7 +30,7 @@ from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
 from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
-from app.kit.periods import Column
+from app.kit.periods import Column, get_created_bounds
 
 COLUMNS: tuple[Column, ...] = (
     Notification.id,
@@ -102,15 +102,11 @@ def list_organizations(user_id: UUID, *, organization_id: UUID | None) -> list[V
 
 
 def list_notifications(
-    page: PageRequest,
-    scope: NotificationScope,
-    *,
-    unread: bool | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    page: PageRequest, scope: NotificationScope, filters: NotificationFilters
 ) -> Page:
     """Return a page of the notifications in a scope, as rows of COLUMNS."""
-    period = (created_after, created_before)
+    period = get_created_bounds(filters)
+    unread = filters.get("unread")
     return paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
         page,

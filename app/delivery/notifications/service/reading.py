@@ -48,7 +48,7 @@ def list_notifications(
         if is_first and kind is None:
             result = newest.list_newest(page, inbox.scope, unread=filters.get("unread"))
         else:
-            result = listing.list_notifications(page, inbox.scope, **filters)
+            result = listing.list_notifications(page, inbox.scope, filters)
     return replace(result, items=[_build_response(row, inbox) for row in result.items])
 
 

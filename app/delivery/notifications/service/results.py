@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from app.delivery.notifications.queries import causes, names
+from app.delivery.notifications.queries import references
 from app.delivery.notifications.queries.collecting import Audience, list_members
 from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
@@ -15,7 +15,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 def notify_of_completed_export(event: Event) -> None:
     """Notify the user who requested an export when its file can be downloaded."""
-    export = causes.get_export_result(UUID(event.data["job_id"]))
+    export = references.get_export_result(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
         return
     notify(
@@ -31,7 +31,7 @@ def notify_of_completed_export(event: Event) -> None:
 
 def notify_of_failed_export(event: Event) -> None:
     """Notify the user who requested or scheduled an export when the export has failed."""
-    export = causes.get_export_result(UUID(event.data["job_id"]))
+    export = references.get_export_result(UUID(event.data["job_id"]))
     # A retry of the job may have reopened the export.
     if export is None or export.user_id is None or export.error is None:
         return
@@ -71,7 +71,7 @@ def notify_of_accepted_invitation(event: Event) -> None:
     """Notify the user who sent an invitation when it was accepted."""
     if event.data["invitation_id"] is None:
         return
-    invitation = causes.get_invitation_result(UUID(event.data["invitation_id"]))
+    invitation = references.get_invitation_result(UUID(event.data["invitation_id"]))
     if invitation is None:
         return
     user_id = UUID(event.data["user_id"])
@@ -79,7 +79,7 @@ def notify_of_accepted_invitation(event: Event) -> None:
         "invitation_accepted",
         kind="invitation",
         values={
-            "member": names.list_user_names([user_id]).get(user_id, ""),
+            "member": references.list_user_names([user_id]).get(user_id, ""),
             "email": invitation.email,
         },
         link=f"/api/v1/organizations/{invitation.slug}/members",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.delivery.notifications.queries import collecting as queries
-from app.delivery.notifications.queries import names
+from app.delivery.notifications.queries import references
 from app.delivery.notifications.service.collecting import MAX_NAMED, Notice, collect_notices
 from app.delivery.notifications.service.sending import notify
 from app.identity.api_keys import service as api_keys
@@ -41,7 +41,7 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     documents assigned to that user.
     """
     payloads = _claim_payloads(events)
-    documents = names.list_document_names(_list_first_ids(payloads, "artifact_ids"))
+    documents = references.list_document_names(_list_first_ids(payloads, "artifact_ids"))
     user_names = _list_actor_names(payloads)
     notices = (_build_assignment_notices(data, documents, user_names) for data in payloads)
     collect_notices(list(chain.from_iterable(notices)))
@@ -110,7 +110,7 @@ def notify_of_comment(event: Event) -> None:
     The notifications are created immediately and are not combined with other notifications.
     """
     data = event.data
-    comment = names.get_comment(UUID(data["comment_id"])) if data["mentions"] else None
+    comment = references.get_comment(UUID(data["comment_id"])) if data["mentions"] else None
     if comment is None:
         return
     notify(
@@ -175,7 +175,8 @@ def _list_decision_values(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Claim events; yield the payload and notice values of each event whose document exists."""
     payloads = _claim_payloads(events)
-    documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
+    artifact_ids = _parse_uuids(data["artifact_id"] for data in payloads)
+    documents = references.list_document_names(artifact_ids)
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
         if document is not None:
@@ -203,7 +204,7 @@ def _list_review_values(
     `property_name` is the payload property with the ids of tag sets. A payload whose only tag set
     was deleted is skipped.
     """
-    documents = names.list_tag_set_document_names(_list_first_ids(payloads, property_name))
+    documents = references.list_tag_set_document_names(_list_first_ids(payloads, property_name))
     for data in payloads:
         ids = _parse_uuids(data[property_name])
         known_names = _list_known_names(ids, documents)
@@ -241,7 +242,7 @@ def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[Api
         kind="api_key_creator_left",
         role=Role.owner,
         values={
-            "creator": names.list_user_names([user_id]).get(user_id, ""),
+            "creator": references.list_user_names([user_id]).get(user_id, ""),
             "keys": "\n".join([*descriptions, *(["…"] if len(keys) > _MAX_LISTED_KEYS else [])]),
         },
         count=len(keys),
@@ -264,7 +265,8 @@ def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
-    return names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
+    user_ids = _parse_uuids(data["by"] for data in payloads if data.get("by"))
+    return references.list_user_names(user_ids)
 
 
 def _build_actor_values(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:

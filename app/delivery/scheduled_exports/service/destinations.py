@@ -19,32 +19,21 @@ _FIELD = "destination.settings"
 _SFTP_PORT = 22
 
 
-def check_destination(kind: str, settings: Mapping[str, Any]) -> ValidatedSettings:
+def check_destination(
+    kind: str, settings: Mapping[str, Any], stored: ValidatedSettings
+) -> ValidatedSettings:
     """Validate a destination's settings, and return them split into public settings and secrets.
 
-    Raises 400 for a property of `destination.settings` if the settings are invalid, or if the
-    operator does not allow connections to the host.
+    `stored` are the destination's current settings; their secrets are kept if `settings` contains
+    no secrets. Raises 400 for a property of `destination.settings` if the settings are invalid, or
+    if the operator does not allow connections to the host.
     """
     if kind == DOWNLOAD:
         if settings:
             message = "The destination `download` has no settings. Omit them."
             raise errors.invalid(message, f"{_FIELD}.{min(settings)}")
         return ValidatedSettings({}, {})
-    return _check_host(typed_settings.check_settings(TYPES[kind], settings, field=_FIELD))
-
-
-def merge_destination(
-    kind: str, stored: ValidatedSettings, settings: Mapping[str, Any]
-) -> ValidatedSettings:
-    """Merge new settings for a destination with the stored settings, and return the result.
-
-    The new settings replace the stored settings, but the stored secrets are kept if `settings`
-    contains no secrets. Raises the same errors as `check_destination`.
-    """
-    if kind == DOWNLOAD:
-        return check_destination(kind, settings)
-    merged_settings = typed_settings.merge_settings(TYPES[kind], stored, settings, field=_FIELD)
-    return _check_host(merged_settings)
+    return _check_host(typed_settings.merge_settings(TYPES[kind], stored, settings, field=_FIELD))
 
 
 def read_settings(export: ScheduledExport) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from app.delivery.exports.service import creating
-from app.delivery.exports.service.creating import ExportRequest
+from app.delivery.exports.service.creating import ExportParameters, ExportRequest
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.queries.records import ScheduledExportFilters
@@ -42,30 +42,23 @@ def get(export_id: UUID) -> dict[str, Any]:
 def create(
     *,
     name: str,
-    format_id: str,
     cron_expression: str,
     time_zone: str | None = None,
-    where: Mapping[str, Any],
-    options: Mapping[str, Any],
-    include: Mapping[str, Any],
     mode: str = Mode.FULL,
     destination: Mapping[str, Any],
     paused: bool = False,
     created_by: UUID | None,
+    **parameters: Unpack[ExportParameters],
 ) -> dict[str, Any]:
     """Create a scheduled export and return it. Raises 400 if the request is invalid."""
     export = ScheduledExport(
         organization_id=tenancy.current_organization_id(), created_by=created_by
     )
     export.name, export.mode, export.paused = name, mode, paused
-    creating.check_references(where)
-    _set_request(
-        export, {"format_id": format_id, "where": where, "options": options, "include": include}
-    )
+    creating.check_references(parameters["where"])
+    _set_request(export, parameters)
     _set_schedule(export, cron_expression, time_zone)
-    export.destination = destination["kind"]
-    checked_settings = destinations.check_destination(export.destination, destination["settings"])
-    _store_settings(export, checked_settings)
+    _set_destination(export, destination)
     _set_next_run(export)
     db.session().add(export)
     db.session().flush()
@@ -101,7 +94,7 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
         zone = changes.get("time_zone", export.time_zone)
         _set_schedule(export, changes.get("cron_expression", export.cron), zone)
     if "destination" in changes:
-        _change_destination(export, changes["destination"])
+        _set_destination(export, changes["destination"])
     is_rescheduled = old_schedule != (export.cron, export.time_zone, export.paused)
     # If the schedule is unchanged, the next run is kept, so that a run that is due is not lost.
     if is_rescheduled or export.next_run_at is None:
@@ -186,22 +179,15 @@ def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | Non
         export.time_zone = locales.check_time_zone(time_zone, "time_zone")
 
 
-def _change_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
-    kind, settings = destination["kind"], destination["settings"]
-    if kind == export.destination:
-        secrets = typed_settings.read_secrets(export.credentials)
-        stored = ValidatedSettings(export.settings, secrets)
-        checked_settings = destinations.merge_destination(kind, stored, settings)
-    else:
-        checked_settings = destinations.check_destination(kind, settings)
-    export.destination = kind
-    _store_settings(export, checked_settings)
-
-
-def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
-    export.settings = settings.public
-    # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
+def _set_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
+    kind = destination["kind"]
     stored_secrets = typed_settings.read_secrets(export.credentials)
+    stored = ValidatedSettings({}, {})
+    if kind == export.destination:
+        stored = ValidatedSettings(export.settings, stored_secrets)
+    settings = destinations.check_destination(kind, destination["settings"], stored)
+    export.destination, export.settings = kind, settings.public
+    # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
     if not settings.secrets or settings.secrets != stored_secrets:
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)

@@ -204,7 +204,6 @@ def _build_lease_update(assignments: str, returning: str = "") -> TextClause:
 _RENEW = _build_lease_update(
     "leased_until = now() + make_interval(secs => :seconds)", "RETURNING d.lease_token"
 )
-_RELEASE = _build_lease_update("lease_token = NULL, leased_until = NULL")
 _REQUEUE = _build_lease_update(
     "lease_token = NULL, leased_until = NULL,"
     " attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1"
@@ -246,11 +245,6 @@ def renew(leases: Sequence[Lease]) -> set[UUID]:
 def requeue(leases: Sequence[Lease]) -> None:
     """Requeue deliveries whose attempts were not sent, without counting these attempts."""
     db.session().execute(_REQUEUE, _build_parameters(leases))
-
-
-def release(leases: Sequence[Lease]) -> None:
-    """Release leases that a relay of the previous release claimed, without changing any counts."""
-    db.session().execute(_RELEASE, _build_parameters(leases))
 
 
 def _build_parameters(leases: Sequence[Lease]) -> dict[str, Any]:

@@ -65,24 +65,17 @@ class DeliveryFilters(CreatedFilters, total=False):
     event: str
 
 
-_DELIVERY_COLUMNS = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)
+_DELIVERY_COLUMNS = db.build_columns(DeliveryRecord._fields, Delivery)
 
 
-def list_webhooks(
-    *,
-    page: PageRequest,
-    active: bool | None = None,
-    event: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_webhooks(page: PageRequest, filters: WebhookFilters) -> Page:
     """Return a page of the current organization's webhooks that match the filters."""
     conditions: list[ColumnElement[bool]] = [_IS_NOT_DELETED]
-    if active is not None:
-        conditions.append(Webhook.active == active)
-    if event is not None:
-        conditions.append(literal(event) == any_(Webhook.events))
-    conditions += within(Webhook.created_at, created_after, created_before)
+    if "active" in filters:
+        conditions.append(Webhook.active == filters["active"])
+    if "event" in filters:
+        conditions.append(literal(filters["event"]) == any_(Webhook.events))
+    conditions += within(Webhook.created_at, *get_created_bounds(filters))
     sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
     statement = select(*WEBHOOK_COLUMNS).where(*conditions)
     return paginate(statement, page, sorts=sorts, unique=Webhook.id)

@@ -117,19 +117,19 @@ class ReplayedBatch(NamedTuple):
     replayed_count: int
 
 
-class LockedReplay(NamedTuple):
-    """A webhook's latest replay request and its state, and the webhook's status and generation."""
+class RunningReplay(NamedTuple):
+    """A replay that has not ended, its state, and the status and generation of its webhook."""
 
     active: bool
     generation: int
-    replay: dict[str, Any] | None
-    state: dict[str, Any] | None
+    replay: dict[str, Any]
+    state: dict[str, Any]
 
 
-def lock_replay(webhook_id: UUID) -> LockedReplay | None:
-    """Lock a webhook against other writers, and return its latest replay.
+def lock_running_replay(webhook_id: UUID, replay_id: str) -> RunningReplay | None:
+    """Lock a webhook against other writers, and return its replay.
 
-    Returns None if the webhook does not exist.
+    Returns None if the webhook does not exist, or if the replay is not its latest or has ended.
     """
     statement = (
         select(Webhook.active, Webhook.generation, Webhook.replay, Webhook.replay_state)
@@ -137,7 +137,10 @@ def lock_replay(webhook_id: UUID) -> LockedReplay | None:
         .with_for_update(key_share=True)
     )
     row = db.session().execute(statement).first()
-    return None if row is None else LockedReplay(*row)
+    if row is None or row.replay is None or row.replay_state is None:
+        return None
+    is_running = row.replay["id"] == replay_id and row.replay_state["finished_at"] is None
+    return RunningReplay(*row) if is_running else None
 
 
 def get_end_of_deliveries(webhook_id: UUID) -> datetime:

@@ -12,6 +12,7 @@ from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import requests
 from app.intake.ingestion_jobs.service.cleaning import build_source_key
+from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import capacity, container, errors, tenancy
 from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
@@ -97,14 +98,15 @@ def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
         "labels": str(request.labels_as),
     }
     try:
-        return requests.create_import(
-            job_id,
+        return requests.create(
+            JobKind.IMPORT,
             name=request.name,
-            format_id=request.format_id or _detect_format(key, request.name),
+            created_by=request.created_by,
+            job_id=job_id,
+            format=request.format_id or _detect_format(key, request.name),
             options=options,
             source_key=key,
             size_bytes=staged.size,
-            created_by=request.created_by,
         )
     except ApiError:
         container.current().storage.delete(key)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
@@ -31,7 +32,8 @@ def build_document(
     """
     unknown_name = next((name for name in fields if name not in _CHECKS), None)
     if unknown_name is not None:
-        raise FieldError(f"`{_shorten_name(unknown_name)}`: Unknown field.")
+        name = check_storable(unknown_name[:64], replace=True)
+        raise FieldError(f"`{name}`: Unknown field.")
     if fields.get("text") is None:
         raise FieldError("`text`: Missing data for required field.")
     values: dict[str, Any] = {"name": build_default_name(file_name, number), "schema_id": schema_id}
@@ -50,10 +52,6 @@ def build_default_name(file_name: str, number: int) -> str:
     path = PurePosixPath(file_name)
     stem = path.stem[: MAX_NAME_LENGTH - _NUMBER_LENGTH - len(".txt")]
     return f"{stem}-{number}.txt"
-
-
-def _shorten_name(name: str) -> str:
-    return check_storable(name[:64], replace=True)
 
 
 def check_storable(text: str, *, replace: bool = False) -> str:
@@ -78,10 +76,6 @@ def _check_text(value: object, max_length: int = MAX_TEXT_LENGTH) -> str:
 
 def _check_name(value: object) -> str:
     return check_name(_check_text(value, MAX_NAME_LENGTH))
-
-
-def _check_external_id(value: object) -> str:
-    return _check_text(value, MAX_EXTERNAL_ID_LENGTH)
 
 
 def _check_metadata(value: object) -> dict[str, Any]:
@@ -123,7 +117,7 @@ def _check_due_at(value: object) -> datetime:
 _CHECKS: Mapping[str, Callable[[object], object]] = {
     "text": _check_text,
     "name": _check_name,
-    "external_id": _check_external_id,
+    "external_id": partial(_check_text, max_length=MAX_EXTERNAL_ID_LENGTH),
     "metadata": _check_metadata,
     "schema_id": _check_schema_id,
     "priority": _check_priority,

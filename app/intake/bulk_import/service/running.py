@@ -162,9 +162,7 @@ def _prefetch_batches(batches: Iterator[_Batch]) -> Iterator[_Batch]:
 
 
 def _read_settings(job: IngestionJob) -> _ImportSettings:
-    # Jobs of earlier releases do not have this option.
-    labels_as = LabelsAs(job.options.get("labels", LabelsAs.SUBMITTED))
-    return _ImportSettings(job.name, read_schema_id(job), labels_as)
+    return _ImportSettings(job.name, read_schema_id(job), LabelsAs(job.options["labels"]))
 
 
 def _import_batch(

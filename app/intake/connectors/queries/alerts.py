@@ -1,6 +1,5 @@
 """SQL queries for connector alerts."""
 
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, text, update
@@ -10,6 +9,7 @@ from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.connectors.queries import records
 from app.kit import db, tenancy
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.periods import get_created_bounds
 
 
 class AlertFilters(CreatedFilters, total=False):
@@ -41,27 +41,17 @@ def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) 
     return alert_id
 
 
-def close_all(connector_id: UUID) -> None:
-    """Close all open alerts of a connector, and reset its count of open alerts."""
+def close(connector_id: UUID, kind: str | None = None) -> None:
+    """Close the open alerts of a connector, or only the open alert of a `kind`."""
     statement = update(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.closed_at.is_(None)
     )
-    db.session().execute(statement.values(closed_at=func.now()))
-    records.set_state(connector_id, open_alert_count=0)
-
-
-def close(connector_id: UUID, kind: str) -> None:
-    """Close a connector's open alert of a `kind`, if there is one."""
-    statement = update(ConnectorAlert).where(
-        ConnectorAlert.connector_id == connector_id,
-        ConnectorAlert.kind == kind,
-        ConnectorAlert.closed_at.is_(None),
-    )
-    closed = db.session().execute(
-        statement.values(closed_at=func.now()).returning(ConnectorAlert.id)
-    )
-    if closed.first() is not None:
-        records.set_state(connector_id, open_alert_count=Connector.open_alert_count - 1)
+    if kind is not None:
+        statement = statement.where(ConnectorAlert.kind == kind)
+    closing = statement.values(closed_at=func.now()).returning(ConnectorAlert.id)
+    if closed_ids := db.session().scalars(closing).all():
+        count = Connector.open_alert_count - len(closed_ids)
+        records.set_state(connector_id, open_alert_count=count)
 
 
 def get(connector_id: UUID, alert_id: UUID, *, lock: bool = False) -> ConnectorAlert | None:
@@ -77,23 +67,16 @@ def get(connector_id: UUID, alert_id: UUID, *, lock: bool = False) -> ConnectorA
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def list_alerts(
-    connector_id: UUID,
-    page: PageRequest,
-    *,
-    is_open: bool | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Page:
+def list_alerts(connector_id: UUID, page: PageRequest, filters: AlertFilters) -> Page:
     """Return a page of a connector's alerts.
 
-    `is_open` selects open alerts (true), closed alerts (false) or all alerts (None).
+    `is_open` selects open alerts if it is true, and closed alerts if it is false.
     """
     conditions: list[ColumnElement[bool]] = [ConnectorAlert.connector_id == connector_id]
-    conditions += within(ConnectorAlert.created_at, created_after, created_before)
-    if is_open is not None:
+    conditions += within(ConnectorAlert.created_at, *get_created_bounds(filters))
+    if "is_open" in filters:
         closed = ConnectorAlert.closed_at
-        conditions.append(closed.is_(None) if is_open else closed.is_not(None))
+        conditions.append(closed.is_(None) if filters["is_open"] else closed.is_not(None))
     return paginate(
         select(ConnectorAlert).where(*conditions),
         page,

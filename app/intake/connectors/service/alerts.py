@@ -81,7 +81,7 @@ def resume(connector: Connector) -> None:
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:
     """Return a page of a connector's alerts that match the filters. Raises 404."""
     errors.require_found(records.get(connector_id))
-    return queries.list_alerts(connector_id, page, **filters)
+    return queries.list_alerts(connector_id, page, filters)
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:

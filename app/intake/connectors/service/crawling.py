@@ -18,10 +18,9 @@ from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import alerts as alert_queries
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
-from app.intake.connectors.service.batches import Batch, split_batches
 from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
 from app.intake.connectors.service.globs import PathPatterns
-from app.intake.connectors.service.listing import split_listing
+from app.intake.connectors.service.listing import Batch, split_batches, split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs.models import IngestionJob
@@ -104,7 +103,7 @@ def finish_crawl(job_id: UUID) -> None:
     connector = None if job.connector_id is None else records.lock(job.connector_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
-        alert_queries.close_all(connector.id)
+        alert_queries.close(connector.id)
         times = {"next_crawl_at": next_crawl_at, "stale_at": stale_at}
         records.set_state(connector.id, failures_in_a_row=0, **times)
 

@@ -1,6 +1,6 @@
 """Service functions to create, read, update and delete connectors, and to start crawls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 from uuid import UUID
@@ -30,7 +30,6 @@ from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 DELETE_OBJECTS_JOB = "connectors.forget"
 """The name of the job that deletes the object records of a deleted connector."""
 _DELETE_BATCH_SIZE = 1000
-_FIELD = "settings"
 
 
 class ConnectorChanges(TypedDict, total=False):
@@ -55,15 +54,7 @@ def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
     types = _get_types()
     names = paginate_values(page, type=list(types))
-    return replace(names, items=[_build_type_response(types[row.type]) for row in names.items])
-
-
-def _build_type_response(source_type: SourceType) -> dict[str, Any]:
-    return {
-        "type": source_type.name,
-        "title": source_type.title,
-        "settings_schema": source_type.settings_schema,
-    }
+    return replace(names, items=[types[row.type] for row in names.items])
 
 
 def _get_types() -> dict[str, SourceType]:
@@ -89,33 +80,17 @@ def get(connector_id: UUID) -> dict[str, Any]:
 
 def create(
     *,
-    name: str,
     type: str,  # noqa: A002 - the name of the property
-    settings: dict[str, Any],
-    schema_id: UUID | None = None,
-    enabled: bool = True,
-    schedule: str | None = None,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
     created_by: UUID | None,
+    **properties: Unpack[ConnectorChanges],
 ) -> dict[str, Any]:
-    """Create a connector and return it.
+    """Create a connector and return it. `properties` must include `name` and `settings`.
 
     Raises 400 `validation_error` if a property is invalid, and 402 `plan_limit_reached` if the plan
     allows no more connectors.
     """
-    checked_settings = typed_settings.check_settings(_check_type(type), settings, field=_FIELD)
-    connector = Connector(type=type, created_by=created_by)
-    _store_settings(connector, checked_settings)
-    changes: ConnectorChanges = {
-        "name": name,
-        "schema_id": schema_id,
-        "enabled": enabled,
-        "schedule": schedule,
-        "include": include,
-        "exclude": exclude,
-    }
-    _apply_changes(connector, changes)
+    connector = Connector(type=type, settings={}, enabled=True, created_by=created_by)
+    _apply_changes(connector, properties)
     plan_limits.reserve(Meter.CONNECTORS)
     db.session().add(connector)
     connector.organization_id = tenancy.current_organization_id()
@@ -138,13 +113,6 @@ def update(
     """
     connector = _lock_connector(connector_id, revision)
     old_schedule = (connector.schedule, connector.enabled)
-    if "settings" in changes:
-        secrets = typed_settings.read_secrets(connector.credentials)
-        stored = ValidatedSettings(connector.settings, secrets)
-        new_settings = typed_settings.merge_settings(
-            _check_type(connector.type), stored, changes.pop("settings"), field=_FIELD
-        )
-        _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
     is_rescheduled = old_schedule != (connector.schedule, connector.enabled)
     # Otherwise, a crawl that is due but has not started yet would be lost.
@@ -195,15 +163,9 @@ def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connecto
     return connector
 
 
-def _store_settings(connector: Connector, settings: ValidatedSettings) -> None:
-    connector.settings = settings.public
-    if settings.secrets != typed_settings.read_secrets(connector.credentials):
-        connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
-        connector.stored_secrets = sorted(settings.secrets)
-
-
 def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
-    """Apply changes other than `settings` to a connector."""
+    if "settings" in changes:
+        _set_settings(connector, changes["settings"])
     schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
     artifact_schemas.check_reference(schema_id)
     if "schedule" in changes:
@@ -215,6 +177,19 @@ def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
     for name, value in changes.items():
         if name in ("name", "schema_id", "enabled"):
             setattr(connector, name, value)
+
+
+def _set_settings(connector: Connector, new_settings: Mapping[str, Any]) -> None:
+    stored = ValidatedSettings(
+        connector.settings, typed_settings.read_secrets(connector.credentials)
+    )
+    settings = typed_settings.merge_settings(
+        _check_type(connector.type), stored, new_settings, field="settings"
+    )
+    connector.settings = settings.public
+    if settings.secrets != stored.secrets:
+        connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
+        connector.stored_secrets = sorted(settings.secrets)
 
 
 def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:

@@ -148,25 +148,39 @@ def find_failed_numbers(job_id: UUID, first: int, last: int) -> set[int]:
     return set(db.session().scalars(statement))
 
 
-class FailedDocument(NamedTuple):
-    """A failed document of a job; `artifact_id` is None if no artifact was created for it."""
+class JobDocument(NamedTuple):
+    """A document of a job; `artifact_id` is None if no artifact was created for it."""
 
     number: int
     uri: str
     artifact_id: UUID | None
 
 
-def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> list[FailedDocument]:
-    """Return at most `limit` failed documents from number `first` to `last`, sorted by number."""
+def list_documents(
+    job_id: UUID, status: ItemStatus, *, first: int, last: int | None = None, limit: int
+) -> list[JobDocument]:
+    """Return at most `limit` documents with this status, sorted by number.
+
+    Their numbers are at least `first`, and at most `last` if `last` is not None.
+    """
     item = IngestionItem
-    statement = (
-        select(item.number, item.uri, item.artifact_id)
-        .where(item.job_id == job_id, item.status == ItemStatus.FAILED)
-        .where(item.number.between(first, last))
-        .order_by(item.number)
-        .limit(limit)
+    statement = select(item.number, item.uri, item.artifact_id).where(
+        item.job_id == job_id, item.status == status, item.number >= first
     )
-    return [FailedDocument._make(row) for row in db.session().execute(statement)]
+    if last is not None:
+        statement = statement.where(item.number <= last)
+    rows = db.session().execute(statement.order_by(item.number).limit(limit))
+    return [JobDocument._make(row) for row in rows]
+
+
+def find_active_extraction(source_job_id: UUID) -> IngestionJob | None:
+    """Return the queued or running extraction of a source job, or None if there is none."""
+    statement = select(IngestionJob).where(
+        IngestionJob.kind == JobKind.EXTRACT,
+        IngestionJob.status.in_(ACTIVE),
+        IngestionJob.options["source_job_id"].astext == str(source_job_id),
+    )
+    return db.session().scalars(statement.limit(1)).first()
 
 
 def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:

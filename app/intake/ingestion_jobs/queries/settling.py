@@ -1,9 +1,9 @@
 """SQL queries that store the outcomes of documents that other jobs process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import JobKind
@@ -61,16 +61,8 @@ _EXTRACTION = {
     "seconds": _SECONDS,
     "has_ended": "document.prediction ->> 'status' IS DISTINCT FROM 'queued'",
 }
-_SETTLE_ITEMS = text(_SETTLE.format(**_PARSING, condition=""))
+_PARTS_BY_KIND = {JobKind.EXTRACT: _EXTRACTION, JobKind.REPROCESS: _REPROCESSING}
 _OF_DOCUMENTS = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
-_STATEMENTS: Mapping[str, tuple[TextClause, TextClause]] = {
-    kind: (
-        text(_SETTLE.format(**parts, condition="")),
-        text(_SETTLE.format(**parts, condition=_OF_DOCUMENTS)),
-    )
-    for kind, parts in ((JobKind.EXTRACT, _EXTRACTION), (JobKind.REPROCESS, _REPROCESSING))
-}
-"""The statements that settle all items of a job, or only the items of some documents."""
 _LIST_WAITING = text(
     """
     SELECT DISTINCT job.id
@@ -97,19 +89,17 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
     """Store the outcomes of a job's items whose processing has ended.
 
     Processing ends with the prediction in an extraction, and with the parsing in other jobs.
-    `artifact_ids` limits the call to the items of these documents, and is only allowed for jobs
-    that extract or reprocess; None selects all items. Returns how many items succeeded and how many
-    failed.
+    `artifact_ids` limits the call to the items of these documents; None selects all items. Returns
+    how many items succeeded and how many failed.
     """
-    values: dict[str, object] = {
+    parts = _PARTS_BY_KIND.get(JobKind(job.kind), _PARSING)
+    condition = "" if artifact_ids is None else _OF_DOCUMENTS
+    values = {
         "organization_id": tenancy.current_organization_id(),
         "job_id": job.id,
+        "started_at": job.started_at,
+        "ids": [str(artifact_id) for artifact_id in artifact_ids or ()],
     }
-    statement = _SETTLE_ITEMS
-    if job.kind in _STATEMENTS:
-        statement = _STATEMENTS[job.kind][artifact_ids is not None]
-        values["started_at"] = job.started_at
-    if artifact_ids is not None:
-        values["ids"] = [str(artifact_id) for artifact_id in artifact_ids]
+    statement = text(_SETTLE.format(**parts, condition=condition))
     succeeded_count, failed_count = db.session().execute(statement, values).one()
     return int(succeeded_count), int(failed_count)

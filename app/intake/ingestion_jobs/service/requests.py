@@ -16,50 +16,25 @@ from app.kit.ids import uuid7
 _KINDS_WITHOUT_FILE = (JobKind.EXTRACT, JobKind.REPROCESS)
 
 
-def create_import(
-    job_id: UUID,
+def create(
+    kind: JobKind,
     *,
     name: str,
-    format_id: str,
-    options: dict[str, Any],
-    source_key: str,
-    size_bytes: int,
     created_by: UUID | None,
+    job_id: UUID | None = None,
+    **values: Any,
 ) -> IngestionJob:
-    """Create a job that imports the stored file `source_key`, and emit its `REQUESTED` event.
+    """Create a job, and emit its `REQUESTED` event.
 
-    `options` is JSON. `name` is the name of the uploaded file.
+    `name` is the name of the uploaded file, the connector or the source job. `values` are other
+    columns of the job. The caller must have locked the source job of an extraction.
     """
     job = IngestionJob(
-        id=job_id,
-        kind=JobKind.IMPORT.value,
-        name=name,
-        format=format_id,
-        options=options,
-        source_key=source_key,
-        size_bytes=size_bytes,
-        created_by=created_by,
+        id=job_id or uuid7(), kind=kind.value, name=name, created_by=created_by, **values
     )
-    return _add(job)
-
-
-def create_extraction(
-    source_job_id: UUID, *, name: str, total: int, created_by: UUID | None
-) -> IngestionJob:
-    """Create an extraction job for the documents of a source job; emit its `REQUESTED` event.
-
-    The extraction job predicts the tags of these documents. `name` is the name of the source job,
-    and `total` is the number of its documents. The caller must have locked the source job.
-    """
-    job = IngestionJob(
-        id=uuid7(),
-        kind=JobKind.EXTRACT.value,
-        name=name,
-        options={"source_job_id": str(source_job_id)},
-        total=total,
-        created_by=created_by,
-    )
-    return _add(job)
+    db.session().add(job)
+    _emit_requested(job)
+    return job
 
 
 def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
@@ -69,48 +44,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
     `conflict` with `details.job_id` if another crawl of the connector is queued or running.
     """
     _check_no_active_crawl(connector_id)
-    job = IngestionJob(
-        id=uuid7(),
-        kind=JobKind.CRAWL.value,
-        name=name,
-        connector_id=connector_id,
-        created_by=created_by,
-    )
-    return _add(job)
-
-
-def create_reprocess(
-    *, name: str, options: dict[str, Any], created_by: UUID | None
-) -> IngestionJob:
-    """Create a job that reprocesses documents, and emit its `REQUESTED` event.
-
-    `options` is JSON; it selects the documents.
-    """
-    return _add(_build_reprocess(name, options, created_by))
-
-
-def start_reprocess(*, name: str, created_by: UUID | None) -> IngestionJob:
-    """Create a running job for documents that the caller has queued for parsing.
-
-    The caller must record these documents and finish the job, in the same transaction.
-    """
-    job = _build_reprocess(name, {}, created_by)
-    job.status, job.started_at = JobStatus.RUNNING.value, db.utc_now()
-    db.session().add(job)
-    db.session().flush()
-    return job
-
-
-def _build_reprocess(name: str, options: dict[str, Any], created_by: UUID | None) -> IngestionJob:
-    return IngestionJob(
-        id=uuid7(), kind=JobKind.REPROCESS.value, name=name, options=options, created_by=created_by
-    )
-
-
-def _add(job: IngestionJob) -> IngestionJob:
-    db.session().add(job)
-    _emit_requested(job)
-    return job
+    return create(JobKind.CRAWL, name=name, created_by=created_by, connector_id=connector_id)
 
 
 def _check_no_active_crawl(connector_id: UUID) -> None:

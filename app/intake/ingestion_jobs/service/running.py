@@ -13,7 +13,7 @@ from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records, settling
-from app.intake.ingestion_jobs.queries.records import FailedDocument, ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow, JobDocument
 from app.intake.ingestion_jobs.service import ports
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobKind, JobStatus
 from app.kit import db, events
@@ -62,17 +62,16 @@ def run_steps(
         finish(job_id)
 
 
-def iterate_failed_batches(
-    job: IngestionJob, size: int
-) -> Iterator[tuple[list[FailedDocument], int]]:
+def iterate_failed_batches(job: IngestionJob, size: int) -> Iterator[tuple[list[JobDocument], int]]:
     """Yield the failed documents of an earlier run in batches of at most `size` documents.
 
     Each batch comes with the number after its last document, handled or not. The caller must record
     the batch, which changes `job.next_number`, before it takes the next batch.
     """
     while job.next_number < job.retried_until:
-        last = job.retried_until - 1
-        batch = records.list_failed_documents(job.id, job.next_number, last, size)
+        batch = records.list_documents(
+            job.id, ItemStatus.FAILED, first=job.next_number, last=job.retried_until - 1, limit=size
+        )
         yield batch, batch[-1].number + 1 if len(batch) == size else job.retried_until
 
 

@@ -1,18 +1,64 @@
-"""SQL queries for the documents, users and comments that notifications mention."""
+"""SQL queries for the records that notifications refer to, such as exports and documents."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, case, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.delivery.exports.models import Export
 from app.documents.artifacts.models.documents import Artifact
+from app.identity.invitations.models import Invitation
+from app.identity.organizations.models import Organization
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.tenancy import build_join
 from app.workflow.comments.models import TagSetComment
 from app.workflow.tag_sets.models import TagSet
+
+
+class ExportResult(NamedTuple):
+    """The result of an export.
+
+    `user_id` is the user who requested the export, or None if an API key requested it.
+    """
+
+    user_id: UUID | None
+    format: str
+    row_count: int | None
+    expires_at: datetime | None
+    error: dict[str, Any] | None
+
+
+def get_export_result(export_id: UUID) -> ExportResult | None:
+    """Return the result of an export, or None if it no longer exists."""
+    requester_id = case((Export.api_key_id.is_(None), Export.created_by))
+    columns = db.build_columns(ExportResult._fields, Export, user_id=requester_id)
+    row = db.session().execute(select(*columns).where(Export.id == export_id)).first()
+    return None if row is None else ExportResult(*row)
+
+
+class InvitationResult(NamedTuple):
+    """An invitation: the user who sent it, the invited address, and the organization's slug."""
+
+    invited_by: UUID
+    email: str
+    slug: str
+
+
+def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
+    """Return an invitation, or None if the invitation or its sender no longer exists."""
+    statement = (
+        select(Invitation.invited_by, Invitation.email, Organization.slug)
+        .join(Organization, Organization.id == Invitation.organization_id)
+        .where(Invitation.id == invitation_id)
+    )
+    row = db.session().execute(statement).first()
+    if row is None or row.invited_by is None:
+        return None
+    return InvitationResult(row.invited_by, row.email, row.slug)
 
 
 class Comment(NamedTuple):
