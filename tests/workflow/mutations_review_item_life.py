@@ -12,7 +12,7 @@ from app.kit import db, events
 from app.workflow.review_queue.queries import items, next_item
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets.queries import deciding
-from app.workflow.tag_sets.service import bulk, decisions, rules
+from app.workflow.tag_sets.service import bulk, decisions, rejecting, rules
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
@@ -89,7 +89,13 @@ def a_verdict_ends_nothing(patch: Patch) -> None:
 
 
 def a_bulk_ends_nothing(patch: Patch) -> None:
-    patch.setattr(bulk, "REVIEW_RESET", {})
+    real, review_columns = bulk.build_decision, decisions.REVIEW_RESET.keys()
+
+    def build_decision(*args: Any, **values: Any) -> dict[str, Any]:
+        decision = real(*args, **values)
+        return {name: decision[name] for name in decision.keys() - review_columns}
+
+    patch.setattr(bulk, "build_decision", build_decision)
 
 
 def escalating_is_forgotten(patch: Patch) -> None:
@@ -101,16 +107,16 @@ def nobody_is_told_of_it(patch: Patch) -> None:
 
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
-    real = decisions._check_decision
+    real = decisions.check_decision
     patch.setattr(
         decisions,
-        "_check_decision",
+        "check_decision",
         lambda action, held, caller, _: real(action, held, caller, None),
     )
 
 
 def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(decisions, "_check_rejection_limit", _none)
+    patch.setattr(rejecting, "_check_rejection_limit", _none)
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:

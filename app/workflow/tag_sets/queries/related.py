@@ -68,12 +68,6 @@ def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the provenance entries of a merge."""
-    statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
-    return list(db.session().execute(statement).scalar_one() or ())
-
-
 def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
     """Set or remove the flag `disagreement`. The tag sets' revisions do not change."""
     flags = TagSet.flags.op("-")(_DISAGREEMENT)
