@@ -35,7 +35,7 @@ def update(
         return artifact
     if "schema_id" in changes:
         _check_schema(artifact_id, changes["schema_id"])
-    queries.set_properties(artifact_id, changes)
+    queries.set_properties([artifact_id], changes)
     if changes.keys() & {"schema_id", "archived"}:
         ports.workflow.get().update_statuses([artifact_id])
     payload: UpdatedPayload = {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
