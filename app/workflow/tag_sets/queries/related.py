@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
@@ -83,15 +83,6 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
 MAX_LISTED_TAG_SETS = 100
 """The maximum number of blocking tag sets that an error lists."""
 
-_BLOCKING = text(
-    """
-    SELECT id FROM tag_sets
-    WHERE organization_id = :org AND artifact_id = :artifact_id
-      AND (:all_statuses OR status <> 'rejected' AND schema_id IS DISTINCT FROM :schema_id)
-    ORDER BY created_at, id LIMIT :max_count
-    """
-)
-
 
 def list_blocking_ids(
     artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
@@ -103,14 +94,14 @@ def list_blocking_ids(
     If `all_statuses` is set, every tag set of the artifact blocks the change. Otherwise, a tag set
     blocks it if the tag set is not rejected and has a schema other than `allowed_schema_id`.
     """
-    values = {
-        "org": tenancy.current_organization_id(),
-        "artifact_id": artifact_id,
-        "all_statuses": all_statuses,
-        "schema_id": allowed_schema_id,
-        "max_count": MAX_LISTED_TAG_SETS,
-    }
-    return list(db.session().scalars(_BLOCKING, values))
+    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
+    if not all_statuses:
+        statement = statement.where(
+            TagSet.status != TagSetStatus.REJECTED,
+            TagSet.schema_id.is_distinct_from(allowed_schema_id),
+        )
+    statement = statement.order_by(TagSet.created_at, TagSet.id).limit(MAX_LISTED_TAG_SETS)
+    return list(db.session().scalars(statement))
 
 
 def count_by_schema(schema_id: UUID) -> int:
