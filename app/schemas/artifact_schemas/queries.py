@@ -175,14 +175,7 @@ def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] |
     schema cannot be deleted.
     """
     statement = (
-        select(
-            ArtifactSchema.status,
-            SchemaVersion.id,
-            SchemaVersion.schema_id,
-            SchemaVersion.number,
-            SchemaVersion.fields,
-            SchemaVersion.review_policy,
-        )
+        select(ArtifactSchema.status, *db.build_columns(CurrentVersion._fields, SchemaVersion))
         .select_from(ArtifactSchema)
         .outerjoin(SchemaVersion, SchemaVersion.id == ArtifactSchema.current_version_id)
         .where(ArtifactSchema.id == schema_id, _NOT_DELETED)

@@ -42,7 +42,7 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
         raise errors.conflict(
             f"The document is {state}; it cannot be reprocessed now.", state=state
         )
-    blocking_ids = ports.workflow.get().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    blocking_ids = ports.workflow.get().list_tag_sets(artifact_id)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets, which refer to positions in the current text. Discard its"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
@@ -81,27 +81,23 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
 
 
 MAX_LISTED_TAG_SETS = 100
-"""The maximum number of blocking tag sets that an error lists."""
+"""The maximum number of tag sets that an error lists."""
 
 
-def list_blocking_ids(
-    artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
-) -> list[UUID]:
-    """Return the ids of the tag sets that block a change to an artifact.
+def list_oldest_ids(artifact_id: UUID, *conditions: ColumnElement[bool]) -> list[UUID]:
+    """Return the ids of an artifact's oldest tag sets that meet the conditions.
 
-    At most MAX_LISTED_TAG_SETS ids are returned, oldest first.
-
-    If `all_statuses` is set, every tag set of the artifact blocks the change. Otherwise, a tag set
-    blocks it if the tag set is not rejected and has a schema other than `allowed_schema_id`.
+    At most MAX_LISTED_TAG_SETS ids are returned.
     """
-    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
-    if not all_statuses:
-        statement = statement.where(
-            TagSet.status != TagSetStatus.REJECTED,
-            TagSet.schema_id.is_distinct_from(allowed_schema_id),
-        )
+    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id, *conditions)
     statement = statement.order_by(TagSet.created_at, TagSet.id).limit(MAX_LISTED_TAG_SETS)
     return list(db.session().scalars(statement))
+
+
+def list_oldest_ids_of_other_schemas(artifact_id: UUID, schema_id: UUID | None) -> list[UUID]:
+    """Return the ids of the oldest tag sets that are not rejected and have another schema."""
+    is_of_other_schema = TagSet.schema_id.is_distinct_from(schema_id)
+    return list_oldest_ids(artifact_id, TagSet.status != TagSetStatus.REJECTED, is_of_other_schema)
 
 
 def count_by_schema(schema_id: UUID) -> int:
