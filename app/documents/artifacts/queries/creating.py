@@ -5,9 +5,8 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import select, text
+from sqlalchemy import text
 
-from app.documents.artifacts.models.documents import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED
@@ -134,8 +133,7 @@ def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) ->
 
 def find_by_content(sha256: str) -> UUID | None:
     """Return the id of the document whose content has this digest, or None."""
-    statement = select(Artifact.id).where(Artifact.sha256 == sha256)
-    return db.session().execute(statement).scalar_one_or_none()
+    return find_by_contents([sha256]).get(sha256)
 
 
 def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
