@@ -1,4 +1,4 @@
-"""Accept single tag sets. Also the code that all review decisions share.
+"""Acceptance of single tag sets, and the functions that all review decisions share.
 
 The provenance of a merge has one entry for each tag, in the order of the tags. A correction of the
 merge updates its provenance.
