@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible_members
@@ -132,10 +133,8 @@ def accept_many(
     decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
-    author_id = caller.user_id
-    values = build_decision(TagSetStatus.ACCEPTED, author_id, reason=note)
-    ids = [row.id for row in decided]
-    deciding.update_tag_sets(ids, values, kind="accept", author_id=author_id, note=note)
+    values = build_decision(TagSetStatus.ACCEPTED, caller.user_id, reason=note)
+    _record_decision(decided, values, kind="accept")
     statuses.update_statuses(list({row.artifact_id for row in decided}))
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
@@ -174,11 +173,10 @@ def reject_many(
     decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
-    author_id = caller.user_id
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
-    values = build_decision(status, author_id, reason=reason, rejections=TagSet.rejections + 1)
-    ids = [row.id for row in decided]
-    deciding.update_tag_sets(ids, values, kind="reject", author_id=author_id, note=reason)
+    rejections = TagSet.rejections + 1
+    values = build_decision(status, caller.user_id, reason=reason, rejections=rejections)
+    _record_decision(decided, values, kind="reject")
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
@@ -229,3 +227,9 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collect
         )
     if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
         raise errors.conflict("The labeler already has another tag set for this artifact.")
+
+
+def _record_decision(decided: list[LockedReview], values: dict[str, Any], *, kind: str) -> None:
+    author_id, note = values["reviewer_id"], values["reason"]
+    ids = [row.id for row in decided]
+    deciding.update_tag_sets(ids, values, kind=kind, author_id=author_id, note=note)
