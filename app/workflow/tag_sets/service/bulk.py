@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible_members
@@ -133,8 +132,7 @@ def accept_many(
     decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
-    values = build_decision(TagSetStatus.ACCEPTED, caller.user_id, reason=note)
-    _record_decision(decided, values, kind="accept")
+    _record_decision(decided, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
     statuses.update_statuses(list({row.artifact_id for row in decided}))
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
@@ -175,8 +173,7 @@ def reject_many(
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
     rejections = TagSet.rejections + 1
-    values = build_decision(status, caller.user_id, reason=reason, rejections=rejections)
-    _record_decision(decided, values, kind="reject")
+    _record_decision(decided, "reject", caller, status, reason=reason, rejections=rejections)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
@@ -229,7 +226,15 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collect
         raise errors.conflict("The labeler already has another tag set for this artifact.")
 
 
-def _record_decision(decided: list[LockedReview], values: dict[str, Any], *, kind: str) -> None:
-    author_id, note = values["reviewer_id"], values["reason"]
-    ids = [row.id for row in decided]
-    deciding.update_tag_sets(ids, values, kind=kind, author_id=author_id, note=note)
+def _record_decision(
+    decided: list[LockedReview],
+    kind: str,
+    caller: Caller,
+    status: TagSetStatus,
+    *,
+    reason: str | None,
+    **values: object,
+) -> None:
+    author_id, ids = caller.user_id, [row.id for row in decided]
+    decision = build_decision(status, author_id, reason=reason, **values)
+    deciding.update_tag_sets(ids, decision, kind=kind, author_id=author_id, note=reason)
