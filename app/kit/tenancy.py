@@ -6,7 +6,7 @@ transaction also sends the scope to PostgreSQL, whose policies enforce it under 
 bypass them. Without a bound scope, the ORM raises an error and PostgreSQL returns no rows.
 """
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from sqlalchemy import (
     Executable,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Table,
     TextClause,
     and_,
@@ -125,6 +126,24 @@ def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyCons
     """
     remote_columns = [f"{table}.organization_id", f"{table}.id"]
     return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
+
+
+def build_index(
+    name: str,
+    *columns: str | TextClause,
+    where: str | None = None,
+    included: Sequence[str] = (),
+    unique: bool = False,
+) -> Index:
+    """Build an index of a tenant table. Its first column is the organization.
+
+    `where` is the condition of a partial index. `included` lists columns that are not part of the
+    key, so that a query needs to read only the index.
+    """
+    options: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
+    if included:
+        options["postgresql_include"] = included
+    return Index(name, "organization_id", *columns, unique=unique, **options)
 
 
 def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[bool]:

@@ -1,8 +1,9 @@
-"""Start calls while another transaction holds a lock, so that they run in a known order."""
+"""Run calls at the same time, or in a known order while another transaction holds a lock."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
 from typing import Any
 
 from flask import Flask
@@ -12,6 +13,25 @@ from app.kit import db
 from tests.factories.waiting import wait_until
 
 _COUNT_WAITING = text("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+_WAITS_FOR_ROW = text("SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
+
+
+def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
+    """Start the calls at the same time, and return their results in order."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(timeout=10)
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def wait_for_blocked_transaction(app: Flask) -> None:
+    """Wait until a transaction waits for a row that another transaction has locked."""
+    with app.app_context(), db.engine().connect() as observer:
+        wait_until(lambda: observer.scalar(_WAITS_FOR_ROW), "a blocked transaction", seconds=8)
 
 
 @contextmanager

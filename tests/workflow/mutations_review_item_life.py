@@ -14,6 +14,13 @@ from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, rules
 from tests.factories.state_machines import Patch, copy_with, expect_failure
+from tests.workflow.mutations_artifact_life import (
+    a_bulk_sends_back_without_end,
+    a_bulk_tells_nobody,
+    a_verdict_is_on_what_nobody_saw,
+    it_goes_back_without_end,
+    nobody_accepted_it,
+)
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
 Fault = Callable[[Patch], None]
@@ -89,7 +96,13 @@ def a_verdict_ends_nothing(patch: Patch) -> None:
 
 
 def a_bulk_ends_nothing(patch: Patch) -> None:
-    patch.setattr(bulk, "REVIEW_RESET", {})
+    real, review_columns = bulk.build_decision, decisions.REVIEW_RESET.keys()
+
+    def build_decision(*args: Any, **values: Any) -> dict[str, Any]:
+        decision = real(*args, **values)
+        return {name: decision[name] for name in decision.keys() - review_columns}
+
+    patch.setattr(bulk, "build_decision", build_decision)
 
 
 def escalating_is_forgotten(patch: Patch) -> None:
@@ -98,36 +111,6 @@ def escalating_is_forgotten(patch: Patch) -> None:
 
 def nobody_is_told_of_it(patch: Patch) -> None:
     patch.setattr(assigning, "events", copy_with(events, emit=_none))
-
-
-def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
-    real = decisions._check_decision
-    patch.setattr(
-        decisions,
-        "_check_decision",
-        lambda action, held, caller, _: real(action, held, caller, None),
-    )
-
-
-def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(decisions, "_check_rejection_limit", _none)
-
-
-def a_bulk_sends_back_without_end(patch: Patch) -> None:
-    patch.setattr(bulk, "_check_can_return", _none)
-
-
-def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "events", copy_with(events, emit_many=_none))
-
-
-def nobody_accepted_it(patch: Patch) -> None:
-    real = decisions.mark_accepted
-
-    def mark_accepted(*given: Any, **more: Any) -> None:
-        real(*given, **{**more, "reviewer_id": None})
-
-    patch.setattr(decisions, "mark_accepted", mark_accepted)
 
 
 def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:

@@ -11,7 +11,6 @@ from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import claims as claim_queries
 from app.workflow.assignment.service import claims
-from app.workflow.tag_sets.service import statuses
 from app.workflow.tag_sets.transitions import Action
 from tests.factories import make_org
 from tests.factories.labels import make_field
@@ -481,7 +480,7 @@ class ArtifactLife(RuleBasedStateMachine):
         user_id = self.org.users[who]
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
             claims.release_all_claims(user_id, reason="member_removed")
-            statuses.release_reservations(user_id, db.checkpoint)
+            claims.release_reservations(user_id, db.checkpoint)
         document.gone.add(who)
         reserved = who in document.reserved_for
         if document.holder == who:

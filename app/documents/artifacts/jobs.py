@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
+from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import (
     attaching,
     bulk,
@@ -40,7 +41,8 @@ def _mark_failed(job: Job, _error: str) -> None:
 
 
 def _reopen_document(args: dict[str, Any]) -> None:
-    reprocessing.reopen_failed(UUID(args["data"]["artifact_id"]))
+    # Does nothing if the document is archived, has tag sets, or has another status.
+    updating.reopen_failed([UUID(args["data"]["artifact_id"])])
 
 
 @jobs.handler(

@@ -7,12 +7,10 @@ from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.queries import listing
 from app.documents.artifacts.queries.reading import TextRow
 from app.documents.artifacts.schemas import documents
-from app.documents.artifacts.schemas.bulk import ArtifactSelection, BulkArchive
 from app.documents.artifacts.schemas.contents import ArtifactText, DocumentPage
 from app.documents.artifacts.schemas.stats import ArtifactStats, ArtifactStatsFilters
 from app.documents.artifacts.service import (
     bulk,
-    cleaning,
     counting,
     creating,
     images,
@@ -103,7 +101,7 @@ def delete_artifact(caller: Caller, artifact_id: UUID, revision: int | None) -> 
 
     Deletes the artifact with its tag sets and files.
     """
-    cleaning.delete(artifact_id, revision)
+    bulk.delete(artifact_id, revision)
 
 
 @blueprint.get(
@@ -197,7 +195,7 @@ def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     "/artifacts/bulk-archive",
     permission="artifacts:update",
     limit="artifact_actions",
-    body=BulkArchive,
+    body=documents.BulkArchive,
     returns=BulkResult,
 )
 def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
@@ -213,7 +211,7 @@ def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, An
     "/artifacts/bulk-delete",
     permission="artifacts:delete",
     limit="artifact_actions",
-    body=ArtifactSelection,
+    body=documents.ArtifactSelection,
     returns=BulkResult,
 )
 def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:

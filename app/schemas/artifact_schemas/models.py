@@ -5,12 +5,12 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ARRAY, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class SchemaStatus(StrEnum):
@@ -36,7 +36,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """
 
     __tablename__ = "schemas"
-    __table_args__ = (Index("ix_schemas_list", "organization_id", "created_at", "id"),)
+    __table_args__ = (build_index("ix_schemas_list", "created_at", "id"),)
 
     name: Mapped[str]
     document_type: Mapped[str]

@@ -26,37 +26,15 @@ The limit applies separately to `fields`, `changes` and `guidelines`. Each recor
 share of it. Larger values are returned as None.
 """
 
-_LISTED_COLUMNS = (
-    ArtifactSchema.id,
-    ArtifactSchema.name,
-    ArtifactSchema.document_type,
-    ArtifactSchema.description,
-    ArtifactSchema.review_policy,
-    ArtifactSchema.required_skills,
-    ArtifactSchema.status,
-    ArtifactSchema.ai_assist_enabled,
-    ArtifactSchema.created_by,
-    ArtifactSchema.created_at,
-    ArtifactSchema.updated_at,
-    ArtifactSchema.revision,
-    ArtifactSchema.current_version_id,
-    ArtifactSchema.current_version_number,
-    ArtifactSchema.current_version_published_at,
-)
 
-_VERSION_COLUMNS = (
-    SchemaVersion.id,
-    SchemaVersion.schema_id,
-    SchemaVersion.number,
-    SchemaVersion.review_policy,
-    SchemaVersion.published_by,
-    SchemaVersion.published_at,
-    SchemaVersion.breaking,
-    SchemaVersion.note,
-    SchemaVersion.created_at,
-    SchemaVersion.updated_at,
-)
+def _list_columns(model: type[db.Base], *excluded: str) -> list[Column]:
+    """Return the columns of a model except the organization and the `excluded` columns."""
+    names = [str(column.key) for column in model.__table__.columns]
+    return [getattr(model, name) for name in names if name not in ("organization_id", *excluded)]
 
+
+_LISTED_COLUMNS = _list_columns(ArtifactSchema, "fields", "guidelines", "required_skill_keys")
+_VERSION_COLUMNS = _list_columns(SchemaVersion, "fields", "changes")
 _HAS_SCHEMA = Prepared(
     "has_schema",
     "uuid, uuid",
@@ -197,14 +175,7 @@ def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] |
     schema cannot be deleted.
     """
     statement = (
-        select(
-            ArtifactSchema.status,
-            SchemaVersion.id,
-            SchemaVersion.schema_id,
-            SchemaVersion.number,
-            SchemaVersion.fields,
-            SchemaVersion.review_policy,
-        )
+        select(ArtifactSchema.status, *db.build_columns(CurrentVersion._fields, SchemaVersion))
         .select_from(ArtifactSchema)
         .outerjoin(SchemaVersion, SchemaVersion.id == ArtifactSchema.current_version_id)
         .where(ArtifactSchema.id == schema_id, _NOT_DELETED)

@@ -1,6 +1,6 @@
 """Request and response schemas of schema imports."""
 
-from collections.abc import Mapping
+from typing import Any
 
 from marshmallow import ValidationError
 
@@ -8,6 +8,7 @@ from app.engines.schema_sources import FORMATS
 from app.kit.api.fields import (
     Any_,
     Bool,
+    Data,
     Int,
     List,
     Name,
@@ -25,16 +26,10 @@ _CONTENT_DESCRIPTION = "The file's content: a JSON object, or a string. XML must
 
 
 class _ContentField(Any_):
-    def _deserialize(
-        self,
-        value: object,
-        attr: str | None,
-        data: Mapping[str, object] | None,
-        **kwargs: object,
-    ) -> object:
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> Any:
         if not isinstance(value, str | dict):
             raise ValidationError("Must be a string or an object.")
-        return super()._deserialize(value, attr, data, **kwargs)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class ImportSchema(Schema):

@@ -11,7 +11,6 @@ from app.kit.jobs import Job
 from app.kit.permissions import Role
 from app.workflow.assignment.queries import claims as queries
 from app.workflow.assignment.service import assigning, claims
-from app.workflow.tag_sets.service import statuses
 
 
 @jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
@@ -48,7 +47,7 @@ def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
     claims.release_all_claims(user_id, reason=reason)
     for assignee_id in (user_id, *team_ids):
         assigning.unassign(assignee_id, job.checkpoint, reason=reason)
-    statuses.release_reservations(user_id, job.checkpoint)
+    claims.release_reservations(user_id, job.checkpoint)
 
 
 @jobs.handler("artifacts.expire_claims")

@@ -1,6 +1,6 @@
 """Request bodies for assigning, claiming and releasing artifacts."""
 
-from app.documents.artifacts.schemas.bulk import ArtifactSelection
+from app.documents.artifacts.schemas.documents import ArtifactSelection
 from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, Uuid
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, UniqueConstraint, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class TagSetComment(TenantModel, db.Revised, db.Base):
@@ -35,7 +35,7 @@ class TagSetComment(TenantModel, db.Revised, db.Base):
             ondelete="CASCADE",
         ),
         UniqueConstraint("organization_id", "tag_set_id", "id"),
-        Index("ix_tag_set_comments_threads", "organization_id", "tag_set_id", "thread_id", "id"),
+        build_index("ix_tag_set_comments_threads", "tag_set_id", "thread_id", "id"),
     )
 
     tag_set_id: Mapped[UUID]

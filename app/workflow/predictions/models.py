@@ -5,12 +5,12 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, Uuid, text
+from sqlalchemy import ForeignKey, Index, LargeBinary, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class PredictionStatus(StrEnum):
@@ -51,15 +51,9 @@ class Prediction(TenantModel, db.Record, db.Base):
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         build_foreign_key("schema_version_id", "schema_versions", ondelete="CASCADE"),
-        Index("ix_predictions_artifact", "organization_id", "artifact_id", "created_at", "id"),
-        Index("ix_predictions_created", "organization_id", "schema_id", "created_at", "id"),
-        Index(
-            "uq_predictions_queued",
-            "organization_id",
-            "artifact_id",
-            unique=True,
-            postgresql_where=text("status = 'queued'"),
-        ),
+        build_index("ix_predictions_artifact", "artifact_id", "created_at", "id"),
+        build_index("ix_predictions_created", "schema_id", "created_at", "id"),
+        build_index("uq_predictions_queued", "artifact_id", where="status = 'queued'", unique=True),
         Index("ix_predictions_age", "created_at"),
     )
 
@@ -89,7 +83,7 @@ class PredictionUsage(TenantModel, db.Base):
     """
 
     __tablename__ = "prediction_usage"
-    __table_args__ = (Index("ix_prediction_usage_time", "organization_id", "completed_at"),)
+    __table_args__ = (build_index("ix_prediction_usage_time", "completed_at"),)
 
     prediction_id: Mapped[UUID] = mapped_column(primary_key=True)
     pages: Mapped[int]
@@ -113,19 +107,12 @@ class ExtractionModel(TenantModel, db.Record, db.Base):
     __table_args__ = (
         build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         build_foreign_key("schema_version_id", "schema_versions", ondelete="CASCADE"),
-        Index(
-            "ix_extraction_models_list",
-            "organization_id",
-            "schema_version_id",
-            "created_at",
-            "id",
-        ),
-        Index(
+        build_index("ix_extraction_models_list", "schema_version_id", "created_at", "id"),
+        build_index(
             "uq_extraction_models_active",
-            "organization_id",
             "schema_version_id",
+            where="state = 'active'",
             unique=True,
-            postgresql_where=text("state = 'active'"),
         ),
     )
 

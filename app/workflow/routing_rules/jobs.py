@@ -32,7 +32,7 @@ def route(batch: Sequence[Job]) -> None:
 @jobs.handler(records.APPLY_JOB, queue="bulk", resumable=True)
 def apply(job: Job) -> None:
     """Apply the routing rules to all unassigned artifacts."""
-    routing.route_unassigned(job.checkpoint, progress=progress.StoredProgress(job))
+    routing.route_unassigned(job.checkpoint, progress=progress.ApplyProgress(job))
 
 
 # This job waits for the organization's routing lock. In the queue `routing`, it does not occupy a

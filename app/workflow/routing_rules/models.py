@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, UniqueConstraint, func
+from sqlalchemy import BigInteger, ForeignKeyConstraint, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
 DISABLED_REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
@@ -43,9 +43,9 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
             deferrable=True,
             initially="IMMEDIATE",
         ),
-        Index("ix_routing_rules_team", "organization_id", "team_id"),
-        Index("ix_routing_rules_user", "organization_id", "user_id"),
-        Index("ix_routing_rules_schema", "organization_id", "schema_id"),
+        build_index("ix_routing_rules_team", "team_id"),
+        build_index("ix_routing_rules_user", "user_id"),
+        build_index("ix_routing_rules_schema", "schema_id"),
     )
 
     name: Mapped[str]

@@ -7,13 +7,6 @@ placeholders are SQL expressions.
 
 from app.documents.artifacts.statuses import CLAIMABLE
 
-ASSIGNEES_WHERE = """coalesce((
-        SELECT jsonb_agg(assignee ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
-        WHERE {condition}
-    ), '[]')"""
-"""SQL expression for those assignees of an artifact that meet a condition on `assignee`."""
-
 UNCLAIMED = "({of}claim_user_id IS NULL OR {of}claim_expires_at <= now())"
 """Nobody has claimed the artifact or the tag set, or the claim has expired."""
 

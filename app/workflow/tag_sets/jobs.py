@@ -7,9 +7,7 @@ from uuid import UUID
 
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.tag_sets.queries import bulk
-from app.workflow.tag_sets.queries import statuses as queries
-from app.workflow.tag_sets.service import statuses
+from app.workflow.tag_sets.queries import bulk, statuses
 
 
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
@@ -21,7 +19,7 @@ def release_reviews_of_removed_member(job: Job) -> None:
 @jobs.handler("artifacts.start_freeing")
 def enqueue_expired_reservation_jobs(_job: Job) -> None:
     """Enqueue a job for each organization with expired reservations."""
-    for organization_id in queries.list_organizations_with_expired_reservations():
+    for organization_id in statuses.list_organizations_with_expired_reservations():
         jobs.enqueue(
             "artifacts.free_expired",
             {},
@@ -32,18 +30,28 @@ def enqueue_expired_reservation_jobs(_job: Job) -> None:
 
 @jobs.handler("artifacts.free_expired", queue="bulk")
 def end_expired_reservations(job: Job) -> None:
-    """End the expired reservations of an organization."""
-    statuses.end_expired_reservations(job.checkpoint)
+    """End the expired reservations of an organization. The drafts are kept."""
+    while artifact_ids := statuses.end_expired_reservations():
+        statuses.update_statuses(artifact_ids)
+        job.checkpoint()
 
 
 @jobs.handler(
     "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
-    """Update artifact statuses if a new schema version requires a different number of tag sets."""
+    """Update artifact statuses if a new schema version requires a different number of tag sets.
+
+    Artifacts that are done stay done.
+    """
     data = job.args["data"]
-    if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
-        statuses.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)
+    if data["labels_per_artifact"] == data["labels_per_artifact_before"]:
+        return
+    after = None
+    while rows := statuses.lock_labeled(UUID(data["schema_id"]), after):
+        statuses.update_statuses([row.id for row in rows])
+        job.checkpoint()
+        after = max((row.created_at, row.id) for row in rows)
 
 
 jobs.periodic("artifacts.start_freeing", every=60)

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 LABELER = """(
@@ -61,29 +61,23 @@ _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _build_index(name: str, *columns: str | TextClause, where: str | None = None) -> Index:
-    condition = None if where is None else text(where)
-    return Index(name, "organization_id", *columns, postgresql_where=condition)
-
-
 def _build_queue_index(name: str, *columns: str | TextClause, where: str | None = None) -> Index:
     # Submitted tag sets in queue order. `artifact_archived` is included so that an index-only scan
     # can skip archived artifacts.
-    return Index(
+    return build_index(
         f"ix_tag_sets_queue{name}",
-        "organization_id",
         *columns,
         "review_rank",
         "id",
-        postgresql_where=text("status = 'submitted'" + (f" AND {where}" if where else "")),
-        postgresql_include=["artifact_archived"],
+        where="status = 'submitted'" + (f" AND {where}" if where else ""),
+        included=["artifact_archived"],
     )
 
 
 def _build_statistics_index(name: str, *columns: str, where: str) -> Index:
     # The submission and due times of submitted tag sets, for queue statistics.
     condition = f"status = 'submitted' AND {where}NOT artifact_archived"
-    return _build_index(f"ix_tag_sets_waiting_{name}", *columns, where=condition)
+    return build_index(f"ix_tag_sets_waiting_{name}", *columns, where=condition)
 
 
 class TagSet(TenantModel, db.Revised, db.Base):
@@ -111,25 +105,25 @@ class TagSet(TenantModel, db.Revised, db.Base):
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         build_foreign_key("schema_id", "schemas"),
         build_foreign_key("schema_version_id", "schema_versions"),
-        _build_index("ix_tag_sets_created", "created_at", "id"),
-        _build_index("ix_tag_sets_artifact", "artifact_id", "created_at", "id"),
-        _build_index("ix_tag_sets_status", "status", "created_at", "id"),
-        _build_index("ix_tag_sets_list_schema", "schema_id", "status", *_NEWEST),
-        _build_index("ix_tag_sets_list_labeler", "labeler_id", "schema_id", "status", *_NEWEST),
-        _build_index(
+        build_index("ix_tag_sets_created", "created_at", "id"),
+        build_index("ix_tag_sets_artifact", "artifact_id", "created_at", "id"),
+        build_index("ix_tag_sets_status", "status", "created_at", "id"),
+        build_index("ix_tag_sets_list_schema", "schema_id", "status", *_NEWEST),
+        build_index("ix_tag_sets_list_labeler", "labeler_id", "schema_id", "status", *_NEWEST),
+        build_index(
             "ix_tag_sets_list_reviewer",
             "reviewer_id",
             "status",
             *_NEWEST,
             where="reviewer_id IS NOT NULL",
         ),
-        _build_index("ix_tag_sets_list_source", "source", *_NEWEST, where="source <> 'human'"),
-        _build_index("ix_tag_sets_list_updated", "updated_at", "id"),
+        build_index("ix_tag_sets_list_source", "source", *_NEWEST, where="source <> 'human'"),
+        build_index("ix_tag_sets_list_updated", "updated_at", "id"),
         # The newest accepted tag sets of a schema, which drift detection compares.
-        _build_index(
+        build_index(
             "ix_tag_sets_accepted", "schema_id", "decided_at", "id", where="status = 'accepted'"
         ),
-        _build_index("ix_tag_sets_drafts", "labeler_id", where="status = 'draft'"),
+        build_index("ix_tag_sets_drafts", "labeler_id", where="status = 'draft'"),
         _build_queue_index(""),
         _build_queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
         _build_queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
@@ -162,18 +156,13 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "reserved_until",
             postgresql_where=text("status = 'draft' AND reserved_until IS NOT NULL"),
         ),
-        _build_index("ix_tag_sets_claimed", "claim_user_id", where="claim_user_id IS NOT NULL"),
+        build_index("ix_tag_sets_claimed", "claim_user_id", where="claim_user_id IS NOT NULL"),
         *(
             Index(f"ix_tag_sets_{name}", name, postgresql_where=text(f"{name} IS NOT NULL"))
             for name in ("assignee_id", "escalated_by")  # read when an account is deleted
         ),
-        Index(
-            "uq_tag_sets_draft",
-            "organization_id",
-            "artifact_id",
-            "labeler_id",
-            unique=True,
-            postgresql_where=text("status = 'draft'"),
+        build_index(
+            "uq_tag_sets_draft", "artifact_id", "labeler_id", where="status = 'draft'", unique=True
         ),
     )
 
@@ -232,10 +221,8 @@ class TagSetRevision(TenantModel, db.Base):
     __tablename__ = "tag_set_revisions"
     __table_args__ = (
         build_foreign_key("tag_set_id", "tag_sets", ondelete="CASCADE"),
-        _build_index(
-            "ix_tag_set_revisions_acts", "author_id", "created_at", where="kind <> 'save'"
-        ),
-        _build_index(
+        build_index("ix_tag_set_revisions_acts", "author_id", "created_at", where="kind <> 'save'"),
+        build_index(
             "ix_tag_set_revisions_verdicts",
             "created_at",
             where="kind IN ('accept', 'correction', 'reject')",

@@ -13,6 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from app.kit import container
 from app.kit.storage.store import STAGING
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
 
 Stored = Callable[[], list[str]]
@@ -35,6 +36,12 @@ def stored(app: Flask, org: Org) -> Stored:
         return sorted(own | (staged() - before))
 
     return list_keys
+
+
+def count_events(org: Org, name: str) -> int:
+    """Return the number of events with this name that the organization has emitted."""
+    statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
+    return int(run_sql(org, statement, name=name)[0][0])
 
 
 def make_pdf(*pages: str) -> bytes:

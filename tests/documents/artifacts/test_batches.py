@@ -99,15 +99,15 @@ def test_documents_changed_or_deleted_since_the_search_are_left_alone(
 
 def _fail_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     calls: list[Any] = []
-    archive = updating.archive
+    set_properties = updating.set_properties
 
-    def act(ids: Any) -> None:
+    def act(ids: Any, changes: Any) -> None:
         calls.append(ids)
         if len(calls) == batch:
             raise OperationalError("UPDATE artifacts", None, Exception("no connection"))
-        archive(ids)
+        set_properties(ids, changes)
 
-    monkeypatch.setattr(updating, "archive", act)
+    monkeypatch.setattr(updating, "set_properties", act)
 
 
 def test_an_error_in_the_first_batch_changes_nothing(

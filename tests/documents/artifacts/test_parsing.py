@@ -15,7 +15,7 @@ from app.engines.documents import ParseFailed
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
 from app.kit.storage import build_blob_key
-from tests.documents.artifacts.conftest import make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import count_events, make_pdf, make_png, upload
 from tests.engines.documents import samples, workbooks
 from tests.factories import Org, run_jobs_of
 
@@ -37,12 +37,6 @@ def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
 def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _commit) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         parsing.parse(UUID(artifact_id), checkpoint)
-
-
-def _count_events(org: Org, name: str) -> int:
-    statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        return int(session.execute(text(statement), {"org": org.id, "name": name}).scalar_one())
 
 
 def _list_page_numbers(org: Org, artifact_id: str) -> list[int]:
@@ -151,7 +145,7 @@ def test_running_twice_changes_nothing(org: Org) -> None:
     _parse(org, artifact_id)
     assert _get(org, artifact_id) == before
     assert _list_page_numbers(org, artifact_id) == [1, 2, 3]
-    assert _count_events(org, "artifact.ingested") == 1
+    assert count_events(org, "artifact.ingested") == 1
 
 
 def test_a_run_after_an_interrupted_run_starts_again(
@@ -175,7 +169,7 @@ def test_a_run_after_an_interrupted_run_starts_again(
     _parse(org, artifact_id)
     assert _list_page_numbers(org, artifact_id) == [1, 2, 3, 4, 5]
     assert _get(org, artifact_id)["page_count"] == 5
-    assert _count_events(org, "artifact.ingested") == 1
+    assert count_events(org, "artifact.ingested") == 1
 
 
 def test_a_failure_deletes_the_pages_that_were_read(
@@ -188,14 +182,14 @@ def test_a_failure_deletes_the_pages_that_were_read(
     document = _get(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "too_large_unpacked")
     assert _list_page_numbers(org, artifact_id) == []
-    assert _count_events(org, "artifact.ingested") == 0
+    assert count_events(org, "artifact.ingested") == 0
 
 
 def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
     assert org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
     work()
-    assert _count_events(org, "artifact.ingested") == 0
+    assert count_events(org, "artifact.ingested") == 0
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         remaining = session.execute(
             text(

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from app.documents.artifacts.service import parsing, recognizing
 from app.engines import ocr
@@ -14,7 +13,7 @@ from app.engines.documents import ParseFailed
 from app.engines.ocr import RecognizedPage, RecognizedWord
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
-from tests.documents.artifacts.conftest import make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import count_events, make_pdf, make_png, upload
 from tests.engines.documents import samples
 from tests.engines.ocr.scans import (
     LINES,
@@ -84,12 +83,6 @@ def _read(org: Org, artifact_id: str) -> tuple[str, list[dict[str, Any]]]:
     return read, pages
 
 
-def _count_events(org: Org, name: str) -> int:
-    statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        return int(session.execute(text(statement), {"org": org.id, "name": name}).scalar_one())
-
-
 def _list(org: Org, **filters: str) -> tuple[int, int]:
     """Return the number of listed documents and the total."""
     answer = org.api("viewer").get("/artifacts", query_string=filters).json
@@ -103,12 +96,12 @@ def test_a_scan_has_words_when_it_is_ready(org: Org) -> None:
     waiting = _get(org, artifact_id)
     assert (waiting["status"], waiting["ocr"]) == ("processing", "pending")
     assert (waiting["has_text_layer"], waiting["page_count"]) == (False, 1)
-    assert _count_events(org, "artifact.ingested") == 0
+    assert count_events(org, "artifact.ingested") == 0
     run_jobs_of(org, "ocr")
     document = _get(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "done")
     assert (document["has_text_layer"], document["language"]) == (False, "en")
-    assert _count_events(org, "artifact.ingested") == 1
+    assert count_events(org, "artifact.ingested") == 1
     read, (page,) = _read(org, artifact_id)
     assert read == "\n".join(LINES)
     assert document["text_length"] == len(read)
@@ -233,7 +226,7 @@ def test_an_interrupted_run_continues_with_the_next_page(org: Org, recognized: l
     run_jobs_of(org, "ocr")
     assert recognized == [1, 2, 3]
     assert _read(org, artifact_id)[0] == "\f".join(["Net 12.50"] * 3)
-    assert _count_events(org, "artifact.ingested") == 1
+    assert count_events(org, "artifact.ingested") == 1
 
 
 def test_internal_errors_leave_a_document_without_words(

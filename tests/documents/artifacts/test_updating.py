@@ -1,9 +1,7 @@
 """Tests of updating documents: properties, schema, archiving, urgency and reprocessing."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +13,7 @@ from app.kit.ids import uuid7
 from app.workflow.tag_sets.claimable import RANK_STEP
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
@@ -192,21 +191,10 @@ def test_a_stale_revision_is_refused(workspace: Workspace) -> None:
     _get_error(header, 409, "stale_precondition")
 
 
-def _run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(timeout=10)
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
-
-
 def test_only_one_of_two_changes_of_a_revision_succeeds(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     for revision in range(1, 9):
-        answers = _run_concurrently(
+        answers = run_concurrently(
             *(lambda n=n, r=revision: _patch(workspace.org, artifact_id, priority=n, revision=r)
               for n in (2 * revision, 2 * revision + 1))
         )  # fmt: skip
@@ -222,7 +210,7 @@ def test_concurrent_archiving_and_claiming_leave_no_claimed_archived_document(
     schema_id = workspace.schema()
     for _ in range(8):
         artifact_id = workspace.artifact(schema_id)
-        archived, claimed = _run_concurrently(
+        archived, claimed = run_concurrently(
             lambda a=artifact_id: _patch(workspace.org, a, archived=True),
             lambda a=artifact_id: workspace.org.api("labeler").post(f"/artifacts/{a}/claim"),
         )

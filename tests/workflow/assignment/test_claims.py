@@ -17,18 +17,13 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import statuses
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org, make_org
+from tests.factories.counts import run_sql
 
 Work = Callable[[], None]
 
 
-def _sql(org: Org, statement: str, **values: Any) -> list[Any]:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        result = session.execute(text(statement), {"org": org.id, **values})
-        return list(result) if result.returns_rows else []
-
-
 def _expire(org: Org, artifact_id: str) -> None:
-    _sql(
+    run_sql(
         org,
         "UPDATE artifacts SET claim_expires_at = now() - interval '1 second'"
         " WHERE organization_id = :org AND id = :id",
@@ -60,7 +55,9 @@ def test_a_claim_is_exclusive_and_lasts_half_an_hour(org: Org) -> None:
 
 def test_the_organization_says_how_long(org: Org) -> None:
     settings = '{"claim_minutes": 5}'
-    _sql(org, "UPDATE organizations SET settings = CAST(:s AS jsonb) WHERE id = :org", s=settings)
+    run_sql(
+        org, "UPDATE organizations SET settings = CAST(:s AS jsonb) WHERE id = :org", s=settings
+    )
     path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
     assert 4.5 < _minutes_left(org.api("labeler").post(f"{path}/claim").json["data"]) <= 5
 
@@ -101,7 +98,7 @@ def test_release_gives_back_and_keeps_the_reason(org: Org) -> None:
     answer = api.post(f"{path}/release", {"reason": "Unreadable to me"})
     assert answer.status_code == 200
     assert (answer.json["data"]["status"], answer.json["data"]["claim"]) == ("ready", None)
-    rows = _sql(
+    rows = run_sql(
         org,
         "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name",
         name="artifact.released",
@@ -131,7 +128,7 @@ def test_who_may_release(org: Org) -> None:
 @pytest.mark.parametrize("status", ["processing", "in_review", "done", "failed"])
 def test_only_open_documents_can_be_claimed(org: Org, status: str) -> None:
     document = create_text(org.api("labeler"), "text")
-    _sql(
+    run_sql(
         org,
         "UPDATE artifacts SET status = :status WHERE organization_id = :org AND id = :id",
         status=status,

@@ -8,7 +8,7 @@ import pytest
 
 from app.kit import container
 from app.kit.ids import uuid7
-from app.workflow.predictions.service import pauses, provider
+from app.workflow.predictions.service import provider
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import TEXT, create_document, predict, show_prediction
@@ -164,7 +164,7 @@ def test_a_silent_server_occupies_no_slot(
         org=assisted.org.id,
     )
     assert attempts == 0
-    assert 60 < wait <= pauses.FIRST_PAUSE.total_seconds()
+    assert 60 < wait <= provider.FIRST_PAUSE.total_seconds()
     use_server("good")
     _run(assisted)
     assert show_prediction(assisted, artifact_id)["status"] == "completed"
@@ -173,14 +173,14 @@ def test_a_silent_server_occupies_no_slot(
 @pytest.mark.usefixtures("app")
 def test_a_trial_is_the_only_request_until_its_deadline() -> None:
     deadline, organization_id = timedelta(seconds=90), uuid7()
-    server = pauses.ModelServer(organization_id, "http://model.example")
-    for _ in range(pauses.MAX_TIMEOUTS):
+    server = provider.ModelServer(organization_id, "http://model.example")
+    for _ in range(provider.MAX_TIMEOUTS):
         assert server.reserve_request(deadline) is None
         server.record_outcome(is_timeout=True)
     wait = server.reserve_request(deadline)
     assert wait is not None
-    assert deadline < wait <= pauses.FIRST_PAUSE
-    other = pauses.ModelServer(organization_id, "http://other.example")
+    assert deadline < wait <= provider.FIRST_PAUSE
+    other = provider.ModelServer(organization_id, "http://other.example")
     assert other.reserve_request(deadline) is None
     with container.current().redis() as client:
         client.delete(server.pause_key)
@@ -191,7 +191,7 @@ def test_a_trial_is_the_only_request_until_its_deadline() -> None:
     server.record_outcome(is_timeout=True)
     wait = server.reserve_request(deadline)
     assert wait is not None
-    assert pauses.FIRST_PAUSE < wait <= 2 * pauses.FIRST_PAUSE
+    assert provider.FIRST_PAUSE < wait <= 2 * provider.FIRST_PAUSE
     server.record_outcome(is_timeout=False)
     assert server.reserve_request(deadline) is None
 

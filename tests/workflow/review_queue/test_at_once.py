@@ -1,26 +1,12 @@
 """Reviewers at the same instant: nobody gets another's item, and nothing is decided twice."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
+from tests.factories.queueing import run_concurrently
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace, counts
 
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
-
-
-def _together(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of calls that start at the same instant."""
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(timeout=10)
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 def _staffed(workspace: Workspace) -> None:
@@ -49,7 +35,7 @@ def test_reviewers_drain_the_queue_and_decide_each_item_once(workspace: Workspac
             assert accepted.status_code == 200, accepted.json
             done.append(item["id"])
 
-    shares = _together(*(lambda n=n: work(n) for n in _REVIEWERS))
+    shares = run_concurrently(*(lambda n=n: work(n) for n in _REVIEWERS))
     decided = [one for share in shares for one in share]
     assert sorted(decided) == sorted(sent)
     told = [data["tag_set_id"] for data in workspace.events("tag_set.accepted")]
@@ -62,7 +48,9 @@ def test_of_claims_at_once_one_stands(workspace: Workspace) -> None:
     _staffed(workspace)
     for one in _items(workspace, 3):
         path = f"/review-queue/{one['id']}/claim"
-        answers = _together(*(lambda n=n, p=path: workspace.org.api(n).post(p) for n in _REVIEWERS))
+        answers = run_concurrently(
+            *(lambda n=n, p=path: workspace.org.api(n).post(p) for n in _REVIEWERS)
+        )
         assert sorted(a.status_code for a in answers) == [200] + [409] * 7
         (won,) = [a.json["data"]["claim"] for a in answers if a.status_code == 200]
         for lost in (a.json["error"]["details"] for a in answers if a.status_code == 409):
@@ -72,7 +60,7 @@ def test_of_claims_at_once_one_stands(workspace: Workspace) -> None:
 def test_of_draws_at_once_each_gets_another_item(workspace: Workspace) -> None:
     _staffed(workspace)
     sent = {one["id"] for one in _items(workspace, 5)}
-    answers = _together(
+    answers = run_concurrently(
         *(lambda n=n: workspace.org.api(n).post("/review-queue/next", json={}) for n in _REVIEWERS)
     )
     drawn = [a.json["data"]["id"] for a in answers if a.json["data"] is not None]
@@ -87,7 +75,7 @@ def test_of_bulk_verdicts_at_once_each_item_has_one(workspace: Workspace) -> Non
         (_REVIEWERS[1], "accept", {"tag_set_ids": ids[::-1]}),
         (_REVIEWERS[2], "reject", {"tag_set_ids": ids, "reason": "no", "send_to": "pool"}),
     ]
-    answers = _together(
+    answers = run_concurrently(
         *(
             lambda by=by, what=what, body=body: workspace.org.api(by).post(
                 f"/review-queue/bulk-{what}", json=body
@@ -113,7 +101,7 @@ def test_a_bulk_verdict_beside_single_ones_of_the_same_documents_waits_for_them(
         artifact_id = workspace.artifact(schema_id)
         sent = [workspace.submitted(artifact_id, by=name) for name in ("second", "third")]
         body = {"tag_set_ids": [one["id"] for one in sent]}
-        bulk, single = _together(
+        bulk, single = run_concurrently(
             lambda b=body: workspace.org.api("reviewer").post("/review-queue/bulk-accept", json=b),
             lambda s=sent: workspace.org.api("other").post(
                 f"/tag-sets/{s[1]['id']}/accept", json={}
@@ -139,7 +127,7 @@ def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(
 
     labeler = {"artifact_ids": documents, "user_ids": [str(workspace.org.users["labeler"])]}
     reviews = {"tag_set_ids": ids[::-1], "user_ids": [str(reviewer), str(admin)]}
-    answers = _together(
+    answers = run_concurrently(
         lambda: assign("/artifacts/bulk-assign", labeler),
         lambda: assign("/review-queue/bulk-assign", reviews),
         lambda: assign("/artifacts/bulk-assign", labeler),

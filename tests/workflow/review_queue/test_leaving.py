@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
-from time import monotonic, sleep
 from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.kit.permissions import Role
 from app.workflow.assignment.service import recipients
 from app.workflow.review_queue.queries import items
 from app.workflow.review_queue.service import unassigning
+from tests.factories.queueing import wait_for_blocked_transaction
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.teams import add_members, make_team
@@ -322,7 +321,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
         left.append(Thread(target=leave))
         left[0].start()
         assert leaving.wait(60)
-        _until_somebody_waits(workspace)
+        wait_for_blocked_transaction(workspace.org.app)
         return able
 
     monkeypatch.setattr(recipients, "lock_eligible_team_members", crossed)
@@ -330,13 +329,3 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
     left[0].join(60)
     work()
     assert _items(workspace)[item]["assignee_team_id"] is None
-
-
-def _until_somebody_waits(workspace: Workspace) -> None:
-    waiting = "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
-    deadline = monotonic() + 8.0
-    with workspace.org.app.app_context(), db.engine().connect() as beside:
-        while beside.execute(text(waiting)).first() is None:
-            assert monotonic() < deadline, "nobody waits"
-            beside.rollback()
-            sleep(0.01)

@@ -1,8 +1,5 @@
 """Writers at the same instant, and what a save costs."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -11,27 +8,16 @@ from sqlalchemy import event
 
 from app.kit import db
 from app.kit.prepared import Prepared
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace, counts, tag
 
 _THREADS = 4
 
 
-def _together(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of calls that start at the same instant."""
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(timeout=10)
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
-
-
 def test_of_writers_at_once_exactly_one_wins(workspace: Workspace) -> None:
     draft = workspace.draft()
     for turn in range(10):
-        answers = _together(
+        answers = run_concurrently(
             *(
                 lambda v=f"{turn}-{i}", d=draft: workspace.save(d, [tag("number", v)])
                 for i in range(_THREADS)
@@ -58,7 +44,7 @@ def test_of_acceptances_at_once_one_stands_and_is_told_once(workspace: Workspace
     for _ in range(5):
         sent = workspace.submitted(workspace.artifact(schema_id))
         path = f"/tag-sets/{sent['id']}/accept"
-        answers = _together(
+        answers = run_concurrently(
             *(
                 lambda r=r, p=path: workspace.org.api(r).post(p, json={})
                 for r in ("reviewer", "other")
@@ -76,7 +62,7 @@ def test_a_save_and_a_submission_at_once_lose_nothing(workspace: Workspace) -> N
     schema_id = workspace.schema()
     for _ in range(5):
         draft = workspace.saved(workspace.artifact(schema_id))
-        saved, sent = _together(
+        saved, sent = run_concurrently(
             lambda d=draft: workspace.save(d, [tag("number", "B")]),
             lambda d=draft: workspace.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
         )
@@ -93,7 +79,7 @@ def test_of_drafts_at_once_one_takes_the_document(workspace: Workspace) -> None:
     for _ in range(5):
         artifact_id = workspace.artifact(schema_id)
         path = f"/artifacts/{artifact_id}/tag-sets"
-        answers = _together(
+        answers = run_concurrently(
             *(
                 lambda r=r, p=path: workspace.org.api(r).post(p, json={})
                 for r in ("labeler", "second", "labeler")
@@ -109,7 +95,7 @@ def test_label_sets_of_one_document_are_counted_right(workspace: Workspace) -> N
     for name in people[1:]:
         workspace.org.add_user(name, "labeler")
     drafts = {name: workspace.saved(artifact_id, by=name) for name in people}
-    answers = _together(
+    answers = run_concurrently(
         *(
             lambda n=n: workspace.org.api(n).post(f"/tag-sets/{drafts[n]['id']}/submit")
             for n in people

@@ -8,8 +8,8 @@ import pytest
 
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.submitting import is_confident
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import POLICY, Workspace, counts, rows, tag
-from tests.workflow.tag_sets.test_at_once import _together
 from tests.workflow.tag_sets.test_required_labels import publish
 
 A, B = tag("number", "A"), tag("number", "B")
@@ -284,7 +284,7 @@ def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool
             ).json["data"]
             for name in ("labeler", "second")
         }
-        answers = _together(
+        answers = run_concurrently(
             *(
                 lambda n=name, d=draft: workspace.org.api(n).post(f"/tag-sets/{d['id']}/submit")
                 for name, draft in drafts.items()

@@ -1,13 +1,13 @@
 """Merges of what other reviewers have in hands."""
 
 from threading import Thread
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from tests.factories.queueing import wait_for_blocked_transaction
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets, _status
 
@@ -91,17 +91,7 @@ def test_sources_are_locked_before_their_merge(
             held.execute(text(lock), {"id": sets[0]["id"]})
             accepting = Thread(target=accept)
             accepting.start()
-            _until_somebody_waits(workspace)
+            wait_for_blocked_transaction(workspace.org.app)
             held.execute(text(f"{lock} NOWAIT"), {"id": made["id"]})
         accepting.join(60)
     assert [answer.status_code for answer in answers] == [200]
-
-
-def _until_somebody_waits(workspace: Workspace) -> None:
-    waiting = "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
-    deadline = monotonic() + 8.0
-    with workspace.org.app.app_context(), db.engine().connect() as beside:
-        while beside.execute(text(waiting)).first() is None:
-            assert monotonic() < deadline, "nobody waits"
-            beside.rollback()
-            sleep(0.01)

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class ArtifactText(TenantModel, db.Base):
@@ -44,12 +44,8 @@ class ArtifactSearch(TenantModel, db.Base):
     __table_args__ = (
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
         Index("ix_artifact_search_vector", "vector", postgresql_using="gin"),
-        Index("ix_artifact_search_language", "organization_id", "language"),
-        Index(
-            "ix_artifact_search_time",
-            "organization_id",
-            text("timezone('UTC', created_at)"),
-        ),
+        build_index("ix_artifact_search_language", "language"),
+        build_index("ix_artifact_search_time", text("timezone('UTC', created_at)")),
     )
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)

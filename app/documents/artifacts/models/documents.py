@@ -18,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import db
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 URGENCY = """(
 CASE
@@ -46,26 +46,25 @@ expression.
 
 def _build_list_index(name: str, *columns: str) -> Index:
     # The filter columns come first, then the sort order. Nearly every list filters by `archived`.
-    return Index(f"ix_artifacts_list_{name}", "organization_id", "archived", *columns, "id")
+    return build_index(f"ix_artifacts_list_{name}", "archived", *columns, "id")
 
 
 def _build_work_index(
     name: str, *columns: str, where: str = "", included: tuple[str, ...] = ()
 ) -> Index:
     # Unassigned and unclaimed documents, in the order in which labelers claim them.
-    return Index(
+    return build_index(
         name,
-        "organization_id",
         "schema_id",
         *columns,
         text(f"{URGENCY.format(of='')} DESC"),
         text(URGENT_AT.format(of="")),
         "id",
-        postgresql_where=text(
+        where=(
             "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
             f" AND assignees = '[]' AND schema_id IS NOT NULL{where}"
         ),
-        postgresql_include=[
+        included=[
             *("labeled_by", "reserved_for", *included),
             *("priority", "nearly_due", "due_at", "created_at"),
         ],
@@ -104,30 +103,18 @@ class Artifact(TenantModel, db.Revised, db.Base):
         _build_list_index("name", "name"),
         _build_list_index("priority", "priority"),
         _build_list_index("updated", "updated_at"),
-        Index(
-            "ix_artifacts_gold",
-            "organization_id",
-            "archived",
-            "created_at",
-            "id",
-            postgresql_where=text("gold"),
-        ),
-        Index(
+        build_index("ix_artifacts_gold", "archived", "created_at", "id", where="gold"),
+        build_index(
             "ix_artifacts_due",
-            "organization_id",
             "archived",
             "status",
             "due_at",
-            postgresql_where=text("due_at IS NOT NULL"),
-            postgresql_include=["schema_id", "created_at"],
+            where="due_at IS NOT NULL",
+            included=["schema_id", "created_at"],
         ),
-        Index("ix_artifacts_external", "organization_id", "external_id"),
-        Index(
-            "ix_artifacts_parent",
-            "organization_id",
-            "parent_id",
-            "created_at",
-            postgresql_where=text("parent_id IS NOT NULL"),
+        build_index("ix_artifacts_external", "external_id"),
+        build_index(
+            "ix_artifacts_parent", "parent_id", "created_at", where="parent_id IS NOT NULL"
         ),
         Index(
             "ix_artifacts_routing",
@@ -135,25 +122,14 @@ class Artifact(TenantModel, db.Revised, db.Base):
             postgresql_where=text("status = 'processing' AND routing_since IS NOT NULL"),
         ),
         # Excludes the expiry time; otherwise, every save would have to update the index.
-        Index(
-            "ix_artifacts_claimed",
-            "organization_id",
-            "claim_user_id",
-            postgresql_where=text("claim_user_id IS NOT NULL"),
-        ),
+        build_index("ix_artifacts_claimed", "claim_user_id", where="claim_user_id IS NOT NULL"),
         _build_work_index("ix_artifacts_order_of_work", included=("language",)),
         # For labelers who request a language.
         _build_work_index(
             "ix_artifacts_language_of_work", "language", where=" AND language IS NOT NULL"
         ),
-        Index(
-            "ix_artifacts_ocr",
-            "organization_id",
-            "archived",
-            "ocr",
-            "created_at",
-            "id",
-            postgresql_where=text("ocr <> 'none'"),
+        build_index(
+            "ix_artifacts_ocr", "archived", "ocr", "created_at", "id", where="ocr <> 'none'"
         ),
         # The documents that the periodic job marks as nearly due.
         Index(

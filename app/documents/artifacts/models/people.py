@@ -3,13 +3,13 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Uuid, false, text
+from sqlalchemy import ForeignKey, Uuid, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel, build_foreign_key
+from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 SCHEMA_OR_NONE = """(
 CASE
@@ -34,28 +34,21 @@ class ArtifactAssignee(TenantModel, db.Base):
     __tablename__ = "artifact_assignees"
     __table_args__ = (
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
-        Index(
+        build_index(
             "ix_artifact_assignees_work",
-            "organization_id",
             "assignee_id",
             "is_open",
             "schema_id",
             text("priority DESC"),
             "urgent_at",
             "artifact_id",
-            postgresql_include=["labeled_by"],
+            included=["labeled_by"],
         ),
-        Index(
-            "ix_artifact_assignees_list",
-            "organization_id",
-            "assignee_id",
-            "archived",
-            "created_at",
-            "artifact_id",
+        build_index(
+            "ix_artifact_assignees_list", "assignee_id", "archived", "created_at", "artifact_id"
         ),
-        Index(
+        build_index(
             "ix_artifact_assignees_state",
-            "organization_id",
             "assignee_id",
             "archived",
             text(SCHEMA_OR_NONE),
@@ -63,12 +56,11 @@ class ArtifactAssignee(TenantModel, db.Base):
             "created_at",
             "artifact_id",
         ),
-        Index(
+        build_index(
             "ix_artifact_assignees_due",
-            "organization_id",
             "assignee_id",
             "due_at",
-            postgresql_where=text("is_open AND due_at IS NOT NULL"),
+            where="is_open AND due_at IS NOT NULL",
         ),
     )
 
@@ -98,7 +90,7 @@ class ArtifactSkip(TenantModel, db.Base):
     __tablename__ = "artifact_skips"
     __table_args__ = (
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
-        Index("ix_artifact_skips_user", "organization_id", "user_id", "artifact_id"),
+        build_index("ix_artifact_skips_user", "user_id", "artifact_id"),
     )
 
     artifact_id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -121,7 +113,7 @@ class ArtifactAction(TenantModel, db.Base):
     __tablename__ = "artifact_acts"
     __table_args__ = (
         build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
-        Index("ix_artifact_acts_of", "organization_id", "artifact_id"),
+        build_index("ix_artifact_acts_of", "artifact_id"),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)

@@ -5,9 +5,8 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import select, text
+from sqlalchemy import text
 
-from app.documents.artifacts.models.documents import Artifact
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED
@@ -53,38 +52,13 @@ _COLUMNS = {
     "updated_at": "timestamptz",
     "revision": "int",
 }
-_ROW_PARAMETERS = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
-_TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
+_NAMES = ", ".join(_COLUMNS)
 _PAGE = '(number int, width float8, height float8, rotation int, start int, "end" int)'
-_CREATE = Prepared(
-    "create_artifact",
-    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
-    f"""
-    WITH created AS (
-        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW_PARAMETERS})
-        ON CONFLICT (organization_id, sha256) DO NOTHING
-        RETURNING organization_id, id
-    ), created_text AS (
-        INSERT INTO artifact_texts (organization_id, artifact_id, text)
-        SELECT organization_id, id, {_TEXT} FROM created
-    ), created_pages AS (
-        INSERT INTO artifact_pages
-            (organization_id, artifact_id, number, width, height, rotation, start, "end")
-        SELECT organization_id, id, number, width, height, rotation, start, "end"
-        FROM created, jsonb_to_recordset({_PAGES}) AS page {_PAGE}
-    )
-    SELECT id FROM created
-    """,  # noqa: S608 - built from the names above
-)
-_ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-# Like `_CREATE`, but for many documents.
-_CREATE_MANY = text(
-    f"""
+_CREATE_ROWS = f"""
     WITH new_rows AS MATERIALIZED (
-        SELECT * FROM json_to_recordset(CAST(:rows AS json))
-            AS new_row ({_ROW_TYPE}, text text, pages jsonb)
+        SELECT * FROM {{new_rows}}
     ), created AS (
-        INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM new_rows
+        INSERT INTO artifacts ({_NAMES}) SELECT {_NAMES} FROM new_rows
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
     ), created_text AS (
@@ -100,7 +74,21 @@ _CREATE_MANY = text(
         CROSS JOIN LATERAL jsonb_to_recordset(new_rows.pages) AS page {_PAGE}
     )
     SELECT id FROM created
-    """  # noqa: S608 - built from the names above
+"""  # noqa: S608 - built from the names above
+_PARAMETERS = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 3))
+_CREATE = Prepared(
+    "create_artifact",
+    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
+    _CREATE_ROWS.format(new_rows=f"(VALUES ({_PARAMETERS})) AS new_row ({_NAMES}, text, pages)"),
+)
+_ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
+_CREATE_MANY = text(
+    _CREATE_ROWS.format(
+        new_rows=(
+            "json_to_recordset(CAST(:rows AS json))"
+            f" AS new_row ({_ROW_TYPE}, text text, pages jsonb)"
+        )
+    )
 )
 # Not prepared, because a prepared plan becomes unsuitable when the table grows.
 _FIND_BY_CONTENTS = text(
@@ -145,8 +133,7 @@ def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) ->
 
 def find_by_content(sha256: str) -> UUID | None:
     """Return the id of the document whose content has this digest, or None."""
-    statement = select(Artifact.id).where(Artifact.sha256 == sha256)
-    return db.session().execute(statement).scalar_one_or_none()
+    return find_by_contents([sha256]).get(sha256)
 
 
 def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -23,8 +23,7 @@ from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.models.people import SCHEMA_OR_NONE, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.reading import apply_filters
-from app.documents.artifacts.queries.summaries import SORTS, build_list_statement
+from app.documents.artifacts.queries.reading import SORTS, apply_filters, build_list_statement
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between

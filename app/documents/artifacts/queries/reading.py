@@ -8,8 +8,10 @@ from uuid import UUID
 from sqlalchemy import (
     ColumnElement,
     Select,
+    Text,
     Uuid,
     bindparam,
+    case,
     cast,
     func,
     literal_column,
@@ -25,6 +27,7 @@ from app.documents.artifacts.models.people import ArtifactAssignee
 from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.periods import Column
 from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 
@@ -38,6 +41,23 @@ _API_ROW = Prepared.from_select(
 )
 
 
+SORTS: dict[str, Column] = {
+    "created_at": Artifact.created_at,
+    "name": Artifact.name,
+    "priority": Artifact.priority,
+    "updated_at": Artifact.updated_at,
+}
+MAX_PAGE_BYTES = 16 * 1024 * 1024
+"""The maximum size in bytes of all metadata on a page of a list. Each document gets an equal share.
+"""
+# Ids are read as text: a page has hundreds, and each would only be converted back to text.
+_LISTED = select(
+    *(
+        cast(column, Text).label(str(column.key)) if isinstance(column.type, Uuid) else column
+        for column in ARTIFACT_COLUMNS
+        if column.key != "metadata"
+    )
+)
 PAGE_COLUMNS = ("number", "width", "height", "rotation", "start", "end")
 """The columns of a page without its words."""
 
@@ -112,6 +132,15 @@ _PAGES = select(
     *(getattr(ArtifactPage, name) for name in PAGE_COLUMNS),
     ArtifactPage.words.is_(None).label("flowing"),
 )
+
+
+def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
+    """Build the SELECT of the documents in a list of `page_size` documents.
+
+    `metadata` is null if it exceeds an equal share of `MAX_PAGE_BYTES`.
+    """
+    is_small = func.octet_length(cast(Artifact.meta, Text)) <= MAX_PAGE_BYTES // page_size
+    return _LISTED.add_columns(case((is_small, Artifact.meta)).label("metadata"))
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:

@@ -72,17 +72,8 @@ def list_pending_pages(artifact_id: UUID) -> list[PendingPage]:
     return [PendingPage._make(row) for row in rows]
 
 
-def store_recognized_page(artifact_id: UUID, number: int, page_text: str, words: str) -> None:
+def store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, words: str) -> None:
     """Store the text of a page and its words as JSON; offsets refer to the text of the page."""
-    _store_page(artifact_id, number, OcrStatus.DONE, page_text, words)
-
-
-def mark_page_failed(artifact_id: UUID, number: int) -> None:
-    """Mark a page as failed, and store that it has no words."""
-    _store_page(artifact_id, number, OcrStatus.FAILED, "", "[]")
-
-
-def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, words: str) -> None:
     values = {"number": number, "ocr": ocr, "text": page_text, "words": words}
     db.session().execute(_STORE_PAGE, {**_build_key(artifact_id), **values})
 

@@ -36,7 +36,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import search_totals
-from app.documents.artifacts.queries.reading import apply_filters, apply_search_index_filters
+from app.documents.artifacts.queries.reading import (
+    SORTS,
+    apply_filters,
+    apply_search_index_filters,
+    build_list_statement,
+)
 from app.documents.artifacts.queries.searching import (
     SearchQuery,
     build_query,
@@ -44,7 +49,6 @@ from app.documents.artifacts.queries.searching import (
     searchable,
     select_hits,
 )
-from app.documents.artifacts.queries.summaries import SORTS, build_list_statement
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, PageStart, paginate, paginate_rows
 from app.kit.periods import Column

@@ -52,21 +52,16 @@ _SET_PREDICTIONS = text(
 )
 
 
-def set_properties(artifact_id: UUID, changes: dict[str, Any]) -> None:
-    """Set properties of a locked document and increase its revision.
+def set_properties(artifact_ids: Sequence[UUID], changes: dict[str, Any]) -> None:
+    """Set properties of locked documents and increase their revisions.
 
-    Archiving the document ends its claim.
+    Archiving documents ends their claims.
     """
-    _set_properties(Artifact.id == artifact_id, changes)
-
-
-def _set_properties(condition: ColumnElement[bool], changes: dict[str, Any]) -> None:
     values: dict[Any, Any] = {_get_column(name): value for name, value in changes.items()}
     if changes.get("archived"):
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
-    statement = update(Artifact).where(condition).values(values)
-    db.execute_bulk(statement)
+    db.execute_bulk(update(Artifact).where(build_id_condition(artifact_ids)).values(values))
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
@@ -75,19 +70,16 @@ def _get_column(name: str) -> InstrumentedAttribute[Any]:
     return column
 
 
-def set_processing(artifact_id: UUID) -> None:
-    """Set a locked document to processing, and end its claim."""
-    _set_processing(Artifact.id == artifact_id, claim_user_id=null(), claim_expires_at=null())
-
-
-def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any]) -> None:
-    statement = update(Artifact).where(condition)
+def set_processing(artifact_ids: Sequence[UUID]) -> None:
+    """Set locked documents to processing, and end their claims."""
+    statement = update(Artifact).where(build_id_condition(artifact_ids))
     statement = statement.values(
         status=ArtifactStatus.PROCESSING,
         routing_since=null(),
         failure=null(),
+        claim_user_id=null(),
+        claim_expires_at=null(),
         updated_at=func.now(),
-        **changes,
     )
     db.execute_bulk(statement)
 
@@ -161,7 +153,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
         .with_for_update(key_share=True)
     )
     failed_ids = list(db.session().scalars(statement))
-    _set_processing(build_id_condition(failed_ids))
+    set_processing(failed_ids)
     return failed_ids
 
 
@@ -227,11 +219,6 @@ def lock_matching_documents(
 def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
     """Return the ids of the existing documents among `artifact_ids`."""
     return list(db.session().scalars(select_matching(artifact_ids)))
-
-
-def archive(artifact_ids: Sequence[UUID]) -> None:
-    """Archive locked documents, and end their claims."""
-    _set_properties(build_id_condition(artifact_ids), {"archived": True})
 
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:

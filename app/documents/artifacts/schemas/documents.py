@@ -13,6 +13,8 @@ from app.documents.artifacts.schemas.metadata import (
     MetadataText,
 )
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
+from app.kit.api import bulk
+from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import (
     MAX_FORM_BYTES,
     Bool,
@@ -141,6 +143,26 @@ class ArtifactFilters(Schema):
             ' document\'s language. Supports "exact phrase", or, -not.'
         ),
     )
+
+
+class ArtifactSelection(AlternativesSchema):
+    """The artifacts to change: up to 1,000 by id, or all artifacts that match a filter.
+
+    `expected_count` is required with a filter. If the filter matches a different number of
+    artifacts, no artifact is changed, and the response is 409.
+    """
+
+    alternatives = (("artifact_ids",), bulk.BY_FILTER)
+
+    artifact_ids = bulk.build_ids_field()
+    filter = Nested(ArtifactFilters)
+    expected_count = Int()
+
+
+class BulkArchive(ArtifactSelection):
+    """The artifacts to archive or, with `archived: false`, to unarchive."""
+
+    archived = Bool(load_default=True)
 
 
 class UpdateArtifact(Schema):

@@ -1,4 +1,4 @@
-"""Archive and delete many documents, and delete documents after their retention time."""
+"""Archive many documents, and delete documents: one, many, or after their retention time."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -7,10 +7,12 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import ArchivedPayload, DeletedPayload
+from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.queries import search_pages
 from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service import ports
+from app.documents.artifacts.service.reading import lock
 from app.kit import bulk, db, errors, events
 from app.kit.chunks import split_by_size
 from app.kit.db import Checkpoint
@@ -51,7 +53,7 @@ def archive_many(
         if not changed_ids:
             return
         if archived:
-            queries.archive(changed_ids)
+            queries.set_properties(changed_ids, {"archived": True})
             # The status of a document without a claim does not change.
             claimed_ids = [
                 artifact.id for artifact in artifacts if artifact.claim_user_id is not None
@@ -70,6 +72,15 @@ def archive_many(
     return _apply_to_selection(apply, **selection)
 
 
+def delete(artifact_id: UUID, revision: int | None) -> None:
+    """Delete a document with its tag sets.
+
+    Emits `artifact.deleted`; a job then deletes the files. Raises 404, and 409 `stale_precondition`
+    if `revision` is not the current revision.
+    """
+    _delete([lock(artifact_id, revision)])
+
+
 def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
     """Delete documents and their tag sets, by id or by filter; return the result for each document.
 
@@ -79,7 +90,7 @@ def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
     return _apply_to_selection(_delete, **selection)
 
 
-def _delete(artifacts: Sequence[LockedArtifact]) -> None:
+def _delete(artifacts: Sequence[LockedArtifact | ArtifactRow]) -> None:
     for batch in split_by_size(artifacts, lambda artifact: artifact.page_count or 0, MAX_PAGES):
         queries.delete_many([artifact.id for artifact in batch])
     payloads: list[DeletedPayload] = [

@@ -1,4 +1,4 @@
-"""Delete documents, and files that belong to no document."""
+"""Delete the files of deleted documents, and files that belong to no document."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,13 +8,9 @@ from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import emitted_events
-from app.documents.artifacts.emitted_events import DeletedPayload
 from app.documents.artifacts.queries import creating as queries
-from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import files
-from app.documents.artifacts.service.reading import lock
-from app.kit import db, events, tenancy
+from app.kit import db, tenancy
 from app.kit.db import Checkpoint, PositionCheckpoint
 from app.kit.storage.store import FileEntry
 
@@ -41,18 +37,6 @@ class _StoredFile(NamedTuple):
     entry: FileEntry
     content: tuple[str, str]
     is_page_image: bool
-
-
-def delete(artifact_id: UUID, revision: int | None = None) -> None:
-    """Delete a document with its tag sets.
-
-    Emits `artifact.deleted`; a job then deletes the files. Raises 404, and 409 `stale_precondition`
-    if `revision` is not the current revision.
-    """
-    artifact = lock(artifact_id, revision)
-    updating.delete_many([artifact_id])
-    payload: DeletedPayload = {"artifact_id": artifact_id, "sha256": artifact.sha256}
-    events.emit(emitted_events.DELETED, payload)
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:

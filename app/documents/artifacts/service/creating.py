@@ -101,7 +101,7 @@ def create_from_text(
     if row["routing_since"] is None:
         events.emit(emitted_events.INGESTED, build_ingested_payload(row["id"], row))
     else:
-        routing.request_routing(row["id"])
+        routing.request_routing([row["id"]])
     with translate_storage_errors():
         # Write the file last: after it, only the commit itself can fail.
         files.get_storage().write(files.build_content_key(row["sha256"]), [content])

@@ -175,7 +175,7 @@ def _emit_events(rows: Sequence[dict[str, Any]]) -> None:
     events.emit_many(
         emitted_events.INGESTED, [build_ingested_payload(row["id"], row) for row in ready_rows]
     )
-    routing.request_routing_many([row["id"] for row in waiting_rows])
+    routing.request_routing([row["id"] for row in waiting_rows])
 
 
 def _apply_plan_limits(

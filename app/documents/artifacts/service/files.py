@@ -1,8 +1,8 @@
 """Storage keys of documents and their page images, and the check that a document is readable."""
 
-from typing import Protocol, TypeVar
-from uuid import UUID
+from typing import TypeVar
 
+from app.documents.artifacts.queries.reading import ArtifactContent, TextRow
 from app.documents.artifacts.statuses import UNREADABLE
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
@@ -19,9 +19,9 @@ def build_content_key(sha256: str) -> str:
     return build_blob_key(tenancy.current_organization_id(), sha256)
 
 
-def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
+def build_page_images_prefix(sha256: str) -> str:
     """Build the prefix of the storage keys for the page images of a file."""
-    return f"{build_blob_key(organization_id, sha256)}.pages"
+    return f"{build_content_key(sha256)}.pages"
 
 
 def delete_content(sha256: str) -> None:
@@ -31,17 +31,11 @@ def delete_content(sha256: str) -> None:
 
 def delete_page_images(sha256: str) -> None:
     """Delete the page images of the file with this digest."""
-    prefix = build_page_images_prefix(tenancy.current_organization_id(), sha256)
-    for _ in get_storage().clear(prefix):
+    for _ in get_storage().clear(build_page_images_prefix(sha256)):
         pass
 
 
-class _HasStatus(Protocol):
-    @property
-    def status(self) -> str: ...
-
-
-_RowT = TypeVar("_RowT", bound=_HasStatus)
+_RowT = TypeVar("_RowT", ArtifactContent, TextRow)
 
 
 def require_readable(row: _RowT | None) -> _RowT:

@@ -22,7 +22,6 @@ from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.stored_files import build_reader, translate_storage_errors
-from app.kit.tenancy import current_organization_id
 
 CACHED_WIDTH_STEP = 100
 """Only widths that are a multiple of this number are cached. Otherwise the images of one page in
@@ -57,7 +56,7 @@ class PageImage(NamedTuple):
 
         For flowing text, the key depends on `text`, which an upgrade or reprocessing may change.
         """
-        prefix = files.build_page_images_prefix(current_organization_id(), self.sha256)
+        prefix = files.build_page_images_prefix(self.sha256)
         version = ""
         if self.text is not None:
             version = f"-{hashlib.sha256(self.text.encode()).hexdigest()[:16]}"

@@ -136,7 +136,7 @@ def publish(artifact: Artifact, content: DocumentContent) -> None:
     is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
     payload = queries.store_content(artifact, content, routing=is_routing)
     if is_routing:
-        routing.request_routing(artifact.id)
+        routing.request_routing([artifact.id])
     elif is_first:
         events.emit(emitted_events.INGESTED, payload)
     ports.intake.get().request_settling(artifact.id)

@@ -8,18 +8,6 @@ from uuid import UUID
 from app.kit.ports import Port
 
 
-class ListBlockingTagSets(Protocol):
-    """A function that returns the ids of the oldest tag sets that block a change to an artifact.
-
-    With `all_statuses`, every tag set blocks the change. Otherwise, a tag set blocks it if the tag
-    set is not rejected and has a schema other than `allowed_schema_id`.
-    """
-
-    def __call__(
-        self, artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
-    ) -> list[UUID]: ...
-
-
 class CreateReprocessJob(Protocol):
     """A function that creates the ingestion job of a document that is being reprocessed."""
 
@@ -42,11 +30,14 @@ class Intake:
 class Workflow:
     """Functions of the workflow. They act on the current organization.
 
+    `list_tag_sets` returns the ids of an artifact's oldest tag sets. The other list contains only
+    tag sets that are not rejected and whose schema has another id than the second argument.
     `update_statuses` and `unarchive` receive the ids of locked artifacts.
     """
 
     has_routing_rules: Callable[[], bool]
-    list_blocking_tag_sets: ListBlockingTagSets
+    list_tag_sets: Callable[[UUID], list[UUID]]
+    list_tag_sets_of_other_schemas: Callable[[UUID, UUID | None], list[UUID]]
     update_statuses: Callable[[Sequence[UUID]], object]
     unarchive: Callable[[Sequence[UUID]], None]
 

@@ -91,7 +91,7 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
             "artifact.page_not_recognized",
             artifact=str(artifact_id), page=page.number, code=failure.code,
         )  # fmt: skip
-        recognizing.mark_page_failed(artifact_id, page.number)
+        recognizing.store_page(artifact_id, page.number, OcrStatus.FAILED, "", "[]")
         return
     words = orjson.dumps(recognized.words).decode()
-    recognizing.store_recognized_page(artifact_id, page.number, recognized.text, words)
+    recognizing.store_page(artifact_id, page.number, OcrStatus.DONE, recognized.text, words)

@@ -42,14 +42,14 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
         raise errors.conflict(
             f"The document is {state}; it cannot be reprocessed now.", state=state
         )
-    blocking_ids = ports.workflow.get().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    blocking_ids = ports.workflow.get().list_tag_sets(artifact_id)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets, which refer to positions in the current text. Discard its"
             " drafts first. If it has tag sets that are not drafts, it cannot be reprocessed.",
             tag_sets=blocking_ids,
         )
-    queries.set_processing(artifact_id)
+    queries.set_processing([artifact_id])
     payload: ReprocessedPayload = {"artifact_id": artifact_id, "by": by}
     events.emit(emitted_events.REPROCESSED, payload)
     return get(artifact_id)
@@ -67,14 +67,6 @@ def reprocess_failed(artifact_ids: Sequence[UUID], *, by: UUID | None) -> set[UU
     ]
     events.emit_many(emitted_events.REPROCESSED, payloads)
     return set(reopened_ids)
-
-
-def reopen_failed(artifact_id: UUID) -> None:
-    """Reopen a failed document, so that its job can be retried.
-
-    Does nothing if the document is archived, has tag sets, or has another status.
-    """
-    queries.reopen_failed([artifact_id])
 
 
 def index_backlog(checkpoint: Checkpoint) -> None:

@@ -33,13 +33,7 @@ def is_needed() -> bool:
     return ports.workflow.get().has_routing_rules()
 
 
-def request_routing(artifact_id: UUID) -> None:
-    """Emit `artifact.parsed`, so that the routing rules run on a document."""
-    payload: ArtifactPayload = {"artifact_id": artifact_id}
-    events.emit(emitted_events.PARSED, payload)
-
-
-def request_routing_many(artifact_ids: Sequence[UUID]) -> None:
+def request_routing(artifact_ids: Sequence[UUID]) -> None:
     """Emit `artifact.parsed` for each document, so that the routing rules run on it."""
     payloads: list[ArtifactPayload] = [{"artifact_id": artifact_id} for artifact_id in artifact_ids]
     events.emit_many(emitted_events.PARSED, payloads)

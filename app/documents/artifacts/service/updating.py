@@ -35,7 +35,7 @@ def update(
         return artifact
     if "schema_id" in changes:
         _check_schema(artifact_id, changes["schema_id"])
-    queries.set_properties(artifact_id, changes)
+    queries.set_properties([artifact_id], changes)
     if changes.keys() & {"schema_id", "archived"}:
         ports.workflow.get().update_statuses([artifact_id])
     payload: UpdatedPayload = {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
@@ -54,9 +54,7 @@ def _is_equal(value: object, stored: object) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not schemas.lock_reference(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
-    blocking_ids = ports.workflow.get().list_blocking_tag_sets(
-        artifact_id, allowed_schema_id=schema_id, all_statuses=False
-    )
+    blocking_ids = ports.workflow.get().list_tag_sets_of_other_schemas(artifact_id, schema_id)
     if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets for its current schema. Reject or discard them first.",

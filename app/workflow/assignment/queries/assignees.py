@@ -15,7 +15,7 @@ from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
-from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
+from app.workflow.tag_sets.queries.statuses import ASSIGNEES_WHERE
 
 BATCH = 1000
 

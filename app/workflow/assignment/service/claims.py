@@ -8,6 +8,7 @@ from app.documents.artifacts.service import reading as artifacts
 from app.documents.artifacts.statuses import CLAIMABLE
 from app.identity.organizations import service as organizations
 from app.kit import errors, events
+from app.kit.db import Checkpoint
 from app.kit.principal import Caller
 from app.workflow.assignment import emitted_events
 from app.workflow.assignment.emitted_events import ReleasedPayload
@@ -132,6 +133,18 @@ def release_all_claims(user_id: UUID, *, reason: str) -> None:
     """
     for artifact_id in queries.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
+
+
+def release_reservations(user_id: UUID, checkpoint: Checkpoint) -> None:
+    """Release the artifacts that are reserved for a user who may no longer label.
+
+    The user's drafts are kept. `checkpoint` is called after each batch.
+    """
+    last_id = UUID(int=0)
+    while artifact_ids := statuses.lock_reserved(user_id, last_id):
+        statuses.update_statuses(artifact_ids)
+        last_id = artifact_ids[-1]
+        checkpoint()
 
 
 def _emit_released(artifact_id: UUID, user_id: UUID, reason: str | None) -> None:

@@ -23,7 +23,11 @@ from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
-from app.workflow.predictions.service.provider import PredictionFailed, ServerUnresponsive
+from app.workflow.predictions.service.provider import (
+    PredictionFailed,
+    Proposal,
+    ServerUnresponsive,
+)
 from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service.submitting import RULES_PREFIX
 
@@ -43,19 +47,15 @@ class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
 
 
 class _PredictionResult(NamedTuple):
-    """The tags that a model or the rules proposed.
+    """What a model or the rules proposed, and the number of pages that were read.
 
     `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
     """
 
-    proposed_tags: list[Tag]
+    proposal: Proposal
     valid_tags: list[Tag]
     updated_at: datetime
-    model: str
-    model_version: str
     pages: int
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 def predict(
@@ -111,27 +111,13 @@ def _propose_tags(
         raise PredictionFailed(_NOT_READY, _NOT_READY_MESSAGE, is_transient=not is_failed)
     source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
-    if settings.kind != BUILTIN:
+    if settings.kind == BUILTIN:
+        proposal = _propose_with_builtin(artifact_id, loaded.document, version, checkpoint)
+    else:
         checkpoint()  # No transaction may be open while the server works.
         proposal = provider.predict_with_server(settings, loaded.document, version.fields)
-        assert settings.model is not None
-        return _PredictionResult(
-            proposal.tags,
-            _keep_valid_tags(proposal.tags, version, artifact, source),
-            artifact.updated_at,
-            settings.model,
-            proposal.model_version,
-            loaded.pages,
-            proposal.prompt_tokens,
-            proposal.completion_tokens,
-        )
-    tags, model_version = _propose_tags_with_builtin(
-        artifact_id, loaded.document, version, checkpoint
-    )
-    valid_tags = _keep_valid_tags(tags, version, artifact, source)
-    return _PredictionResult(
-        tags, valid_tags, artifact.updated_at, BUILTIN, model_version, loaded.pages
-    )
+    valid_tags = _keep_valid_tags(proposal.tags, version, artifact, source)
+    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded.pages)
 
 
 def _get_artifact(artifact_id: UUID) -> ArtifactRow:
@@ -141,9 +127,9 @@ def _get_artifact(artifact_id: UUID) -> ArtifactRow:
         raise PredictionFailed("deleted", "The artifact was deleted.") from None
 
 
-def _propose_tags_with_builtin(
+def _propose_with_builtin(
     artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
-) -> tuple[list[Tag], str]:
+) -> Proposal:
     try:
         model = store.find_active(version.id)
     except ModelUnreadable as error:
@@ -151,7 +137,7 @@ def _propose_tags_with_builtin(
         model = None
     if model is not None:
         checkpoint()
-        return list(model.predict(document)), model.version
+        return Proposal(list(model.predict(document)), BUILTIN, model.version)
     row = VersionRow(version.id, version.schema_id, version.fields)
     accepted = [
         tag_set
@@ -166,7 +152,8 @@ def _propose_tags_with_builtin(
     checkpoint()
     from app.engines.extraction.rule_based import propose_by_rules  # noqa: PLC0415 - loads numpy
 
-    return propose_by_rules(document, version.fields, examples), RULES_VERSION
+    tags = propose_by_rules(document, version.fields, examples)
+    return Proposal(list(tags), BUILTIN, RULES_VERSION)
 
 
 def _complete_prediction(
@@ -185,15 +172,16 @@ def _complete_prediction(
     except ApiError as refusal:
         _end_as_failed(prediction, refusal.code, refusal.message)
         return
+    proposal = result.proposal
     prediction.tags = result.valid_tags
     if artifact.updated_at != result.updated_at:
         # The document, including its text, may have changed during the prediction.
         source = texts.build_source_text(artifact.id, artifact.updated_at)
-        prediction.tags = _keep_valid_tags(result.proposed_tags, version, artifact, source)
-    prediction.model, prediction.model_version = result.model, result.model_version
+        prediction.tags = _keep_valid_tags(proposal.tags, version, artifact, source)
+    prediction.model, prediction.model_version = proposal.model, proposal.model_version
     prediction.pages = result.pages
-    prediction.prompt_tokens = result.prompt_tokens
-    prediction.completion_tokens = result.completion_tokens
+    prediction.prompt_tokens = proposal.prompt_tokens
+    prediction.completion_tokens = proposal.completion_tokens
     _end_prediction(prediction, PredictionStatus.COMPLETED)
 
 

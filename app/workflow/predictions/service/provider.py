@@ -1,7 +1,19 @@
-"""Client for the organization's own model server. It uses a separate egress policy."""
+"""Client for the organization's own model server. It uses a separate egress policy.
 
+Each request to an unresponsive server occupies a slot of the queue until its deadline. Without
+pauses, the unresponsive servers of two organizations would occupy all slots, and the predictions of
+other organizations would wait. The timeouts are counted in Redis, which all workers share. While
+Redis is unavailable, requests are sent without pauses.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from redis.exceptions import RedisError
 
 from app.engines.extraction.model import Document
 from app.engines.fields import Field, Tag
@@ -9,9 +21,11 @@ from app.engines.model_servers import alignment, protocol
 from app.engines.model_servers.protocol import InvalidAnswer
 from app.kit import container, tenancy
 from app.kit.egress import ErrorKind, RequestOutcome
+from app.kit.logging import get_logger
 from app.kit.secrets import DecryptionFailed
 from app.workflow.predictions.queries.records import Provider
-from app.workflow.predictions.service.pauses import ModelServer
+
+log = get_logger(__name__)
 
 DEADLINE_SECONDS = 120.0
 TIMED_OUT = "timed_out"
@@ -23,6 +37,12 @@ _TRANSIENT_KINDS = frozenset(
 )
 _MAX_RETRY_AFTER_SECONDS = 600
 _KEY_REFUSED_STATUSES = frozenset({401, 403})
+
+MAX_TIMEOUTS = 3
+"""The number of consecutive timeouts after which the requests to a server are paused."""
+FIRST_PAUSE = timedelta(minutes=2)
+MAX_PAUSE = timedelta(minutes=10)
+_COUNT_LIFETIME = timedelta(hours=1)
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
@@ -50,18 +70,17 @@ class ServerUnresponsive(Exception):  # noqa: N818 - a signal, not an error
         self.wait = wait
 
 
-class ServerPrediction(NamedTuple):
-    """The tags that a model server proposed, with its model version and token counts."""
+class Proposal(NamedTuple):
+    """The tags that a model or the rules proposed; only model servers report token counts."""
 
     tags: list[Tag]
+    model: str
     model_version: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
-def predict_with_server(
-    provider: Provider, document: Document, fields: list[Field]
-) -> ServerPrediction:
+def predict_with_server(provider: Provider, document: Document, fields: list[Field]) -> Proposal:
     """Request a prediction of a document's tags from the model server, and return it.
 
     Raises PredictionFailed, or ServerUnresponsive if no request may be sent to the server now.
@@ -88,8 +107,9 @@ def predict_with_server(
     except InvalidAnswer:
         message = "The model server did not return the values as JSON."
         raise PredictionFailed("invalid_answer", message, is_transient=True) from None
-    return ServerPrediction(
+    return Proposal(
         alignment.align_values(answer.values, document, fields),
+        provider.model,
         answer.model_version or provider.model,
         answer.prompt_tokens,
         answer.completion_tokens,
@@ -136,3 +156,47 @@ def _parse_retry_after(value: str) -> int:
     """Return the seconds in a `Retry-After` header, at most 600, or 0 if it is not a number."""
     is_number = value.isascii() and value.isdecimal()
     return min(int(value[:9]), _MAX_RETRY_AFTER_SECONDS) if is_number else 0
+
+
+class ModelServer:
+    """The model server of an organization. Requests are paused while the server is unresponsive."""
+
+    def __init__(self, organization_id: UUID, base_url: str) -> None:
+        name = f"model_server:{organization_id}:{sha256(base_url.encode()).hexdigest()}"
+        self._count_key = f"{name}:timeouts"
+        self.pause_key = f"{name}:pause"
+
+    def reserve_request(self, deadline: timedelta) -> timedelta | None:
+        """Return how long to wait before sending a request, or None to send it now.
+
+        After a pause, one request is sent as a trial. No other request is sent within `deadline`.
+        """
+        with _connect() as client:
+            if int(client.get(self._count_key) or 0) < MAX_TIMEOUTS:
+                return None
+            if client.set(self.pause_key, "", nx=True, px=deadline):
+                return None
+            return timedelta(milliseconds=max(1, client.pttl(self.pause_key)))
+        return None
+
+    def record_outcome(self, *, is_timeout: bool) -> None:
+        """Record whether a request timed out. A request that did not time out ends the pause."""
+        with _connect() as client:
+            if not is_timeout:
+                client.delete(self._count_key, self.pause_key)
+                return
+            count = int(client.incr(self._count_key))
+            client.expire(self._count_key, _COUNT_LIFETIME)
+            if count >= MAX_TIMEOUTS:
+                pause = FIRST_PAUSE * 2 ** min(count - MAX_TIMEOUTS, 10)
+                client.set(self.pause_key, "", px=min(pause, MAX_PAUSE))
+
+
+@contextmanager
+def _connect() -> Iterator[Any]:
+    """Yield a Redis client. If Redis fails, log a warning and end the block early."""
+    try:
+        with container.current().redis() as client:
+            yield client
+    except RedisError as error:
+        log.warning("model_server.store_unavailable", error=type(error).__name__)

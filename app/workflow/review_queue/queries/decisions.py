@@ -40,6 +40,8 @@ from app.workflow.tag_sets.models import TagSetRevision
 DECISION_KINDS = ("accept", "correction", "reject")
 _FACETS = ("kind", "timed", "schema_id", "author_id")
 _MICROSECOND = timedelta(microseconds=1)
+_TIMED = cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed")
+_WAITED = func.coalesce(TagSetRevision.waited_microseconds, 0)
 
 
 class DecisionCount(NamedTuple):
@@ -80,11 +82,7 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
             author_column.label("author_id"),
             User.email,
             User.name,
-            counted.c.day,
-            counted.c.kind,
-            counted.c.decisions,
-            counted.c.timed,
-            counted.c.microseconds,
+            *(counted.c[name] for name in ("day", "kind", "decisions", "timed", "microseconds")),
         )
         .outerjoin(ArtifactSchema, ArtifactSchema.id == schema_column)
         .outerjoin(User, User.id == author_column)
@@ -96,10 +94,10 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
     rows = _select_rows(
         schema_id,
         TagSetRevision.kind,
-        cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed"),
+        _TIMED,
         cast(TagSetRevision.schema_id, Text).label("schema_id"),
         cast(TagSetRevision.author_id, Text).label("author_id"),
-        func.coalesce(TagSetRevision.waited_microseconds, 0).label("measure"),
+        _WAITED.label("measure"),
     )
     at = TagSetRevision.created_at
     between = Between("at", at, edges[0], edges[-1], rows)
@@ -183,14 +181,13 @@ def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: i
 
     The rows are added if `sign` is 1, and subtracted if it is -1.
     """
-    waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
     return _select_rows(
         schema_id,
         day.label("day"),
         TagSetRevision.kind,
-        cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed"),
+        _TIMED,
         literal(sign).label("n"),
-        (literal(sign) * waited).label("total"),
+        (literal(sign) * _WAITED).label("total"),
     )
 
 

@@ -56,8 +56,8 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
         _build_counts(
             cells.c.schema_id,
             depth=cells.c.n,
-            unassigned=_build_value_or_zero(cells.c.assigned == "false", cells.c.n),
-            escalated=_build_value_or_zero(cells.c.escalated == "true", cells.c.n),
+            unassigned=case((cells.c.assigned == "false", cells.c.n), else_=0),
+            escalated=case((cells.c.escalated == "true", cells.c.n), else_=0),
         ),
         _build_counts(overdue.c.schema_id, overdue=overdue.c.n),
         _build_counts(claimed.c.schema_id, claimed=literal(1)),
@@ -91,12 +91,6 @@ def _build_counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -
     zeros: dict[str, ColumnElement[int]] = dict.fromkeys(_COUNTS, literal(0))
     columns = (expression.label(name) for name, expression in (zeros | counts).items())
     return select(schema_id.label("schema_id"), *columns)
-
-
-def _build_value_or_zero(
-    condition: ColumnElement[bool], number: ColumnElement[int]
-) -> ColumnElement[int]:
-    return case((condition, number), else_=0)
 
 
 # The item at a quantile is the n-th youngest item, where n = ceil(quantile * number of items).

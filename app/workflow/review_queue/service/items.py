@@ -146,20 +146,12 @@ def _render_item(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[s
             "at": row.escalated_at,
         }
     return {
-        "id": row.id,
+        **row._asdict(),
         "tag_set": tag_set,
         "artifact": {"id": row.artifact_id, "name": row.artifact_name},
         "schema": {"id": row.schema_id, "name": row.schema_name},
         # The clocks of two machines may differ, so the difference can be negative.
         "age_seconds": max(0, int(age_seconds)),
-        "priority": row.priority,
-        "due_at": row.due_at,
         "claim": claim,
-        "assignee_id": row.assignee_id,
-        "assignee_team_id": row.assignee_team_id,
-        "escalated": row.escalated,
         "escalation": escalation,
-        "flags": row.flags,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
     }

@@ -9,32 +9,18 @@ from app.workflow.routing_rules.queries.documents import START, RoutingPosition
 
 
 class ApplyProgress:
-    """The progress of one run, in memory. The run applies the rules to all unassigned documents.
+    """The progress of one run, which applies the rules to all unassigned documents.
 
     The run processes the documents after `position` that were created until `until`, each of them
-    at most once. Documents that are created later are routed when they are ready.
+    at most once. Documents that are created later are routed when they are ready. If the run has a
+    job, the job stores the progress in the transaction that routes the documents.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, job: Job | None = None) -> None:
         self.position = START
         self.until = documents.get_time()
-
-    def advance(self, position: RoutingPosition) -> bool:
-        """Set the position, and return whether the run continues there.
-
-        A subclass returns False if the run must start over because it was requested again.
-        """
-        self.position = position
-        return True
-
-
-class StoredProgress(ApplyProgress):
-    """The progress of a job, which stores it in the transaction that routes the documents."""
-
-    def __init__(self, job: Job) -> None:
-        super().__init__()
         self._job = job
-        if job.progress is not None:
+        if job is not None and job.progress is not None:
             created_at = datetime.fromisoformat(job.progress["created_at"])
             self.position = RoutingPosition(created_at, UUID(job.progress["id"]))
             self.until = datetime.fromisoformat(job.progress["until"])
@@ -49,7 +35,8 @@ class StoredProgress(ApplyProgress):
             "id": str(position.id),
             "until": self.until.isoformat(),
         }
-        if self._job.store_progress(progress):
-            return super().advance(position)
-        self.position, self.until = START, documents.get_time()
-        return False
+        if self._job is not None and not self._job.store_progress(progress):
+            self.position, self.until = START, documents.get_time()
+            return False
+        self.position = position
+        return True

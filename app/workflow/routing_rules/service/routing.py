@@ -58,7 +58,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
         matched_count += len(routed.matched)
         remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
         if remaining_ids and monotonic() >= ends_at:
-            artifacts.request_routing_many(remaining_ids)
+            artifacts.request_routing(remaining_ids)
             break
         if remaining_ids:
             checkpoint()

@@ -186,6 +186,12 @@ def list_ids(
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
+def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
+    """Return the provenance entries of a merge."""
+    statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
+    return list(db.session().execute(statement).scalar_one() or ())
+
+
 def list_team_ids(user_id: UUID) -> list[UUID]:
     """Return the ids of a user's teams."""
     statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import aliased
 
 from app.identity.users.models import User, build_person
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
@@ -68,12 +68,6 @@ def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the provenance entries of a merge."""
-    statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
-    return list(db.session().execute(statement).scalar_one() or ())
-
-
 def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
     """Set or remove the flag `disagreement`. The tag sets' revisions do not change."""
     flags = TagSet.flags.op("-")(_DISAGREEMENT)
@@ -87,36 +81,23 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
 
 
 MAX_LISTED_TAG_SETS = 100
-"""The maximum number of blocking tag sets that an error lists."""
+"""The maximum number of tag sets that an error lists."""
 
-_BLOCKING = text(
+
+def list_oldest_ids(artifact_id: UUID, *conditions: ColumnElement[bool]) -> list[UUID]:
+    """Return the ids of an artifact's oldest tag sets that meet the conditions.
+
+    At most MAX_LISTED_TAG_SETS ids are returned.
     """
-    SELECT id FROM tag_sets
-    WHERE organization_id = :org AND artifact_id = :artifact_id
-      AND (:all_statuses OR status <> 'rejected' AND schema_id IS DISTINCT FROM :schema_id)
-    ORDER BY created_at, id LIMIT :max_count
-    """
-)
+    statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id, *conditions)
+    statement = statement.order_by(TagSet.created_at, TagSet.id).limit(MAX_LISTED_TAG_SETS)
+    return list(db.session().scalars(statement))
 
 
-def list_blocking_ids(
-    artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
-) -> list[UUID]:
-    """Return the ids of the tag sets that block a change to an artifact.
-
-    At most MAX_LISTED_TAG_SETS ids are returned, oldest first.
-
-    If `all_statuses` is set, every tag set of the artifact blocks the change. Otherwise, a tag set
-    blocks it if the tag set is not rejected and has a schema other than `allowed_schema_id`.
-    """
-    values = {
-        "org": tenancy.current_organization_id(),
-        "artifact_id": artifact_id,
-        "all_statuses": all_statuses,
-        "schema_id": allowed_schema_id,
-        "max_count": MAX_LISTED_TAG_SETS,
-    }
-    return list(db.session().scalars(_BLOCKING, values))
+def list_oldest_ids_of_other_schemas(artifact_id: UUID, schema_id: UUID | None) -> list[UUID]:
+    """Return the ids of the oldest tag sets that are not rejected and have another schema."""
+    is_of_other_schema = TagSet.schema_id.is_distinct_from(schema_id)
+    return list_oldest_ids(artifact_id, TagSet.status != TagSetStatus.REJECTED, is_of_other_schema)
 
 
 def count_by_schema(schema_id: UUID) -> int:

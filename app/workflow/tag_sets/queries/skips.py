@@ -11,8 +11,8 @@ from app.documents.artifacts.models.people import ArtifactAction, ArtifactSkip
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
 from app.workflow.tag_sets.queries import statuses
+from app.workflow.tag_sets.queries.statuses import ASSIGNEES_WHERE
 
 # Other labelers must not have to wait for an assignee who has skipped the artifact.
 _IS_OTHER_USER = "assignee ->> 'user_id' IS DISTINCT FROM "

@@ -11,10 +11,15 @@ from app.documents.artifacts.models.documents import Artifact
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
-from app.workflow.tag_sets.claimable import ASSIGNEES_WHERE
 
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
+ASSIGNEES_WHERE = """coalesce((
+        SELECT jsonb_agg(assignee ORDER BY place)
+        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
+        WHERE {condition}
+    ), '[]')"""
+"""SQL expression for those assignees of an artifact that meet a condition on `assignee`."""
 
 # The status depends first on the tag sets, then on an unexpired claim. An artifact whose document
 # is being read, or could not be read, keeps its status. An artifact whose tag sets were all

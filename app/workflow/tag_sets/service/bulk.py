@@ -2,24 +2,28 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible_members
-from app.kit import bulk, db, errors, events
+from app.kit import bulk, errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts as schemas
-from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
+from app.workflow.tag_sets import transitions
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_labeler_is_eligible
-from app.workflow.tag_sets.transitions import Action, TagSetStatus
+from app.workflow.tag_sets.service.decisions import build_decision, check_decision
+from app.workflow.tag_sets.service.rejecting import check_labeler_is_eligible
+from app.workflow.tag_sets.transitions import (
+    Action,
+    TagSetStatus,
+    build_accepted_payload,
+    build_rejected_payload,
+)
 
 
 def _get_max_rejections(tag_set: LockedReview) -> int | None:
@@ -71,9 +75,7 @@ class _Batch:
         valid_tag_sets = []
         for tag_set in (self.tag_sets[id_] for id_ in self.ids if id_ in self.tag_sets):
             try:
-                rules.check_reviewer(self.caller, tag_set)
-                rules.check_state(tag_set, self.action, None)
-                rules.check_review(self.caller, tag_set, team_ids=self.team_ids)
+                check_decision(self.action, tag_set, self.caller, None, self.team_ids)
                 status = check(tag_set)
             except ApiError as failure:
                 self.failures[tag_set.id] = failure
@@ -130,13 +132,12 @@ def accept_many(
     decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
-    values = {"status": TagSetStatus.ACCEPTED, "reason": note}
-    _record_decision(decided, values, kind="accept", caller=caller)
+    _record_decision(decided, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
     statuses.update_statuses(list({row.artifact_id for row in decided}))
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
     ]
-    events.emit_many(emitted_events.ACCEPTED, payloads)
+    events.emit_many(transitions.ACCEPTED, payloads)
     return batch.failures
 
 
@@ -171,8 +172,8 @@ def reject_many(
     if not decided:
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
-    values = {"status": status, "reason": reason, "rejections": TagSet.rejections + 1}
-    _record_decision(decided, values, kind="reject", caller=caller)
+    rejections = TagSet.rejections + 1
+    _record_decision(decided, "reject", caller, status, reason=reason, rejections=rejections)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
@@ -187,7 +188,7 @@ def _emit_rejected(rejected: list[LockedReview], caller: Caller, reason: str, se
         build_rejected_payload(tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to)
         for tag_set in rejected
     ]
-    events.emit_many(emitted_events.REJECTED, payloads)
+    events.emit_many(transitions.REJECTED, payloads)
 
 
 def _record_skips_after_rejection(rejected: list[LockedReview], reason: str) -> None:
@@ -226,12 +227,14 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collect
 
 
 def _record_decision(
-    decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
+    decided: list[LockedReview],
+    kind: str,
+    caller: Caller,
+    status: TagSetStatus,
+    *,
+    reason: str | None,
+    **values: object,
 ) -> None:
-    deciding.update_tag_sets(
-        [row.id for row in decided],
-        {**REVIEW_RESET, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
-        kind=kind,
-        author_id=caller.user_id,
-        note=values["reason"],
-    )
+    author_id, ids = caller.user_id, [row.id for row in decided]
+    decision = build_decision(status, author_id, reason=reason, **values)
+    deciding.update_tag_sets(ids, decision, kind=kind, author_id=author_id, note=reason)
