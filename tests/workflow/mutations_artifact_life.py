@@ -125,7 +125,7 @@ def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
     patch.setattr(
         decisions,
         "check_decision",
-        lambda action, held, caller, _: real(action, held, caller, None),
+        lambda action, held, caller, _, *team_ids: real(action, held, caller, None, *team_ids),
     )
 
 

@@ -52,13 +52,38 @@ _COLUMNS = {
     "updated_at": "timestamptz",
     "revision": "int",
 }
-_NAMES = ", ".join(_COLUMNS)
+_ROW_PARAMETERS = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
+_TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
 _PAGE = '(number int, width float8, height float8, rotation int, start int, "end" int)'
-_CREATE_ROWS = f"""
+_CREATE = Prepared(
+    "create_artifact",
+    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
+    f"""
+    WITH created AS (
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW_PARAMETERS})
+        ON CONFLICT (organization_id, sha256) DO NOTHING
+        RETURNING organization_id, id
+    ), created_text AS (
+        INSERT INTO artifact_texts (organization_id, artifact_id, text)
+        SELECT organization_id, id, {_TEXT} FROM created
+    ), created_pages AS (
+        INSERT INTO artifact_pages
+            (organization_id, artifact_id, number, width, height, rotation, start, "end")
+        SELECT organization_id, id, number, width, height, rotation, start, "end"
+        FROM created, jsonb_to_recordset({_PAGES}) AS page {_PAGE}
+    )
+    SELECT id FROM created
+    """,  # noqa: S608 - built from the names above
+)
+_ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
+# Like `_CREATE`, but for many documents.
+_CREATE_MANY = text(
+    f"""
     WITH new_rows AS MATERIALIZED (
-        SELECT * FROM {{new_rows}}
+        SELECT * FROM json_to_recordset(CAST(:rows AS json))
+            AS new_row ({_ROW_TYPE}, text text, pages jsonb)
     ), created AS (
-        INSERT INTO artifacts ({_NAMES}) SELECT {_NAMES} FROM new_rows
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM new_rows
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
     ), created_text AS (
@@ -74,21 +99,7 @@ _CREATE_ROWS = f"""
         CROSS JOIN LATERAL jsonb_to_recordset(new_rows.pages) AS page {_PAGE}
     )
     SELECT id FROM created
-"""  # noqa: S608 - built from the names above
-_PARAMETERS = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 3))
-_CREATE = Prepared(
-    "create_artifact",
-    ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
-    _CREATE_ROWS.format(new_rows=f"(VALUES ({_PARAMETERS})) AS new_row ({_NAMES}, text, pages)"),
-)
-_ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-_CREATE_MANY = text(
-    _CREATE_ROWS.format(
-        new_rows=(
-            "json_to_recordset(CAST(:rows AS json))"
-            f" AS new_row ({_ROW_TYPE}, text text, pages jsonb)"
-        )
-    )
+    """  # noqa: S608 - built from the names above
 )
 # Not prepared, because a prepared plan becomes unsuitable when the table grows.
 _FIND_BY_CONTENTS = text(
