@@ -127,11 +127,11 @@ def reserve(meter: Meter, quantity: int = 1) -> None:
     open_allowance(meter).add_usage({meter: quantity})
 
 
-def confirm(meter: Meter, quantity: int = 1) -> None:
-    """Confirm that the plan allows the `quantity` that this transaction has just added.
+def check_added(meter: Meter, quantity: int = 1) -> None:
+    """Check that the plan allows the `quantity` that this transaction has just added.
 
-    Use it if only the insertion of a row shows whether the row is new. Raises 402
-    `plan_limit_reached` if the limit is exceeded. The caller must then roll back.
+    Use it instead of `reserve` if only the insertion of a row shows whether the row is new. Raises
+    402 `plan_limit_reached` if the limit is exceeded. The caller must then roll back.
     """
     allowance = open_allowance(meter)
     if meter in allowance.limits:

@@ -197,7 +197,7 @@ def assertion(root: etree._Element) -> etree._Element:
 
 
 def find(root: etree._Element, name: str) -> etree._Element:
-    """Return the first element with a prefixed name, such as `saml:Subject`; fail without it."""
+    """Return the first element called `name`, a prefixed name such as `saml:Subject`."""
     element = root.find(f".//{name}", NS)
     assert element is not None, name
     return element

@@ -173,19 +173,19 @@ def _align_progressively(
     for count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
         budget.spend(len(cell_counts) + len(rows))
-        aligned = align_sequences(
+        index_pairs = align_sequences(
             cell_counts, rows, count, max_pairs=MAX_ROW_PAIRS // len(set_tables)
         )
         # Aligned rows are updated in place, because there may be 100,000 of them.
         aligned_rows, previous_counts = (
             [
                 [None] * len(set_tables) if aligned_index is None else aligned_rows[aligned_index]
-                for aligned_index, _ in aligned
+                for aligned_index, _ in index_pairs
             ],
             cell_counts,
         )
         cell_counts = []
-        for aligned_row, (aligned_index, row_index) in zip(aligned_rows, aligned, strict=True):
+        for aligned_row, (aligned_index, row_index) in zip(aligned_rows, index_pairs, strict=True):
             aligned_cells = Counter() if aligned_index is None else previous_counts[aligned_index]
             if row_index is not None:
                 aligned_row[index] = row_numbers[index][row_index]

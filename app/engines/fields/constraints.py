@@ -57,7 +57,7 @@ def _check_constraint(name: str, value: object, field_type: str) -> JsonValue:
     if name == "currencies":
         normalize_code = get_normalizer({"type": "currency"})
         return _check_list(value, normalize_code)
-    return _check_list(value, _check_phone_region if field_type == "phone" else _check_identifier)
+    return _check_list(value, _check_phone_region if field_type == "phone" else _check_format_name)
 
 
 def _check_length(value: object) -> int:
@@ -81,7 +81,7 @@ def _check_list(value: object, check: Normalizer) -> list[JsonValue]:
     return list(dict.fromkeys(check(entry) for entry in value))
 
 
-def _check_identifier(value: object) -> str:
+def _check_format_name(value: object) -> str:
     if not isinstance(value, str) or value not in MODULES:
         raise ValueProblem(f"must be one of {', '.join(MODULES)}")
     return value

@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-"""The maximum size of a line. The text of a document has at most 2,000,000 characters, which take
-12 MB as JSON escapes."""
+"""The maximum size of a line in bytes. The text of a record has at most 2,000,000 characters, which
+take 12 MB as JSON escapes, or 24 MB if all of them are outside the Basic Multilingual Plane."""
 _BUFFER_BYTES = 1024 * 1024
 
 

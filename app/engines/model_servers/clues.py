@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-_DIGITS = re.compile(r"[0-9]+")
+_DIGIT_RUN = re.compile(r"[0-9]+")
 _YEAR_DIGITS = 4
 _LAST_DIGITS = 4
 
@@ -34,8 +34,8 @@ def _convert_digits_to_ascii(text: str) -> str:
     return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
-def _list_digits(text: str) -> list[str]:
-    return _DIGITS.findall(_convert_digits_to_ascii(text))
+def _list_digit_runs(text: str) -> list[str]:
+    return _DIGIT_RUN.findall(_convert_digits_to_ascii(text))
 
 
 def _find_amount(value: object) -> list[str]:
@@ -44,7 +44,7 @@ def _find_amount(value: object) -> list[str]:
 
 
 def _find_amount_in_text(text: str) -> list[str]:
-    return ["".join(_list_digits(text)).strip("0")]
+    return ["".join(_list_digit_runs(text)).strip("0")]
 
 
 def _find_years(value: str) -> set[str]:
@@ -63,7 +63,7 @@ def _find_years(value: str) -> set[str]:
 
 
 def _find_years_in_text(text: str) -> set[str]:
-    runs = _list_digits(text)
+    runs = _list_digit_runs(text)
     return {run[:_YEAR_DIGITS] for run in runs if len(run) >= _YEAR_DIGITS}
 
 
@@ -73,11 +73,11 @@ def _find_minute(value: str) -> list[str]:
 
 def _find_minutes_in_text(text: str) -> set[str]:
     # Text for a full hour, such as "3 pm", may contain no minutes.
-    return {"00", *_list_digits(text)}
+    return {"00", *_list_digit_runs(text)}
 
 
 def _find_last_digits(text: str) -> list[str]:
-    return ["".join(_list_digits(text))[-_LAST_DIGITS:]]
+    return ["".join(_list_digit_runs(text))[-_LAST_DIGITS:]]
 
 
 def _find_mailbox(text: str) -> list[str]:

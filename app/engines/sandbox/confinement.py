@@ -85,17 +85,21 @@ def create_file_rules() -> int | None:
 
 
 def confine_process(
-    limits: ProcessLimits, *, parent: int, kept_descriptors: Iterable[int], file_rules: int | None
+    limits: ProcessLimits,
+    *,
+    parent: int,
+    kept_descriptors: Iterable[int],
+    ruleset_descriptor: int | None,
 ) -> None:
     """Confine this process, which has just been forked from `parent`.
 
-    The `kept_descriptors` stay open. `file_rules` is a result of `create_file_rules`. Raises
-    OSError if the kernel refuses the rules.
+    The `kept_descriptors` stay open. `ruleset_descriptor` is a result of `create_file_rules`.
+    Raises OSError if the kernel refuses the rules.
     """
     _drop_root()
     exit_with_parent(parent)
-    if file_rules is not None:
-        landlock.restrict_self(file_rules)
+    if ruleset_descriptor is not None:
+        landlock.restrict_self(ruleset_descriptor)
     _close_other_descriptors(kept_descriptors)
     for limit, soft, hard in (
         (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),

@@ -78,7 +78,7 @@ class _Server:
         self._control = control
         self._launcher_reports = launcher_reports
         self._options = options
-        self._file_rules = confinement.create_file_rules()
+        self._ruleset_descriptor = confinement.create_file_rules()
         self._children: dict[int, _Child] = {}  # by the descriptor of the report socket
         self._forks_left = options.max_total_processes
         self._is_successor_requested = False
@@ -161,7 +161,7 @@ class _Server:
                 server_pid=server_pid,
                 results=results,
                 document=document,
-                file_rules=self._file_rules,
+                ruleset_descriptor=self._ruleset_descriptor,
             )
         self._children[report_socket.fileno()] = _Child(pid, report_socket)
         self._poll.register(report_socket, select.POLLIN | select.POLLRDHUP)
@@ -216,7 +216,7 @@ def _run_entry(
     server_pid: int,
     results: int,
     document: int,
-    file_rules: int | None,
+    ruleset_descriptor: int | None,
 ) -> NoReturn:
     """Confine this process, call the entry function of the request, and exit.
 
@@ -231,7 +231,7 @@ def _run_entry(
             ProcessLimits(**request["limits"]),
             parent=server_pid,
             kept_descriptors=(results, document),
-            file_rules=file_rules,
+            ruleset_descriptor=ruleset_descriptor,
         )
         entry = _get_entry(request["entry"], preload)
         entry(os.fdopen(document, "rb"), request["arguments"], partial(write_frame, results))

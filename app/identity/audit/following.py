@@ -9,7 +9,7 @@ from app.identity.audit.models import NO_ORGANIZATION
 from app.kit import errors, tenancy
 
 OVERLAP = timedelta(minutes=5)
-"""The time for which an entry may stay uncommitted without being missed."""
+"""The longest time for which an entry can stay uncommitted and still be returned."""
 MAX_ENTRIES = 10_000
 """The maximum number of entries that are returned at once."""
 _REASON = "the operator reads any organization's log"

@@ -139,7 +139,7 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
     """
     is_new_member = queries.insert_membership(user_id, role)
     if is_new_member:
-        plan_limits.confirm(Meter.MEMBERS)
+        plan_limits.check_added(Meter.MEMBERS)
         queries.delete_removed_member(user_id)
         payload: emitted_events.MemberJoinedPayload = {
             "user_id": user_id,

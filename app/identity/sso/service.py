@@ -195,7 +195,8 @@ def start(
 ) -> tuple[dict[str, Any], str]:
     """Start a sign-in, and return the response and the protocol, `oidc` or `saml`.
 
-    Only the domain of an email address is used, so the response reveals nothing about accounts.
+    The domain of the email address selects the organization, so the response reveals nothing about
+    accounts. An OpenID Connect provider gets the whole address as `login_hint`.
     Raises 400 for an invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):

@@ -1,4 +1,4 @@
-"""SQL queries that store recognized pages, and compose the text of a document from its pages."""
+"""SQL queries that store recognized pages, and their offsets in the text of the document."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

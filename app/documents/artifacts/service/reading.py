@@ -77,9 +77,10 @@ def get_text(artifact_id: UUID) -> TextRow:
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """List the pages of a document, with at most `words.MAX_RESPONSE_BYTES` of words.
+    """List the pages of a document with their words.
 
-    Raises 404, or 409 until the document has been read.
+    `words` is None for pages whose words do not fit in `words.MAX_RESPONSE_BYTES`. The first page
+    always has its words. Raises 404, or 409 if the document could not be read or is not yet read.
     """
     files.require_readable(queries.find_content(artifact_id))
     result = queries.list_pages(page, artifact_id)

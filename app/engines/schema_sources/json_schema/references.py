@@ -67,13 +67,15 @@ class References:
         while pending:
             node = pending.pop()
             if isinstance(node, dict):
-                self._index_names(node, self._resources)
+                self._index_ids_and_anchors(node, self._resources)
                 pending.extend(node.values())
             elif isinstance(node, list):
                 pending.extend(node)
         return self._resources
 
-    def _index_names(self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]) -> None:
+    def _index_ids_and_anchors(
+        self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]
+    ) -> None:
         for name in (*_ID_KEYWORDS, *_ANCHOR_KEYWORDS):
             value = node.get(name)
             if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Parse untrusted XML of limited size, without document types, entities or external access."""
+"""Parse untrusted XML of limited size, without DTDs, entities or external references."""
 
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -44,7 +44,7 @@ class _LimitedTreeBuilder(TreeBuilder):
 def parse_xml(text: str) -> Element:
     """Parse XML, and return the root element.
 
-    Raises SchemaSourceError if the XML is malformed, exceeds a limit, or has a document type.
+    Raises SchemaSourceError if the XML is malformed, exceeds a limit, or has a DTD.
     """
     check_text(text)
     parser = DefusedXMLParser(
@@ -54,9 +54,7 @@ def parse_xml(text: str) -> Element:
         parser.feed(text.strip())
         root: Element = parser.close()
     except DefusedXmlException:
-        raise SchemaSourceError(
-            "", "has a document type or entities, which are not accepted"
-        ) from None
+        raise SchemaSourceError("", "has a DTD or entities, which are not accepted") from None
     except ParseError as error:
         line, column = error.position
         raise SchemaSourceError(

@@ -76,9 +76,10 @@ def sum_by_bucket(
 ) -> list[TrendGroup]:
     """Sum the cells by group and bucket, for the groups with the most cases, most cases first.
 
-    `buckets` are whole units, but the first and the last may be shorter. The counters `cases` add
-    up to the number of cases; the counters `sums` are also returned. Groups without cases are left
-    out. At most `limit` groups are returned.
+    Each bucket is one `unit`, and the period may cut off the first and the last bucket. `cases` and
+    `sums` name counters; each result has the sums of both, `cases` first. The number of cases of a
+    group is the total of its `cases` counters. Groups without cases are left out, and at most
+    `limit` groups are returned.
     """
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]

@@ -95,9 +95,9 @@ def set_total(job_id: UUID, total: int) -> bool:
 
 
 def is_running(job_id: UUID) -> bool:
-    """Return whether a job is running, and end the transaction.
+    """End the transaction, and return whether a job is running.
 
-    The caller may wait for its source afterwards, and must not keep a transaction open meanwhile.
+    A crawl then waits for its source, and no transaction may be open during this wait.
     """
     status = records.get_status(job_id)
     db.checkpoint()

@@ -116,7 +116,8 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(
-            "The schema's rejection limit is reached. Use `pool` or the id of another member.",
+            "The tag set has reached the schema's rejection limit. Set `send_to` to `pool` or to"
+            " the id of another member.",
             rejections=rejections,
             max_rejections=limit,
         )
