@@ -9,10 +9,10 @@ from sqlalchemy import text
 
 from app.kit import db, events
 from app.workflow.assignment.queries import claims, next_artifact
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.queries import deciding, skips, statuses
 from app.workflow.tag_sets.queries import drafts as draft_queries
-from app.workflow.tag_sets.service import bulk, decisions, drafts, rejecting, rules, submitting
+from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
 
@@ -65,7 +65,7 @@ def a_bulk_accepts_more_than_wanted(patch: Patch) -> None:
 
 
 def a_reopened_one_is_one_too_many(patch: Patch) -> None:
-    patch.setattr(rejecting, "_check_can_reopen", _none)
+    patch.setattr(reopening, "_check_can_reopen", _none)
 
 
 def one_person_labels_twice(patch: Patch) -> None:
@@ -73,11 +73,11 @@ def one_person_labels_twice(patch: Patch) -> None:
 
 
 def work_is_handed_to_who_has_labeled(patch: Patch) -> None:
-    patch.setattr(rejecting, "check_no_other_tag_set", _none)
+    patch.setattr(decisions, "check_no_other_tag_set", _none)
 
 
 def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(rejecting, "_check_rejection_limit", _none)
+    patch.setattr(decisions, "_check_rejection_limit", _none)
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:
@@ -85,7 +85,7 @@ def a_bulk_sends_back_without_end(patch: Patch) -> None:
 
 
 def work_is_handed_to_who_left(patch: Patch) -> None:
-    patch.setattr(rejecting, "lock_eligible_members", lambda user_ids, _role: set(user_ids))
+    patch.setattr(decisions, "lock_eligible_members", lambda user_ids, _role: set(user_ids))
 
 
 def drafts_are_anybodys(patch: Patch) -> None:
@@ -140,7 +140,7 @@ def nobody_accepted_it(patch: Patch) -> None:
 
 def an_acceptance_is_told_twice(patch: Patch) -> None:
     def emit(name: str, payload: Any) -> None:
-        for _ in range(2 if name == transitions.ACCEPTED else 1):
+        for _ in range(2 if name == emitted_events.ACCEPTED else 1):
             events.emit(name, payload)
 
     patch.setattr(decisions, "events", copy_with(events, emit=emit))
@@ -199,7 +199,7 @@ FAULTS: list[Fault] = [
     nobody_is_kept_from_what_they_skipped,
     who_left_keeps_what_they_hold,
     documents_stay_reserved_for_who_left,
-    *map(_forgets, (drafts, submitting, decisions, rejecting, bulk)),
+    *map(_forgets, (drafts, submitting, decisions, reopening, bulk)),
 ]
 
 

@@ -6,14 +6,14 @@ from uuid import UUID
 from app.insight.feedback.service import automatic
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
 
 
 # Attempts are not limited, because feedback must not be lost.
 @jobs.handler(
     "feedback.record",
     queue="bulk",
-    listens=(transitions.ACCEPTED, transitions.REOPENED, transitions.DELETED),
+    listens=(emitted_events.ACCEPTED, emitted_events.REOPENED, emitted_events.DELETED),
     batch=True,
     max_attempts=None,
 )

@@ -12,7 +12,7 @@ from app.insight.quality.queries import cells, sums
 from app.insight.quality.service import updating
 from app.kit import jobs
 from app.kit.jobs import Job
-from app.workflow.tag_sets import transitions as tag_set_events
+from app.workflow.tag_sets import emitted_events as tag_set_events
 
 _CHANGE_EVENTS = (
     tag_set_events.SUBMITTED,

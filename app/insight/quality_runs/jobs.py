@@ -11,7 +11,7 @@ from app.insight.quality_runs.service import disagreeing, runs
 from app.insight.quality_runs.service.plans import plan_fields
 from app.kit import jobs, purging
 from app.kit.jobs import Job
-from app.workflow.tag_sets import transitions as tag_set_events
+from app.workflow.tag_sets import emitted_events as tag_set_events
 
 if TYPE_CHECKING:
     from app.insight.quality_runs.service.computing import RunResults

@@ -9,7 +9,7 @@ from app.kit import db, jobs
 from app.kit.jobs import Job
 from app.workflow.predictions.queries import purging
 from app.workflow.predictions.service import predicting, requesting, training
-from app.workflow.tag_sets import transitions as tag_set_events
+from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90

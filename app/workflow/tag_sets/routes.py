@@ -26,7 +26,7 @@ from app.workflow.tag_sets.service import (
     drafts,
     merging,
     reading,
-    rejecting,
+    reopening,
     submitting,
 )
 
@@ -166,7 +166,7 @@ def reject_tag_set(
     Rejects a submitted tag set with a reason and sends its artifact to its labeler, to another
     member, or to the pool. Emits `tag_set.rejected`.
     """
-    return rejecting.reject(tag_set_id, caller=caller, revision=revision, **body)
+    return decisions.reject(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(
@@ -184,7 +184,7 @@ def reopen_tag_set(
     Reverses the review decision on an accepted or rejected tag set. The tag set is pending review
     again, or returns to its labeler as a draft. Emits `tag_set.reopened`.
     """
-    return rejecting.reopen(tag_set_id, caller=caller, revision=revision, **body)
+    return reopening.reopen(tag_set_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.get(

@@ -4,12 +4,12 @@ import ast
 from pathlib import Path
 
 import app.workflow.tag_sets as feature
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
 
 ROOT = Path(feature.__path__[0])
 NAMES = {
     name: value
-    for name, value in vars(transitions).items()
+    for name, value in vars(emitted_events).items()
     if name.isupper() and isinstance(value, str)
 }
 
@@ -40,6 +40,6 @@ def test_each_name_is_used_where_its_event_is_emitted() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         for argument in node.args
-        if isinstance(argument, ast.Attribute) and ast.unparse(argument.value) == "transitions"
+        if isinstance(argument, ast.Attribute) and ast.unparse(argument.value) == "emitted_events"
     }
     assert used == set(NAMES)

@@ -7,7 +7,7 @@ import orjson
 from hypothesis import given
 
 from app.engines.agreement.places import build_shapes
-from app.workflow.tag_sets.service.decisions import build_entry, correct_entries
+from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS
 from tests.factories.properties import examples

@@ -73,7 +73,10 @@ def list_pending_pages(artifact_id: UUID) -> list[PendingPage]:
 
 
 def store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, words: str) -> None:
-    """Store the text of a page and its words as JSON; offsets refer to the text of the page."""
+    """Store the status, the text and the words of a page.
+
+    `words` is JSON, whose offsets refer to the text of the page.
+    """
     values = {"number": number, "ocr": ocr, "text": page_text, "words": words}
     db.session().execute(_STORE_PAGE, {**_build_key(artifact_id), **values})
 

@@ -10,20 +10,19 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts as schemas
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.decisions import build_decision, check_decision
-from app.workflow.tag_sets.service.rejecting import check_labeler_is_eligible
-from app.workflow.tag_sets.transitions import (
-    Action,
-    TagSetStatus,
-    build_accepted_payload,
-    build_rejected_payload,
+from app.workflow.tag_sets.service.decisions import (
+    build_decision,
+    check_decision,
+    check_labeler_is_eligible,
 )
+from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
 def _get_max_rejections(tag_set: LockedReview) -> int | None:
@@ -137,7 +136,7 @@ def accept_many(
     payloads = [
         build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
     ]
-    events.emit_many(transitions.ACCEPTED, payloads)
+    events.emit_many(emitted_events.ACCEPTED, payloads)
     return batch.failures
 
 
@@ -188,7 +187,7 @@ def _emit_rejected(rejected: list[LockedReview], caller: Caller, reason: str, se
         build_rejected_payload(tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to)
         for tag_set in rejected
     ]
-    events.emit_many(transitions.REJECTED, payloads)
+    events.emit_many(emitted_events.REJECTED, payloads)
 
 
 def _record_skips_after_rejection(rejected: list[LockedReview], reason: str) -> None:

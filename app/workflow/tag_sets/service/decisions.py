@@ -1,35 +1,22 @@
-"""Acceptance of single tag sets, and the functions that all review decisions share.
+"""Review decisions on single tag sets: accept and reject."""
 
-The provenance of a merge has one entry for each tag, in the order of the tags. A correction of the
-merge updates its provenance.
-"""
-
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
-import orjson
-
-from app.engines.agreement.comparing import Change, diff
-from app.engines.agreement.places import Shapes
-from app.engines.agreement.rows import align_rows
-from app.engines.fields import Tag
+from app.identity.members.eligibility import lock_eligible_members
 from app.kit import db, errors, events
 from app.kit.errors import ApiError
+from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.tag_sets import transitions
-from app.workflow.tag_sets.queries import deciding, reading, statuses
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
+from app.workflow.tag_sets.queries import deciding, drafts, reading, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.transitions import Action, TagSetStatus, build_accepted_payload
-
-Entry: TypeAlias = dict[str, Any]
-"""A provenance entry: a dict with field, row, value, tag_set_ids, revisions and by.
-
-`revisions` is in the order of `tag_set_ids`. `by` is how the tag was decided."""
+from app.workflow.tag_sets.service import provenance, rules
+from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 REVIEW_RESET: dict[str, Any] = {
     **dict.fromkeys(("claim_user_id", "claim_expires_at", "assignee_id", "assignee_team_id")),
@@ -92,15 +79,15 @@ def _build_corrections(
         return {}
     version_rules = rules.get_version_rules(tag_set.schema_version_id)
     checked = rules.check_tags(version_rules, tags, tag_set, complete=True)
-    if not rules.can_keep_sources(checked, caller):
-        rules.set_sources(checked, tag_set.tags)
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, tag_set.tags)
     # Tags of older releases have incomplete evidence. Sending them unchanged is not a correction.
     if tag_set.tags in (checked, tags):
         return {}
     if tag_set.source != "merge":
         return {"tags": checked}
     known = deciding.get_provenance(tag_set.id)
-    entries = correct_entries(known, tag_set.tags, checked, version_rules.shapes)
+    entries = provenance.correct_entries(known, tag_set.tags, checked, version_rules.shapes)
     return {"tags": checked, "provenance": entries}
 
 
@@ -146,13 +133,132 @@ def mark_accepted(
     if tag_set.source == "merge":
         _supersede_sources(tag_set, reviewer_id)
     payload = build_accepted_payload(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
-    events.emit(transitions.ACCEPTED, payload)
+    events.emit(emitted_events.ACCEPTED, payload)
 
 
 def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
     source_ids = [UUID(source_id) for source_id in merge.merged_from or ()]
     values = build_decision(TagSetStatus.REJECTED, reviewer_id)
     deciding.supersede(source_ids, merge.id, values, reviewer_id)
+
+
+def reject(
+    tag_set_id: UUID, *, caller: Caller, revision: int | None, reason: str, send_to: str
+) -> TagSetRow:
+    """Reject a submitted tag set and send its artifact to the next labeler.
+
+    If `send_to` is `labeler`, the tag set becomes a draft of its labeler again. If it is `pool`,
+    the tag set stays rejected, and the artifact is offered only to other labelers. If it is a
+    member's id, the tag set stays rejected, and that member gets a draft with the same tags.
+
+    Raises 404; 403 for the caller's own tag set; 400 for an invalid `send_to`; 409
+    `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, the details of
+    `check_review`, `tag_set_id` if the next labeler has another tag set, or `rejections` if the
+    schema's rejection limit is reached.
+    """
+    tag_set = lock(tag_set_id)
+    check_decision(Action.REJECT, tag_set, caller, revision)
+    next_labeler = _lock_next_labeler(tag_set, send_to)
+    to_labeler = next_labeler is not None and next_labeler == tag_set.labeler_id
+    if to_labeler:
+        _check_rejection_limit(tag_set)
+    if next_labeler is not None:
+        check_no_other_tag_set(tag_set, next_labeler)
+    author_id = caller.user_id
+    status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
+    values = build_decision(status, author_id, reason=reason, rejections=tag_set.rejections + 1)
+    deciding.update_tag_sets([tag_set.id], values, kind="reject", author_id=author_id, note=reason)
+    draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
+    statuses.update_statuses([tag_set.artifact_id])
+    payload = build_rejected_payload(
+        tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
+    )
+    events.emit(emitted_events.REJECTED, payload)
+    return reading.get(tag_set_id)
+
+
+def _send_to_next_labeler(
+    tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
+) -> UUID | None:
+    """Send the artifact to the next labeler or to the pool; return a new draft's id or None."""
+    if next_labeler is None:
+        if tag_set.labeler_id is not None:
+            skips.record_skips_after_rejection({tag_set.artifact_id: tag_set.labeler_id}, reason)
+        return None
+    draft_id = None
+    if next_labeler != tag_set.labeler_id:
+        draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
+    drafts.claim_artifacts(
+        {tag_set.artifact_id: next_labeler}, minutes=rules.get_claim_minutes(caller)
+    )
+    return draft_id
+
+
+def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
+    """Lock the next labeler and return the id, or return None for the pool.
+
+    Raises 400 on the field `send_to` if the next labeler is not a member who can label.
+    """
+    if send_to == "pool":
+        return None
+    if send_to == "labeler":
+        if tag_set.labeler_id is None:
+            message = "This tag set has no labeler. Set `send_to` to `pool` or to a member's id."
+            raise errors.invalid(message, "send_to")
+        labeler_ids = lock_eligible_members([tag_set.labeler_id], Role.labeler)
+        check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
+        return tag_set.labeler_id
+    next_labeler = UUID(send_to)
+    if not lock_eligible_members([next_labeler], Role.labeler):
+        raise errors.invalid("Must be the id of a member who can label.", "send_to")
+    return next_labeler
+
+
+def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: Collection[UUID]) -> None:
+    """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
+    if labeler_id not in eligible_ids:
+        message = "The labeler may no longer label. Set `send_to` to another value, such as `pool`."
+        raise errors.invalid(message, "send_to")
+
+
+def _check_rejection_limit(tag_set: LockedTagSet) -> None:
+    limit = rules.get_version_rules(tag_set.schema_version_id).max_rejections
+    rejections = tag_set.rejections + tag_set.earlier_rejections
+    if limit is not None and rejections >= limit:
+        raise errors.conflict(
+            "The tag set has reached the schema's rejection limit. Set `send_to` to `pool` or to"
+            " the id of another member.",
+            rejections=rejections,
+            max_rejections=limit,
+        )
+
+
+def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
+    """Raise 409 if the next labeler has another tag set for the artifact in a blocking status."""
+    blocking = rules.get_blocking_statuses(tag_set.required_labels)
+    other_id = deciding.find_id_by_labeler(
+        tag_set.artifact_id, next_labeler, blocking, excluded_id=tag_set.id
+    )
+    if other_id is not None:
+        message = "The labeler already has another tag set for this artifact."
+        raise errors.conflict(message, tag_set_id=other_id)
+
+
+def _create_next_draft(
+    tag_set: LockedTagSet, next_labeler: UUID, reason: str, caller: Caller
+) -> UUID:
+    values = {
+        "artifact_id": tag_set.artifact_id,
+        "schema_id": tag_set.schema_id,
+        "schema_version_id": tag_set.schema_version_id,
+        "labeler_id": next_labeler,
+        "tags": tag_set.tags,
+        "reason": reason,
+        "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
+    }
+    draft = drafts.insert_tag_set(values, author_id=caller.user_id)
+    events.emit(emitted_events.CREATED, emitted_events.build_payload(draft))
+    return draft.id
 
 
 def lock(tag_set_id: UUID) -> LockedTagSet:
@@ -182,55 +288,3 @@ def build_decision(
     """Build the new column values of a decision, which ends the review, and add `values`."""
     decision = {"status": status, "reviewer_id": reviewer_id, "decided_at": db.utc_now()}
     return {**REVIEW_RESET, **decision, **values}
-
-
-def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> Entry:
-    """Build the provenance entry of a tag; `by` is how the tag was decided.
-
-    `origins` contains the id and the revision of each tag set that has the tag.
-    """
-    return {
-        **{name: tag[name] for name in ("field", "row", "value")},
-        "tag_set_ids": [tag_set_id for tag_set_id, _ in origins],
-        "revisions": [revision for _, revision in origins],
-        "by": by,
-    }
-
-
-def correct_entries(
-    entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
-) -> list[Entry]:
-    """Return the provenance entries of the tags `after`, a reviewer's correction of `before`.
-
-    Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
-    origin `reviewer`. Spans and boxes are compared by location.
-    """
-    old_tags, new_tags = align_rows([before, after], shapes).sets
-    entries_by_key = defaultdict(list)
-    for entry in reversed(entries):
-        entries_by_key[_build_key(entry)].append(entry)
-    # A merge that was corrected in an earlier release may have tags without an entry.
-    origins = {
-        id(tag): entries_by_key[_build_key(before_tag)].pop()
-        for tag, before_tag in zip(old_tags, before, strict=True)
-        if entries_by_key.get(_build_key(before_tag))
-    }
-    positions = {id(tag): position for position, tag in enumerate(new_tags)}
-    result = [build_entry(tag, "reviewer") for tag in after]
-    for change in diff(old_tags, new_tags, shapes, include_same=True):
-        origin = origins.get(id(change["from"]))
-        if origin and change["to"] and not _has_new_value(change, shapes):
-            position = positions[id(change["to"])]
-            result[position] = {**origin, "row": after[position]["row"]}
-    return result
-
-
-def _build_key(tag: Mapping[str, Any]) -> bytes:
-    key = [tag[name] for name in ("field", "row", "value")]
-    return orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
-
-
-def _has_new_value(change: Change, shapes: Shapes) -> bool:
-    shape = shapes.get(change["field"])
-    compared_property = "evidence" if shape is not None and shape.has_marks else "value"
-    return not {"value", compared_property}.isdisjoint(change["members"])

@@ -16,21 +16,16 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.service import versions
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, related, revisions, skips, statuses
 from app.workflow.tag_sets.queries import drafts as queries
 from app.workflow.tag_sets.queries.drafts import Draft
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, reading, rules
+from app.workflow.tag_sets.service import decisions, provenance, reading, rules
 from app.workflow.tag_sets.service.comparing import summarize_changes
 from app.workflow.tag_sets.service.ports import PredictedTags
-from app.workflow.tag_sets.transitions import (
-    COMPLETED,
-    Action,
-    SavedPayload,
-    TagSetStatus,
-    build_payload,
-)
+from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
 _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by": None}
 
@@ -68,7 +63,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     tag_set = queries.insert_tag_set(values, author_id=caller.user_id)
     queries.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.get_claim_minutes(caller))
     statuses.update_statuses([artifact_id])
-    events.emit(transitions.CREATED, build_payload(tag_set))
+    events.emit(emitted_events.CREATED, build_payload(tag_set))
     return reading.get(tag_set.id, caller=caller)
 
 
@@ -196,8 +191,8 @@ def replace_tags(
     if revision is not None and revision != draft.revision:
         raise _build_stale_error(draft, revision, version_rules)
     checked = rules.check_tags(version_rules, tags, draft)
-    if not rules.can_keep_sources(checked, caller):
-        rules.set_sources(checked, _list_known_tags(checked, draft, caller))
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, _list_known_tags(checked, draft, caller))
     saved = queries.save(
         draft,
         checked,
@@ -212,7 +207,7 @@ def replace_tags(
         "revision": saved.revision,
         "author_id": caller.user_id,
     }
-    events.emit(transitions.SAVED, payload)
+    events.emit(emitted_events.SAVED, payload)
     return result
 
 
@@ -222,11 +217,11 @@ def _list_known_tags(
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags."""
     known = queries.get_tags(draft.id)
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
-    if not rules.find_missing_tags(non_human_tags, known):
+    if not provenance.find_missing_tags(non_human_tags, known):
         return known
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
     predicted = [] if prediction is None else prediction.tags
-    return [*known, *rules.find_missing_tags(predicted, known)]
+    return [*known, *provenance.find_missing_tags(predicted, known)]
 
 
 def _build_stale_error(
@@ -274,4 +269,4 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)
     queries.release_claim(draft.artifact_id, draft.labeler_id)
     statuses.update_statuses([draft.artifact_id])
-    events.emit(transitions.DELETED, build_payload(draft))
+    events.emit(emitted_events.DELETED, build_payload(draft))

@@ -8,10 +8,11 @@ from app.engines.fields import SourceText, Tag, TagErrors
 from app.kit import db, events
 from app.kit.ids import generate
 from app.schemas.artifact_schemas.service import CurrentVersion
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_payload
 from app.workflow.tag_sets.queries import drafts, statuses
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.transitions import TagSetStatus, build_accepted_payload, build_payload
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SOURCE = "import"
 
@@ -88,6 +89,6 @@ def import_many(
         payloads = [
             build_accepted_payload(row_ids, reviewer_id=None, corrected=False) for row_ids in ids
         ]
-        events.emit_many(transitions.ACCEPTED, payloads)
+        events.emit_many(emitted_events.ACCEPTED, payloads)
     else:
-        events.emit_many(transitions.SUBMITTED, [build_payload(row_ids) for row_ids in ids])
+        events.emit_many(emitted_events.SUBMITTED, [build_payload(row_ids) for row_ids in ids])

@@ -10,13 +10,14 @@ from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, 
 from app.engines.agreement.votes import Ballot, find_majority
 from app.kit import db, errors, events
 from app.kit.principal import Caller
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
+from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, drafts, reading, related, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, rules
+from app.workflow.tag_sets.service import decisions, provenance, rules
 from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size, render_ballot
-from app.workflow.tag_sets.transitions import COMPLETED, MergedPayload, TagSetStatus, build_payload
+from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED_FIELDS = 100
 _TagsByKey: TypeAlias = dict[UUID, dict[TagKey, list[Any]]]
@@ -59,11 +60,11 @@ class _MergedTags(NamedTuple):
 
     def build_provenance(
         self, tags: Sequence[dict[str, Any]], sources: Sequence[LockedTagSet]
-    ) -> list[decisions.Entry]:
+    ) -> list[provenance.Entry]:
         """Build a provenance entry for each tag; `tags` are the merged tags in canonical form."""
         revisions = {source.id: source.revision for source in sources}
         return [
-            decisions.build_entry(
+            provenance.build_entry(
                 tag, by, [(str(source_id), revisions[source_id]) for source_id in ids]
             )
             for tag, (by, ids) in zip(tags, self.origins, strict=True)
@@ -133,8 +134,8 @@ def _check_reviewer_tags(
     caller may set any source.
     """
     checked = rules.check_tags(version_rules, list(tags), newest)
-    if not rules.can_keep_sources(checked, caller):
-        rules.set_sources(checked, [tag for source in sources for tag in source.tags])
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
     return checked
 
 
@@ -177,7 +178,7 @@ def _insert_merge(
         "merged_from": ids,
         "author_id": caller.user_id,
     }
-    events.emit(transitions.MERGED, payload)
+    events.emit(emitted_events.MERGED, payload)
     return tag_set.id
 
 

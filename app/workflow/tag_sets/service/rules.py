@@ -1,18 +1,15 @@
 """Rules that every operation on tag sets follows."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
 
-import orjson
-
 from app.documents.artifacts.service import texts as artifacts
 from app.engines.agreement.places import Shapes, build_shapes
-from app.engines.fields import CompiledFields, Tag, TagErrors
+from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
 from app.kit import errors
 from app.kit.errors import ApiError
@@ -242,47 +239,3 @@ def check_state(
 def get_claim_minutes(caller: Caller) -> int:
     """Return the duration in minutes of claims in the caller's organization."""
     return organizations.get_claim_minutes(caller.org.settings)
-
-
-def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
-    """Return whether each tag can keep the `source` that the caller sent.
-
-    Callers with an API key may set any source, because API keys are created by admins and used by
-    other systems.
-    """
-    return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
-
-
-def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
-    """Set the source of each tag to `human`, unless the tag is unchanged from a `known` tag.
-
-    A tag is unchanged if its field, value, confidence, source and evidence locations are the same.
-    Its row may differ. If `known` contains n equal tags, at most n equal tags keep their source.
-    """
-    non_human_tags = [tag for tag in tags if tag["source"] != "human"]
-    for tag in find_missing_tags(non_human_tags, known):
-        tag["source"] = "human"
-
-
-def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
-    """Return the `known` tags that are missing from `tags`, compared as in `set_sources`.
-
-    If `known` contains more equal tags than `tags` does, the surplus is returned.
-    """
-    remaining = Counter(map(_build_identity, tags))
-    missing = []
-    for tag in known:
-        identity = _build_identity(tag)
-        if remaining[identity]:
-            remaining[identity] -= 1
-        else:
-            missing.append(tag)
-    return missing
-
-
-def _build_identity(tag: Tag) -> bytes:
-    locations: list[Any] = [
-        [evidence[name] for name in ("page", "box", "start", "end")] for evidence in tag["evidence"]
-    ]
-    properties = [tag[name] for name in ("field", "value", "confidence", "source")]
-    return orjson.dumps([properties, locations], option=orjson.OPT_SORT_KEYS)

@@ -12,11 +12,11 @@ from app.engines.agreement.measures import has_agreement
 from app.engines.agreement.rows import align_rows
 from app.kit import container, db, events
 from app.kit.principal import Caller
-from app.workflow.tag_sets import transitions
+from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.queries import deciding, drafts, reading, related, revisions, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, ports, rules
+from app.workflow.tag_sets.service import decisions, ports, provenance, rules
 from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
@@ -49,7 +49,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
     }
     deciding.update_tag_sets([tag_set_id], values, kind="submit", author_id=caller.user_id)
     drafts.release_claim(tag_set.artifact_id, tag_set.labeler_id)
-    events.emit(transitions.SUBMITTED, transitions.build_payload(tag_set))
+    events.emit(emitted_events.SUBMITTED, emitted_events.build_payload(tag_set))
     _accept_automatically(tag_set, version_rules, caller)
     statuses.update_statuses([tag_set.artifact_id])
     return reading.get(tag_set_id)
@@ -166,7 +166,8 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
         [tag for tag in tags if tag["source"] == "model"] for tags in (initial, tag_set.tags)
     )
     return bool(
-        rules.find_missing_tags(before, tag_set.tags) or rules.find_missing_tags(after, before)
+        provenance.find_missing_tags(before, tag_set.tags)
+        or provenance.find_missing_tags(after, before)
     )
 
 
