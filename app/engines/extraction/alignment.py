@@ -19,8 +19,9 @@ def mark_matches(
 ) -> list[bool]:
     """Return, for each candidate, whether it matches one of the accepted values.
 
-    If no candidate equals a value, the candidates with the same letters and digits match. If no
-    candidate has the same letters and digits, the most similar one matches if it is similar enough.
+    Amounts are compared without their currencies. If no candidate equals a value, the candidates
+    with the same letters and digits match. If no candidate has the same letters and digits, the
+    most similar one matches if it is similar enough.
     """
     matches = [False] * len(candidates)
     for value in values:

@@ -52,7 +52,8 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the candidates for a field without duplicates, in a fixed order.
 
-    `spans` are additional token ranges that are likely values according to the random field.
+    `spans` are additional token ranges that are likely values according to the sequence model
+    (`crf`).
     """
     candidates: dict[tuple[object, ...], Candidate] = {}
     for candidate in _generate_candidates(analysis, target, spans):
@@ -101,8 +102,8 @@ def _build_text_candidates(
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
     """Yield a candidate for the ranges, without leading punctuation.
 
-    For codes, yield a second candidate without trailing punctuation. For all other kinds, the
-    renderer removes trailing punctuation.
+    For the kinds in _CODE_KINDS, yield a second candidate without trailing punctuation. For all
+    other kinds, the renderer removes trailing punctuation.
     """
     joined = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]

@@ -22,7 +22,10 @@ READ_ERRORS = (
 
 
 def open_content(content: bytes) -> zipfile.ZipFile:
-    """Open a model's zip archive. Raises InvalidModel if its unpacked size exceeds MAX_BYTES."""
+    """Open a model's zip archive.
+
+    Raises InvalidModel if its unpacked size exceeds MAX_BYTES, or one of READ_ERRORS.
+    """
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
         raise InvalidModel("The model is too large.")
@@ -30,7 +33,10 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 
 
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read a model's JSON description. Raises InvalidModel if its feature version is different."""
+    """Read a model's JSON description.
+
+    Raises InvalidModel if its feature version is not FEATURE_VERSION, or one of READ_ERRORS.
+    """
     description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
     if (
         description["feature_version"] != FEATURE_VERSION
