@@ -1,4 +1,4 @@
-"""Find values in a document that were accepted for it or for earlier documents."""
+"""Find the places in a document at which values accepted for this or earlier documents occur."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

@@ -22,10 +22,10 @@ _STRIPPED_CHARACTERS = " ,.;:-#*"
 class Candidate:
     """A location that may contain a field's value: ranges of token indexes, one for each line.
 
-    `kind` states how the location was found, for example `amount`, `lines`, `after` (next to a
-    keyword) or `memory`. `start` and `end` are code point offsets into the document's text; `end`
-    is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the value
-    for comparisons, as built by `Target.build_key`.
+    `kind` states how the location was found, for example `amount`, `lines`, `after` (right of or
+    below a keyword) or `memory`. `start` and `end` are code point offsets into the document's text;
+    `end` is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the
+    value for comparisons, as built by `Target.build_key`.
     """
 
     kind: str

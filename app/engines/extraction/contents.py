@@ -24,7 +24,8 @@ READ_ERRORS = (
 def open_content(content: bytes) -> zipfile.ZipFile:
     """Open a model's zip archive.
 
-    Raises InvalidModel if its unpacked size exceeds MAX_BYTES, or one of READ_ERRORS.
+    Raises InvalidModel if its unpacked size exceeds MAX_BYTES, and one of READ_ERRORS if it is not
+    a zip archive.
     """
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
@@ -35,7 +36,8 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Read a model's JSON description.
 
-    Raises InvalidModel if its feature version is not FEATURE_VERSION, or one of READ_ERRORS.
+    Raises InvalidModel if the model has a different feature version or number of features, and one
+    of READ_ERRORS if the description is missing or damaged.
     """
     description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
     if (

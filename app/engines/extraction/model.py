@@ -110,7 +110,7 @@ class FieldReport:
 
     @property
     def recall(self) -> float:
-        """Return the fraction of accepted values that were proposed, or 0 if there are none."""
+        """Return the fraction of accepted values that were proposed, or 0 without such values."""
         return self.correct / self.support if self.support else 0.0
 
     @property

@@ -166,7 +166,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
-    """Return the match for an amount; parentheses or a minus sign around it make it negative."""
+    """Return the match for an amount, which parentheses or an adjacent minus sign make negative."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
         return PatternMatch(*match.span(), str(value))

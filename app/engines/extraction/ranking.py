@@ -1,4 +1,4 @@
-"""Train one ranker per field on features that exclude each document's own labels, and apply it."""
+"""Train and apply one ranker per field, on features without the document's own accepted values."""
 
 import math
 from collections.abc import Sequence

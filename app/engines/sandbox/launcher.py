@@ -99,7 +99,8 @@ class Launcher:
     def _reap_server(self, descriptor: int) -> None:
         """Reap a server that has exited; if it was the newest one, arrange for its replacement.
 
-        If it was idle, the next request starts the replacement. If it failed, a delay precedes it.
+        If it was idle, the next request starts the replacement. If it failed, the replacement
+        starts after a delay, which is 0 at first and grows with each further failure.
         """
         self._poll.unregister(descriptor)
         os.close(descriptor)

@@ -40,7 +40,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "upperLetter": partial(format_number, style="A", repeat=True),
     "upperRoman": partial(format_number, style="I"),
 }
-"""The functions that format numbers, by format. In all other formats, numbers are in digits."""
+"""The functions that format a number, by Word's name of the format. Other formats give digits."""
 
 
 class _Level(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read images with Pillow: sizes, rotations and frames; `app.engines.ocr` recognizes the text."""
+"""Read images with Pillow: sizes, rotations and frames, without recognizing text."""
 
 import math
 import os

@@ -44,7 +44,7 @@ ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.cou
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - a country takes no constraints
-    """Build the normalizer for a country field, which returns an alpha-2 code.
+    """Build the normalizer for a country field; it returns an alpha-2 code.
 
     The normalizer accepts alpha-2 codes, alpha-3 codes, and country names in English and thirty
     other languages.

@@ -28,7 +28,7 @@ _MINOR_DIGITS: dict[str, int] = {
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Build the normalizer for a currency field, which returns an upper-case ISO 4217 code."""
+    """Build the normalizer for a currency field; it returns an upper-case ISO 4217 code."""
     allowed = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
