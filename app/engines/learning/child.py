@@ -64,7 +64,7 @@ def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
 def _run_task(
     task: dict[str, Any], previous: bytes, examples: list[Example]
 ) -> tuple[dict[str, Any], bytes]:
-    # Imported after the limits are set, which thus also apply to the libraries of these modules.
+    # Import these modules after the limits are set, so that the limits apply to their libraries.
     from app.engines.extraction import evaluation, loading, reports, training  # noqa: PLC0415
 
     if task["task"] == "evaluate":

@@ -39,7 +39,7 @@ class Launcher:
         self._delay = 0.0
         self._start_at: float | None = None if on_demand else 0.0
         self._poll = select.poll()
-        # With 0, poll still reports when the other end is closed.
+        # With an event mask of 0, poll still reports when the other end is closed.
         self._poll.register(control, select.POLLIN if on_demand else 0)
 
     def run(self) -> None:
