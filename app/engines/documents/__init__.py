@@ -64,8 +64,9 @@ def parse_stream(
     pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
     by `on_page` propagate.
 
-    Raises `ParseFailed`, possibly after pages have been passed, `UnsupportedMediaType` for a media
-    type that is not in `MEDIA_TYPES`, and `SandboxUnavailable` if no process could be started.
+    Raises `ParseFailed` if the file cannot be read, possibly after pages have been passed,
+    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, and `SandboxUnavailable`
+    if no process could be started.
     """
     check_media_type(media_type)
     page_texts: list[str] = []
@@ -116,9 +117,10 @@ def render(
 
     Page numbers start at 1. The image is `width_px` pixels wide.
 
-    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would have more than
-    `limits.max_pixels` pixels), `UnsupportedMediaType`, `SandboxUnavailable` if no process could be
-    started, and ValueError if `width_px` is not positive.
+    Raises `PageNotFound` if there is no such page, `ParseFailed` if the page cannot be rendered
+    (`too_many_pixels` if the image would have more than `limits.max_pixels` pixels),
+    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, `SandboxUnavailable` if no
+    process could be started, and ValueError if `width_px` is not positive.
     """
     check_media_type(media_type)
     if width_px <= 0:
@@ -147,8 +149,8 @@ def render_text(
 ) -> bytes:
     """Render the first virtual page of `text`, and return an image file in the given `format`.
 
-    Raises `ParseFailed` (`too_many_pixels`), and `SandboxUnavailable` if no process could be
-    started.
+    The image is `width_px` pixels wide. Raises `ParseFailed` if the page cannot be rendered, for
+    example `too_many_pixels`, and `SandboxUnavailable` if no process could be started.
     """
     with NamedTemporaryFile() as file:
         file.write(text.encode())
@@ -164,9 +166,10 @@ def render_text(
 def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
-    `media_type` is one of `MAIL_TYPES`. Of a long name, only the end is kept. Empty files, and
-    small pictures inside the text, such as logos, are left out. Raises `ParseFailed`, and
-    `SandboxUnavailable` if no process could be started.
+    `media_type` is one of `MAIL_TYPES`. Only the last `_MAX_NAME_CHARS` characters of a name are
+    kept. Empty files, and small pictures inside the text, such as logos, are left out. Raises
+    `ParseFailed` if the file cannot be read, and `SandboxUnavailable` if no process could be
+    started.
     """
     with call_entry(
         "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS

@@ -46,8 +46,8 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
 
 
 _DOC, _PPT = _TYPES_BY_EXTENSION[".doc"], _TYPES_BY_EXTENSION[".ppt"]
-# The types of content that programs save under these types, and that Office opens. Browsers on
-# Windows declare RTF as Word and CSV as Excel.
+# For each claimed type, the other types of content that programs save under it and that Office
+# opens. Browsers on Windows declare RTF as Word and CSV as Excel.
 _COMPATIBLE_TYPES = {
     _DOC: {media.RTF, media.DOCX, media.HTML, media.MAIL},
     _PPT: {media.PPTX},

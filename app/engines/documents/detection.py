@@ -56,7 +56,8 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     extension is used; `declared` is the media type that the sender declares, if any.
 
     Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
-    `declared`, then the content. An empty file has the claimed type; by default, it is plain text.
+    `declared`, then the content. An empty file has the first supported type that is claimed, and is
+    plain text if no type is claimed.
 
     Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
     type that the extension or `declared` claims. Different image types are allowed, and so is

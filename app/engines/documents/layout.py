@@ -94,7 +94,7 @@ def check_text(text: str, limits: Limits) -> str:
 def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
     """Yield the virtual pages of flowing text, with sizes in points.
 
-    Raises `ParseFailed` (`too_many_pages`) after `limits.max_pages` pages.
+    Raises `ParseFailed` (`too_many_pages`) if the text fills more than `limits.max_pages` pages.
     """
     for number, virtual_page in enumerate(paginate(text), start=1):
         if number > limits.max_pages:

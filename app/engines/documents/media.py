@@ -50,7 +50,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     BMP: (".bmp", ".dib"),
     HEIC: (".heic", ".heif", ".hif"),
 }
-"""The supported media types with their file name extensions, the most common first."""
+"""The supported media types with their file name extensions, the most common extension first."""
 
 MAIL_TYPES = frozenset({MAIL, MSG})
 """The media types whose files can have attachments."""

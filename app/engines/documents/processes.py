@@ -1,4 +1,4 @@
-"""Run the engine's fork server, and translate process failures into document failures."""
+"""Run the fork server of the document engine, and translate process failures to `ParseFailed`."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,8 +43,8 @@ def call_entry(
     `entry` is the name of a function in `entries`, or `module:function` for a function of another
     module. `server` is a fork server that has loaded that module; by default, `SERVER` is used.
 
-    Each frame is a tuple of its type and its payload. Raises `ParseFailed`, and
-    `SandboxUnavailable` if no process could be started.
+    Each frame is a tuple of its type and its payload. Raises `ParseFailed` if the file cannot be
+    read, and `SandboxUnavailable` if no process could be started.
     """
     with (
         _open_document(path) as file,

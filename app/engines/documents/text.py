@@ -243,7 +243,10 @@ def _score_encoding(text: str, encoding: str) -> float:
 
 
 def _sample_lines(data: bytes) -> bytes:
-    """Return a sample of the lines with non-ASCII bytes; only these bytes distinguish encodings."""
+    """Return at most `_SAMPLE_BYTES` bytes of the lines with non-ASCII bytes.
+
+    Only non-ASCII bytes distinguish encodings.
+    """
     lines, size = [], 0
     for line in data.split(b"\n"):
         match = None if line.isascii() else _NON_ASCII.search(line)

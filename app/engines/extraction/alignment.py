@@ -1,4 +1,4 @@
-"""Find values in a document that were accepted for it or for earlier documents."""
+"""Find the places in a document at which values accepted for this or earlier documents occur."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -19,8 +19,9 @@ def mark_matches(
 ) -> list[bool]:
     """Return, for each candidate, whether it matches one of the accepted values.
 
-    If no candidate equals a value, the candidates with the same letters and digits match. If no
-    candidate has the same letters and digits, the most similar one matches if it is similar enough.
+    Amounts are compared without their currencies. If no candidate equals a value, the candidates
+    with the same letters and digits match. If no candidate has the same letters and digits, the
+    most similar one matches if it is similar enough.
     """
     matches = [False] * len(candidates)
     for value in values:

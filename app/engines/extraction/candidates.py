@@ -22,10 +22,10 @@ _STRIPPED_CHARACTERS = " ,.;:-#*"
 class Candidate:
     """A location that may contain a field's value: ranges of token indexes, one for each line.
 
-    `kind` states how the location was found, for example `amount`, `lines`, `after` (next to a
-    keyword) or `memory`. `start` and `end` are code point offsets into the document's text; `end`
-    is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the value
-    for comparisons, as built by `Target.build_key`.
+    `kind` states how the location was found, for example `amount`, `lines`, `after` (right of or
+    below a keyword) or `memory`. `start` and `end` are code point offsets into the document's text;
+    `end` is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the
+    value for comparisons, as built by `Target.build_key`.
     """
 
     kind: str
@@ -52,7 +52,8 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the candidates for a field without duplicates, in a fixed order.
 
-    `spans` are additional token ranges that are likely values according to the random field.
+    `spans` are additional token ranges that are likely values according to the sequence model
+    (`crf`).
     """
     candidates: dict[tuple[object, ...], Candidate] = {}
     for candidate in _generate_candidates(analysis, target, spans):
@@ -101,8 +102,8 @@ def _build_text_candidates(
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
     """Yield a candidate for the ranges, without leading punctuation.
 
-    For codes, yield a second candidate without trailing punctuation. For all other kinds, the
-    renderer removes trailing punctuation.
+    For the kinds in _CODE_KINDS, yield a second candidate without trailing punctuation. For all
+    other kinds, the renderer removes trailing punctuation.
     """
     joined = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]

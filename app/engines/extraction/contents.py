@@ -22,7 +22,11 @@ READ_ERRORS = (
 
 
 def open_content(content: bytes) -> zipfile.ZipFile:
-    """Open a model's zip archive. Raises InvalidModel if its unpacked size exceeds MAX_BYTES."""
+    """Open a model's zip archive.
+
+    Raises InvalidModel if its unpacked size exceeds MAX_BYTES, and one of READ_ERRORS if it is not
+    a zip archive.
+    """
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
         raise InvalidModel("The model is too large.")
@@ -30,7 +34,11 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 
 
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read a model's JSON description. Raises InvalidModel if its feature version is different."""
+    """Read a model's JSON description.
+
+    Raises InvalidModel if the model has a different feature version or number of features, and one
+    of READ_ERRORS if the description is missing or damaged.
+    """
     description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
     if (
         description["feature_version"] != FEATURE_VERSION

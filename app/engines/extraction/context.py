@@ -9,8 +9,8 @@ class KeywordContexts:
     """Finds the nearest keyword to the left of a token, and the nearest keyword above a token.
 
     `left` contains, for each token, the index of the last token of the keyword to its left, or -1.
-    `extra_keywords` contains keywords that the analysis does not contain: it maps the index of the
-    last token of each keyword to the index of its first token.
+    `extra_keywords` contains additional keywords, which only affect `left`: it maps the index of
+    the last token of each keyword to the index of its first token.
     """
 
     def __init__(self, analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> None:
@@ -28,7 +28,8 @@ class KeywordContexts:
     def find_above(self, index: int) -> int:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
-        The keyword token must overlap the token horizontally. The result is cached.
+        The keyword token must overlap the token horizontally, at most _ROWS_ABOVE rows above it.
+        The result is cached.
         """
         if index not in self._above:
             self._above[index] = _find_above(self._analysis, index)

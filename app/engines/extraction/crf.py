@@ -21,8 +21,8 @@ _IMPOSSIBLE_WEIGHT = -40.0
 class RandomField:
     """The weights of a conditional random field.
 
-    `states` has one row per attribute and one column per label. `transitions` has one weight for
-    each pair of consecutive labels.
+    `states` has one column per label, one row per attribute, and a last row that is added for every
+    token. `transitions` has one weight for each pair of consecutive labels.
     """
 
     attributes: dict[str, int]
@@ -30,7 +30,7 @@ class RandomField:
     transitions: Array
 
     def score(self, token_attributes: Sequence[Sequence[str]]) -> Array:
-        """Return the sum of the attributes' weights for each token and each label."""
+        """Return the sum of the known attributes' weights for each token and each label."""
         get = self.attributes.get
         attribute_indexes: list[int] = []
         starts = []
@@ -125,7 +125,7 @@ def train(
 def _build_random_field(dump: "ParsedDump", label_count: int) -> RandomField:
     names = sorted({attribute for attribute, _ in dump.state_features})
     attributes = {name: index for index, name in enumerate(names)}
-    # The last row stays zero; it is used for tokens without known attributes.
+    # The last row belongs to no attribute. It gives scores to tokens without known attributes.
     states = np.zeros((len(names) + 1, label_count))
     for (name, label), weight in dump.state_features.items():
         states[attributes[name], int(label)] = weight

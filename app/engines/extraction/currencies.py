@@ -1,4 +1,4 @@
-"""Find currency codes and signs in a document, and return the currencies that a field allows."""
+"""Find currency codes and signs in a document, and determine which currencies they mean."""
 
 import functools
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _WORDS = frozenset(
 
 
 def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return the currency codes and signs in upper case, by token index."""
+    """Find the tokens that are currency codes or signs; map their indexes to upper-case text."""
     currencies = {}
     for index, token in enumerate(tokens):
         text = token.text.strip("(-\u2212\u2013).:")
@@ -54,8 +54,9 @@ def _is_beside_number(tokens: Sequence[Token], index: int) -> bool:
 def read_currency(sign: str, allowed: tuple[str, ...]) -> str:
     """Return the currency that a code or sign means for a field that allows `allowed`.
 
-    If the field allows none of its meanings, the sign itself is returned, so that the field rejects
-    the amount. If several meanings are possible, the result is empty.
+    An empty `allowed` allows all currencies. If the field allows none of the sign's meanings, the
+    sign itself is returned, so that the field rejects the amount. The result is empty if several
+    meanings are possible.
     """
     if not allowed:
         return _parse(sign, ())

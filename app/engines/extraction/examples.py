@@ -23,10 +23,10 @@ FEATURE_VERSION = 1
 """The version of the features; increase it when a change makes stored models unusable."""
 
 MIN_LABELER_LIMIT = 100
-"""The minimum of the limit for the number of examples by one labeler.
+"""The number of examples by one labeler that are always allowed.
 
-The limit is the number of examples by all other labelers. Without the minimum, the first example by
-a second labeler would reduce the training data to two examples.
+Beyond this number, a labeler may have only as many examples as all other labelers together. Without
+this minimum, the first example by a second labeler would reduce the training data to two examples.
 """
 
 _MAX_LEARNED_FIELDS = 40
@@ -68,7 +68,7 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
 def _limit_words(newest: list[Example], fields: Sequence[Field]) -> list[Example]:
     """Leave out the oldest examples, so that training ends within its limits."""
     field_count = sum(field["type"] != "table" and field["ai_assist"] for field in fields)
-    # A field adds about a twentieth of the processor time that each word takes.
+    # With each field, the processor time per word grows by about a twentieth.
     remaining_words = MAX_TRAINING_WORDS * 20 // (20 + min(field_count, _MAX_LEARNED_FIELDS))
     count = 0
     for example in newest:

@@ -65,7 +65,8 @@ class Segment:
 class Layout:
     """A document's tokens in reading order, and its rows and segments as token indexes.
 
-    `height` is the median height of the words. `char_width` is the median width of a character.
+    `height` is the median height of the words, and `char_width` the median width of a character,
+    both as fractions of the page size.
     """
 
     tokens: list[Token]

@@ -48,7 +48,8 @@ def _load_phrases() -> dict[str, str]:
 def find_keywords(layout: Layout) -> DocumentKeywords:
     """Find the lexicon's keywords in a document, in each row from left to right.
 
-    If several keywords begin at a token, the longest one is used.
+    If several keywords begin at a token, the longest one is used. A word with the ending of a
+    street name, such as "gasse", gets the concept `address`.
     """
     phrases = _load_phrases()
     tokens = layout.tokens

@@ -19,8 +19,8 @@ MAX_EXAMPLES = 1_000
 MAX_TRAINING_WORDS = 160_000
 """The maximum number of words in the examples of one training run, for a schema with few fields.
 
-More words take more processor time and memory than a training run has. With each field, training
-takes longer, so fewer words are used; see `select_examples`.
+More words need more processor time and memory than a training run is allowed. If a schema has many
+fields, fewer words are used; see `select_examples`.
 """
 
 
@@ -39,7 +39,10 @@ class SourceWord(NamedTuple):
 
 
 MAX_WORDS = 3_000
-"""The maximum number of words to read: two thirds from the start, one third from the end."""
+"""The maximum number of words to read from one document.
+
+If a document has more, two thirds of these words are from its start, and one third from its end.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,9 @@ class Example:
 
 
 class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
-    """Fewer than MIN_EXAMPLES examples are usable.
+    """There are too few usable examples: for training, fewer than MIN_EXAMPLES.
 
-    An example is usable if its document contains one of its accepted values.
+    An example is usable for training if its document contains one of its accepted values.
     """
 
     def __init__(self, usable: int) -> None:
@@ -107,7 +110,7 @@ class FieldReport:
 
     @property
     def recall(self) -> float:
-        """Return the fraction of accepted values that were proposed, or 0 if there are none."""
+        """Return the fraction of accepted values that were proposed, or 0 without such values."""
         return self.correct / self.support if self.support else 0.0
 
     @property

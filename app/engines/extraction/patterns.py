@@ -18,7 +18,8 @@ _MINUS_SIGNS = "-\u2212\u2013"
 class PatternMatch(NamedTuple):
     """A match in a row's text, from offset `start` up to `end`.
 
-    `value` is its canonical form. `alternative` is a less likely reading of the same text, or None.
+    `value` is the canonical form of the matched text, and `alternative` is a less likely reading of
+    the same text, or None.
     """
 
     start: int
@@ -92,7 +93,7 @@ def find_dates(text: str) -> Iterator[PatternMatch]:
 
 
 def is_month_first(text: str) -> bool | None:
-    """Return whether a date of numbers has the month before the day, or None if that is unclear."""
+    """Return whether a numeric date has the month before the day, or None if that is unclear."""
     match = _SEPARATED_DATE.fullmatch(text)
     if match is None:
         return None
@@ -147,8 +148,9 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 def find_amounts(text: str) -> Iterator[PatternMatch]:
     """Yield the numbers in a row's text. Values have a decimal point and no thousands separators.
 
-    An amount in parentheses or before a minus sign is negative; `alternative` is then the positive
-    amount. If a number contains a space, the parts before and after the space may be yielded, too.
+    An amount after a minus sign is negative. An amount in parentheses or before a minus sign is
+    read as negative, and `alternative` is the positive amount. If a number contains a space, the
+    parts before and after the space may be yielded, too.
     """
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
@@ -164,7 +166,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
-    """Return the match for an amount; parentheses or a minus sign around it make it negative."""
+    """Return the match for an amount, which parentheses or an adjacent minus sign make negative."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
         return PatternMatch(*match.span(), str(value))

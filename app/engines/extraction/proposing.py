@@ -74,7 +74,8 @@ def list_all_candidates(
 ) -> list[Candidate]:
     """Return all candidates for a field, including ABSENT candidates (values not in the document).
 
-    `spans` are additional token ranges that are likely values according to the random field.
+    `spans` are additional token ranges that are likely values according to the sequence model
+    (`crf`).
     """
     if target.kind in ("option", "currency"):
         return list_options(prepared_document.analysis, prepared_document.searcher, target)

@@ -1,4 +1,4 @@
-"""Train one ranker per field on features that exclude each document's own labels, and apply it."""
+"""Train and apply one ranker per field, on features without the document's own accepted values."""
 
 import math
 from collections.abc import Sequence
@@ -138,7 +138,8 @@ def choose_candidates(
     """Choose the candidate with the highest log odds.
 
     For a field with multiple values, choose the best candidates that do not overlap and have log
-    odds of at least -1, but no more than MAX_VALUES candidates.
+    odds of at least -1, but no more than MAX_VALUES candidates. Returns an empty list if `log_odds`
+    is empty.
     """
     if not len(log_odds):
         return []

@@ -12,7 +12,7 @@ from app.engines.fields import ValueProblem
 from app.engines.fields.identifiers import parse_identifier
 
 THRESHOLD = 2.0
-"""The minimum rule score for a candidate to be proposed."""
+"""The minimum rule score for a candidate to be proposed without a trained model."""
 
 _RIVAL_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
 _UNRELATED_CONCEPTS = frozenset(

@@ -17,7 +17,7 @@ from app.engines.extraction.spans import SpanScores, build_scores
 from app.engines.extraction.values import Target
 
 MAX_TARGETS = 40
-"""The maximum number of fields to learn.
+"""The maximum number of fields that a conditional random field learns.
 
 The training time grows with the square of the number of fields.
 """
@@ -134,7 +134,10 @@ def train_random_fields(
     label_count: int,
     folds: list[int],
 ) -> tuple[crf.RandomField, list[list[SpanScores]]]:
-    """Train a random field on all examples, and compute each example's out-of-fold scores."""
+    """Train a conditional random field on all examples, and compute the out-of-fold scores of each.
+
+    The scores of an example contain one item for each learned field.
+    """
     token_attributes = [
         list_token_attributes(example.prepared_document.analysis) for example in prepared_examples
     ]
@@ -158,7 +161,7 @@ def train_random_fields(
 def decode_scores(
     random_field: crf.RandomField, token_attributes: Sequence[Sequence[str]]
 ) -> list[SpanScores]:
-    """Decode a document with a random field, and return the span scores for each learned field."""
+    """Decode a document with a conditional random field, and return the scores by learned field."""
     marginals, path = random_field.decode(token_attributes)
     count = (marginals.shape[1] - 1) // 2
     return [

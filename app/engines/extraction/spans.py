@@ -1,4 +1,4 @@
-"""Convert the random field's token probabilities to spans and to candidate scores."""
+"""Convert the token probabilities of a conditional random field to spans and candidate scores."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class SpanScores:
     best_means: dict[str, float]
 
     def sum_excess(self, candidate: Candidate) -> float:
-        """Return the sum of each token's probability minus _NEUTRAL_PROBABILITY."""
+        """Return the sum of `inside` - _NEUTRAL_PROBABILITY over the tokens of a candidate."""
         return sum(
             self.prefix_sums[last + 1]
             - self.prefix_sums[first]

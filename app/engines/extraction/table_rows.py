@@ -46,7 +46,7 @@ class BodyRows:
         self._amount_starts = {typed.first for typed in analysis.amounts}
 
     def list_rows(self) -> list[int]:
-        """Return the numbers of the rows."""
+        """Return the numbers of the table's rows below the header, from top to bottom."""
         rows: list[int] = []
         start, page = self._header + 1, self._get_page(self._header)
         while start > 0:

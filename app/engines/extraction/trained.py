@@ -59,7 +59,7 @@ class TrainedModel:
     """A trained model. It never changes, so threads may share it.
 
     `version` identifies the training data, and `report` contains the out-of-fold results.
-    `field_positions` maps each field to the position of its labels in `random_field`.
+    `field_positions` maps each field that `random_field` has learned to the position of its labels.
     """
 
     version: str

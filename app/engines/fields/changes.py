@@ -15,7 +15,7 @@ class FieldChange:
 
     `key` is the field's key, or `table.column`. `what` is the name of the property that differs,
     and `before` and `after` are its values. If a field or column was added or removed, `what` is
-    `field` or `column`.
+    `field` or `column`, one of `before` and `after` is its definition, and the other is None.
     """
 
     kind: Literal["added", "removed", "changed"]

@@ -16,8 +16,8 @@ MAX_TAGS = 5000
 MAX_ROW = 9999
 MAX_REPORTED_ERRORS = 100
 MAX_SECONDS = 5.0
-"""The maximum processor time for checking tags. The time for a pattern is proportional to its size
-and to the length of the text, and with long texts it can be seconds for each tag."""
+"""The maximum processor time in seconds for checking a list of tags. The time to match a pattern is
+proportional to its size and to the length of the text. With long texts, a tag can take seconds."""
 
 _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
@@ -27,7 +27,8 @@ _ANCHORS = {
     "span": ("start", "must contain the start and end of the span"),
     "region": ("box", "must contain the page and box of the region"),
 }
-"""The property that locates a value of these types, and the message if no evidence has it."""
+"""For each field type whose values need a location: the evidence property that contains the
+location, and the error message if no evidence has this property."""
 
 _TagKey = tuple[str, int | None]
 """The full name of a field or column, and the row number, which is None outside tables."""
@@ -78,8 +79,8 @@ class CompiledFields:
 
         `text_length` is in code points; pages count from 1. The argument `source` is the document's
         text; if it is None, evidence is not compared with the document. Raises TagErrors with at
-        most MAX_REPORTED_ERRORS problems, and at most one problem per tag, or with one problem if
-        the tags take too long to check.
+        most MAX_REPORTED_ERRORS problems, one for each invalid tag, or with a single problem if
+        `tags` is not a list, has more than MAX_TAGS entries, or takes too long to check.
         """
         if not isinstance(tags, list):
             raise TagErrors([("tags", "must be a list")])
@@ -126,10 +127,10 @@ class CompiledFields:
         return valid
 
     def list_missing_required_fields(self, tags: Iterable[Tag]) -> list[str]:
-        """List the keys of the required fields that normalized tags leave empty, in schema order.
+        """List the names of the required fields and columns without a value, in schema order.
 
-        A required table needs at least one row. A required column (`table.column`) needs a value in
-        every existing row. Empty text does not count as a value.
+        `tags` are in normal form. A required table needs at least one row. A required column
+        (`table.column`) needs a value in every existing row. Empty text is not a value.
         """
         filled: set[str] = set()
         rows: dict[str, set[int]] = {}
@@ -163,8 +164,8 @@ class CompiledFields:
     ) -> tuple[_TagKey, _CompiledField, dict[str, Any]]:
         """Return the key and the field of a tag, and the tag itself as an object.
 
-        Raises TagProblem if a property is unknown, the field does not exist, the row is invalid, or
-        a field that is not multiple already has a tag in `seen`.
+        Raises TagProblem if the tag is not an object, a property is unknown, the field does not
+        exist, the row is invalid, or a field that is not multiple already has a tag in `seen`.
         """
         if not isinstance(tag, dict):
             raise TagProblem("", "must be an object")
@@ -252,7 +253,7 @@ def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]
 
 
 def _find_anchor(field_type: str, evidence: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the evidence item at which the value of a span or region is located."""
+    """Return the first evidence item that locates a span or region, or raise TagProblem."""
     name, message = _ANCHORS[field_type]
     for item in evidence:
         if item[name] is not None:

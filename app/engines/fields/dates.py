@@ -32,8 +32,9 @@ def parse_date(text: str) -> date:
     """Parse a date from text that `clean_text` returned.
 
     Accepts ISO 8601, numbers separated by periods (day first), slashes, dashes or spaces, and month
-    names in any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April),
-    a two-digit year, and an ISO week without a day. Raises ValueProblem if the date is rejected.
+    names in any of 31 languages. Rejects an ambiguous date such as 03/04/2024 (March or April),
+    a two-digit year, and an ISO week without a day. Raises ValueProblem if `text` is rejected or is
+    not a date.
     """
     if _WEEK.fullmatch(text):
         raise ValueProblem("is a week; use a date in the form YYYY-MM-DD")
@@ -86,8 +87,8 @@ def _order_day_and_month(
 ) -> tuple[int, int, int]:
     """Order the numbers of a date that ends with the year; return year, month and day.
 
-    If the order of day and month is ambiguous, periods mean that the day comes first. With any
-    other separator, the date is rejected.
+    If the order of day and month is ambiguous, periods mean that the day comes first. Raises
+    ValueProblem for an ambiguous date with any other separator.
     """
     if first > _MONTHS or first == second or (separator == "." and second <= _MONTHS):
         return year, second, first

@@ -41,9 +41,9 @@ def parse_grouped(text: str) -> Decimal:
     """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
     If the number contains both periods and commas, the last separator is the decimal separator. A
-    single separator followed by exactly three digits is ambiguous, so the number is rejected.
-    `text` must have been returned by `clean_text`. Raises ValueProblem if `text` is not a number,
-    or is ambiguous.
+    number such as `1.234` or `12,345` is rejected, because its only separator may separate either
+    decimals or thousands. `text` must have been returned by `clean_text`. Raises ValueProblem if
+    `text` is rejected, is not a number, or has too many digits (see `check_digit_count`).
     """
     match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:

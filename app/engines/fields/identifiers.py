@@ -50,7 +50,7 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
     """Parse an identifier; return its compact form in the first of `formats` that it matches.
 
     Empty text is accepted, because a separate check determines whether a field may be empty. Raises
-    ValueProblem if the text matches none of the formats.
+    ValueProblem if the text matches no format, or has more than MAX_IDENTIFIER characters.
     """
     if not text:
         return text

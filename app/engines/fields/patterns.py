@@ -18,7 +18,7 @@ class Pattern(Protocol):
     """A compiled regular expression."""
 
     programsize: int
-    """The number of instructions. The time for a search is at most proportional to it."""
+    """The number of instructions. The search time per character is at most proportional to it."""
 
     def search(self, text: str) -> Match | None:
         """Search `text` for a match at any position; return the match or None."""
@@ -31,7 +31,8 @@ def compile_pattern(
 
     The expression matches anywhere, like `pattern` in JSON Schema; use `^` and `$` to anchor it.
     `max_memory` limits the memory for the pattern and for the states that RE2 caches when it
-    searches. Raises ValueError with the reason that RE2 gives.
+    searches. Raises ValueError with the reason if RE2 rejects the pattern, or if it has more than
+    MAX_PATTERN characters.
     """
     import re2  # type: ignore[import-untyped] # noqa: PLC0415 - most processes never need it
 

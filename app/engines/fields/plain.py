@@ -54,7 +54,10 @@ def to_integer(value: object) -> object:
 
 
 def shorten_name(name: object) -> str:
-    """Shorten a property name to a printable string for error messages."""
+    """Shorten a property name to a printable string of at most 64 characters for error messages.
+
+    Returns `?` if the name is not a string.
+    """
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])

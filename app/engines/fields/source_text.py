@@ -22,7 +22,7 @@ class SourceText:
         self._remaining = MAX_FILLED_IN
 
     def slice(self, start: int, end: int) -> str:
-        """Return the code points from `start` up to `end`."""
+        """Return the code points from `start` up to, but not including, `end`."""
         if self._text is None:
             self._text = self._load()
         return self._text[start:end]
@@ -30,8 +30,8 @@ class SourceText:
     def fill_in(self, start: int, end: int) -> str | None:
         """Return the text to fill in for evidence without text, or None if it is too long.
 
-        The limits are MAX_EVIDENCE_TEXT for each text, and MAX_FILLED_IN for all texts of this
-        object.
+        The limits in code points are MAX_EVIDENCE_TEXT for each text, and MAX_FILLED_IN for all
+        texts that this object fills in.
         """
         length = end - start
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):

@@ -47,7 +47,7 @@ class LearningFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
-    """A signal killed the child process, so a second attempt may succeed."""
+    """SIGKILL, SIGTERM or SIGINT ended the child process, so a second attempt may succeed."""
 
 
 class TrainingResult(NamedTuple):
@@ -74,7 +74,7 @@ def train_in_child(
     """Train a model in a child process, and compare it with `previous`, a serialized model.
 
     The caller must have verified the MAC of `previous`. Raises LearningFailed if the child returned
-    no model, and LearningInterrupted if a signal killed the child.
+    no model, and LearningInterrupted if a signal interrupted the child.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
     header, content = _run_child(task, previous, examples, limits)
@@ -92,7 +92,7 @@ def evaluate_in_child(
 
     `folds` is the number of folds. The child's time limits are the time limits of `limits`,
     multiplied by `folds`. Raises LearningFailed if the child returned no report, and
-    LearningInterrupted if a signal killed the child.
+    LearningInterrupted if a signal interrupted the child.
     """
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
     time_limits = replace(
@@ -146,7 +146,7 @@ def _exchange_messages(
     The header is None if the child exited without a result.
     """
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-    with suppress(BrokenPipeError):  # The child has exited early; its result says why.
+    with suppress(BrokenPipeError):  # The child needs no more examples, or has exited.
         write_frame(stdin, task_payload)
         write_frame(stdin, previous or b"")
         for example in examples:

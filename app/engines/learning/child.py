@@ -52,7 +52,7 @@ def _apply_limits(task: dict[str, Any]) -> None:
 
 
 def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
-    """Yield the examples until they have twice as many words as training uses; close `stdin`."""
+    """Yield examples until they have twice as many words as training uses; then close `stdin`."""
     remaining_words = 2 * MAX_TRAINING_WORDS
     while remaining_words > 0 and (payload := read_frame(stdin)) is not None:
         example = decode_example(payload)
@@ -64,7 +64,7 @@ def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
 def _run_task(
     task: dict[str, Any], previous: bytes, examples: list[Example]
 ) -> tuple[dict[str, Any], bytes]:
-    # The limits also apply to the libraries that these modules load.
+    # Import these modules after the limits are set, so that the limits apply to their libraries.
     from app.engines.extraction import evaluation, loading, reports, training  # noqa: PLC0415
 
     if task["task"] == "evaluate":

@@ -17,7 +17,7 @@ def write_frame(stream: IO[bytes], payload: bytes) -> None:
 
 
 def read_frame(stream: IO[bytes]) -> bytes | None:
-    """Read the next frame, and return its payload, or None at the end of the stream."""
+    """Read the next frame, and return its payload, or None if the stream ends before its end."""
     length_bytes = stream.read(_LENGTH.size)
     if len(length_bytes) < _LENGTH.size:
         return None
@@ -28,7 +28,7 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
 
 def encode_example(example: Example) -> bytes:
     """Encode an example as JSON; `decode_example` reverses this."""
-    return orjson.dumps(example, default=list)  # words are named tuples, which it does not encode
+    return orjson.dumps(example, default=list)  # orjson does not encode named tuples
 
 
 def decode_example(payload: bytes) -> Example:

@@ -1,5 +1,5 @@
-"""Request field values from a language model, and locate the values of its answer in the document.
+"""Build requests to a language model for field values, and locate its answers in the document.
 
 The protocol is that of OpenAI's chat completions with structured output, which most model servers
-support. All functions are pure; the caller sends the request.
+support. No function has side effects; the caller sends the request.
 """

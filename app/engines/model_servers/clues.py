@@ -90,7 +90,7 @@ def _find_host(text: str) -> list[str]:
     host = after if separator else before
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # A canonical URL encodes an international host, and a document may not, so its clue is empty.
+    # A canonical URL encodes an international host, but a document may not. Its clue is empty.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 

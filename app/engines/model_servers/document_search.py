@@ -60,7 +60,8 @@ class DocumentSearch:
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:
         """Find values in the document; return the text range of each value that was found.
 
-        The range is the first of the shortest word runs that denote the value.
+        The range is the first of the shortest word runs that denote the value. The search ends when
+        the time budget is spent.
         """
         normalizers: dict[tuple[str, str], list[Normalizer]] = defaultdict(list)
         pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
@@ -123,7 +124,11 @@ class DocumentSearch:
                         yield field_type, text_range
 
     def build_evidence(self, text_range: TextRange) -> dict[str, Any]:
-        """Build the evidence for a text range: page, box, offsets and text."""
+        """Build the evidence for a text range: page, box, offsets and text.
+
+        The page is the page of the first overlapping word, or 1 if there is none. The box is None
+        if no overlapping word on this page has a box.
+        """
         overlapping_words = self._list_overlapping_words(text_range)
         page = overlapping_words[0].page if overlapping_words else 1
         boxes = [

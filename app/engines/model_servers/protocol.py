@@ -40,7 +40,10 @@ class Answer(NamedTuple):
 
 
 def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
-    """Build the body of a chat completion request for the values of `fields` in a document."""
+    """Build the body of a chat completion request for the values of `fields` in a document.
+
+    Only the first MAX_TEXT_CHARS characters of `text`, the document's text, are sent.
+    """
     schema = _build_object_schema([field for field in fields if is_requested(field)])
     return orjson.dumps(
         {

@@ -47,7 +47,10 @@ class TextIndex:
         self._ranges: dict[str, TextRange | None] = {}
 
     def find(self, text: str) -> TextRange | None:
-        """Return the first occurrence of `text` that begins and ends at words, or None."""
+        """Return the first occurrence of `text` in whole words, or None.
+
+        An occurrence after the first _MAX_POSITIONS compared positions is not found.
+        """
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:
             self._ranges[folded] = self._find_folded_text(folded) if folded else None

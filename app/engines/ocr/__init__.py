@@ -54,7 +54,8 @@ def recognize_page(
     recognized.
 
     Raises `ParseFailed` if the page does not exist, cannot be rendered or exceeds `LIMITS`,
-    `UnsupportedMediaType`, and `SandboxUnavailable` if no process could be started.
+    `UnsupportedMediaType` if `media_type` is not supported, and `SandboxUnavailable` if no process
+    could be started.
     """
     check_media_type(media_type)
     scale = min(_MAX_SCALE, _MAX_SIDE_PX / max(width, height, 1.0))

@@ -42,7 +42,7 @@ def recognize_page(
 ) -> None:
     """Recognize a page, and send its text, words and word confidences as a `PAGE` frame.
 
-    The arguments are those of `readers.render_page`, with `scale`.
+    `arguments` has the keys `media_type`, `page` and `scale`; see `readers.render_page`.
     """
     image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)

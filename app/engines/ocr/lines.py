@@ -91,7 +91,10 @@ def detect(image: Image.Image) -> DetectedLines:
 
 
 def find_rotation(detection: DetectedLines) -> int:
-    """Return the rotation of most of the text, as a number of clockwise quarter turns."""
+    """Return the rotation of most of the text, as a number of clockwise quarter turns.
+
+    Returns 0 if there is no text.
+    """
     if not detection.pictures:
         return 0
     lengths = [max(_measure_quad(quad)) for quad in detection.quads]

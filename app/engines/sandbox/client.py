@@ -77,7 +77,7 @@ class ForkServer:
         keeps its value if it is None. See `ServerOptions` for the arguments.
         """
         with self._lock:
-            # Without events, poll still reports that the other end is closed.
+            # With an event mask of 0, poll still reports that the other end is closed.
             if self._control is not None and has_event(self._control, 0):
                 self._disconnect()
             if self._control is None:

@@ -46,7 +46,8 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 def exit_with_parent(parent: int) -> None:
     """Make the kernel kill this process when the process `parent` exits.
 
-    A later change of the user id cancels this request.
+    A later change of the user id cancels this request. If `parent` has already exited, this process
+    exits at once.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent exited before the request reached the kernel
@@ -117,7 +118,10 @@ def confine_process(
 
 
 def _drop_root() -> None:
-    """Change from root to an unprivileged user. The limit on processes does not apply to root."""
+    """Change from root to an unprivileged user if possible.
+
+    The limit on processes does not apply to root.
+    """
     if os.geteuid() != 0:
         return
     try:

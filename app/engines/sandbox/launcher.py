@@ -1,4 +1,4 @@
-"""Keep a fork server running as long as a process holds the other end of the control socket.
+"""Keep a fork server running as long as a process has the other end of the control socket open.
 
 This module runs as a script that uses only the standard library, so that it needs little memory
 and rarely fails: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. COMMAND starts a
@@ -39,7 +39,7 @@ class Launcher:
         self._delay = 0.0
         self._start_at: float | None = None if on_demand else 0.0
         self._poll = select.poll()
-        # Without events, poll still reports when the other end is closed.
+        # With an event mask of 0, poll still reports when the other end is closed.
         self._poll.register(control, select.POLLIN if on_demand else 0)
 
     def run(self) -> None:
@@ -97,7 +97,11 @@ class Launcher:
             self._start_at = time.monotonic()
 
     def _reap_server(self, descriptor: int) -> None:
-        """Reap a server that has exited, and schedule the next server."""
+        """Reap a server that has exited; if it was the newest one, arrange for its replacement.
+
+        If it was idle, the next request starts the replacement. If it failed, the replacement
+        starts after a delay, which is 0 at first and grows with each further failure.
+        """
         self._poll.unregister(descriptor)
         os.close(descriptor)
         _, status = os.waitpid(self._pids.pop(descriptor), 0)
@@ -113,7 +117,7 @@ class Launcher:
 def main() -> None:
     """Run the launcher; see the module docstring for the command line."""
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # The launcher must exit only when its users exit.
+        # The launcher must exit only when no process uses the servers any more.
         signal.signal(signal_number, signal.SIG_IGN)
     control, start_mode, *command = sys.argv[1:]
     launcher = Launcher(int(control), command, on_demand=start_mode == START_ON_DEMAND)

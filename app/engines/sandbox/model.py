@@ -63,9 +63,9 @@ class ProcessLimits:
 
     `memory_bytes` limits the address space, which includes about 80 MB of libraries. `cpu_seconds`
     limits the processor time. `wall_seconds` limits how long the caller waits for the process,
-    excluding the time that the caller spends between two frames. `frame_bytes` limits the size of
-    each frame that the process sends. The process may start threads only if `threads` is true and
-    the kernel can forbid new processes without forbidding threads.
+    excluding the time that the caller spends between two frames. `frame_bytes` limits the payload
+    of each frame that the process sends. The process may start threads only if `threads` is true
+    and the kernel can forbid new processes without forbidding threads.
     """
 
     memory_bytes: int
@@ -115,9 +115,9 @@ def decode_exit_report(data: bytes) -> ExitReport:
 
 
 def has_event(descriptor: int | socket.socket, events: int, seconds: float = 0.0) -> bool:
-    """Wait for one of the poll events, or for the other end to close; return whether it occurred.
+    """Wait at most `seconds` until a poll event occurs, and return whether one has occurred.
 
-    Waits at most `seconds`.
+    `events` is a bit mask of events. The closing of the other end also counts as an event.
     """
     poll = select.poll()
     poll.register(descriptor, events)

@@ -46,7 +46,7 @@ class Channel:
 
 
 class ServerLost(Exception):  # noqa: N818 - named after the outcome
-    """The server exited, so the process of this call was killed."""
+    """The server exited, or did not report in time that the process of this call has exited."""
 
 
 class SandboxedProcess:
@@ -84,8 +84,8 @@ class SandboxedProcess:
         """Yield (type, payload) for each frame that the entry function sends, until it returns.
 
         Only the types in `frame_types` are allowed. If the server exits before the first frame, the
-        call is restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the server exits later
-        or repeatedly.
+        call is restarted. Raises `ProcessFailed` if the process does not complete its work, and
+        `SandboxUnavailable` if the server exits later or repeatedly.
         """
         attempts, has_yielded = 1, False
         while True:
@@ -140,7 +140,7 @@ class SandboxedProcess:
     def _wait_for_exit(self, seconds: float) -> ExitReport:
         """Wait for the exit report and return it.
 
-        If the process takes more than `seconds`, it is killed. Raises `ServerLost` if the report
+        A process that is still running after `seconds` is killed. Raises `ServerLost` if the report
         does not arrive.
         """
         assert self._channel is not None

@@ -88,7 +88,10 @@ class _Server:
         self._wake_descriptor = self._install_signal_handlers()
 
     def serve(self) -> None:
-        """Serve requests until a successor is ready or the idle time has passed."""
+        """Serve requests until the idle time has passed, or a successor is ready.
+
+        In the second case, the running processes still finish their work.
+        """
         os.write(self._launcher_reports, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
@@ -242,7 +245,7 @@ def _run_entry(
 
 
 def _get_entry(name: str, preload: Sequence[str]) -> Entry:
-    """Return the entry function `module:function` of a preloaded module. Raises LookupError."""
+    """Return the entry function `module:function`; raise LookupError for any other module."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)

@@ -46,7 +46,8 @@ def read_document(
 ) -> None:
     """Read a document, and send its pages one by one, or its whole text if it has no pages.
 
-    Raises `ParseFailed`.
+    The pictures of a DOCX, PPTX or ODT file without text are sent as pages. Raises `ParseFailed` if
+    the document cannot be read.
     """
     _check_not_empty(file)
     if media_type == media.PDF:

@@ -52,8 +52,8 @@ def check_archive(
 def open_archive(file: BinaryIO, limits: Limits, message: str) -> Iterator[zipfile.ZipFile]:
     """Check an archive with `check_archive`, and open it. Raises `ParseFailed`.
 
-    `message` is the error message for a damaged file, also if the block reads an entry that does
-    not exist, or parses invalid XML.
+    `message` is the error message for a damaged file. A file also counts as damaged if the `with`
+    block reads an entry that does not exist, or parses invalid XML.
     """
     check_archive(file, limits, damaged_message=message, older_format_message=message)
     try:

@@ -1,4 +1,4 @@
-"""Find the codes of fields, which Word does not display, and the values of form fields.
+"""Find the codes of Word fields, which Word does not display, and the values of form fields.
 
 The code of a field (ECMA-376, 17.16.18) is an instruction, which may contain nested fields. Word
 uses the results of nested fields, for example in the condition of an IF field, but does not display
@@ -18,7 +18,7 @@ _TEXT, _MARK, _MARK_TYPE = WORD + "t", WORD + "fldChar", WORD + "fldCharType"
 
 @dataclass(eq=False)
 class _Field:
-    """A field whose end has not been read."""
+    """A Word field whose end has not been read."""
 
     start: etree._Element
     codes: list[etree._Element] = field(default_factory=list)
@@ -26,7 +26,7 @@ class _Field:
 
 
 class Fields:
-    """The fields of one part of a document. Fields without an end are ignored.
+    """The Word fields of one part of a document. Fields without an end are ignored.
 
     `codes` contains the text elements that belong to codes. `form_values` maps the first element of
     each field without a result to the text that Word displays for a checkbox or drop-down list, or

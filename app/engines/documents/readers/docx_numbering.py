@@ -40,7 +40,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "upperLetter": partial(format_number, style="A", repeat=True),
     "upperRoman": partial(format_number, style="I"),
 }
-"""The functions that format numbers, by format. In all other formats, numbers are in digits."""
+"""The functions that format a number, by Word's name of the format. Other formats give digits."""
 
 
 class _Level(NamedTuple):
@@ -110,7 +110,10 @@ class Numbering:
         return _format_number(used_list, level, numbers)
 
     def _find_list(self, paragraph: etree._Element) -> tuple[str | None, int | None]:
-        """Return the list id and the level of a paragraph; either is None if not specified."""
+        """Return the list id and the level of a paragraph; either is None if not specified.
+
+        The list id is also None if the paragraph specifies that it belongs to no list.
+        """
         sources = [paragraph, *self._styles.iterate_bases(get_style_id(paragraph))]
         list_id = level = None
         for source in sources:

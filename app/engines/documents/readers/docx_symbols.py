@@ -1,4 +1,4 @@
-"""Translate the characters of Microsoft's symbol fonts, which documents use for checkboxes."""
+"""Translate characters of Microsoft's symbol fonts, such as checkboxes, to Unicode symbols."""
 
 _WINGDINGS = {
     0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x70: "☐", 0x71: "☐", 0x72: "☐",

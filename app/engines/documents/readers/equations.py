@@ -30,7 +30,7 @@ def _format_part(element: etree._Element, name: str) -> str:
 def _parenthesize(text: str) -> str:
     """Enclose text in parentheses, unless it is a number or a single character.
 
-    In an equation, the layout groups the terms; on one line, parentheses do.
+    A displayed equation groups its terms by layout; on one line, parentheses must group them.
     """
     return text if text.isdecimal() or len(text) <= 1 else f"({text})"
 

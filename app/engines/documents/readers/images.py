@@ -1,4 +1,4 @@
-"""Read images with Pillow: sizes, rotations and frames; `app.engines.ocr` recognizes the text."""
+"""Read images with Pillow: sizes, rotations and frames, without recognizing text."""
 
 import math
 import os
@@ -44,7 +44,10 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Read the frames of an image, and send each as a page without words. Raises `ParseFailed`."""
+    """Read an image, and send each frame of a TIFF, or the first frame, as a page without words.
+
+    Raises `ParseFailed`.
+    """
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
             send_page(_read_page(image, index, media_type, limits))

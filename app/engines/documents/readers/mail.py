@@ -247,7 +247,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
     """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
 
-    Such plain text only asks the reader to open the email in another program.
+    Such plain text usually only asks the reader to open the email in another program.
     """
     words: dict[tuple[Message | None, bool], set[str]] = {}
     for body in bodies:

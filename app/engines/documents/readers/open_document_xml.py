@@ -1,4 +1,4 @@
-"""Define the XML names of OpenDocument files (ODF 1.3, part 3), and read what all types share."""
+"""Define the XML names of OpenDocument files (ODF 1.3, part 3), and read parts of such files."""
 
 import zipfile
 
@@ -32,6 +32,6 @@ def find_styles(
 
 
 def read_count(value: str, limit: int) -> int:
-    """Parse a count. Returns `limit` if it is larger, or if it is not a number."""
+    """Parse a count; return `limit` if the count is larger, or if `value` is not a number."""
     is_small = value.isdecimal() and len(value) <= len(str(limit))
     return min(int(value), limit) if is_small else limit

@@ -1,7 +1,8 @@
 """Read ODS (OpenDocument 1.3, part 3, section 9): the visible sheets, each on its own page.
 
 The text has the same format as in `spreadsheets`. A file may repeat a cell or a row any number of
-times, so empty cells and rows are only counted, and other repetitions are limited.
+times. Repeated empty cells are therefore only counted, repeated empty rows are read once, and the
+repetitions of other cells and rows are limited.
 """
 
 import re

@@ -190,7 +190,7 @@ def _are_separated(last: Token, token: Token) -> bool:
 
 
 def _is_ideograph_boundary(last: Token, token: Token) -> bool:
-    """Return whether a word ends between two neighboring tokens without white space."""
+    """Return whether the last character of `last` or the first of `token` is a word by itself."""
     return bool(_IDEOGRAPH.match(last.text[-1]) or _IDEOGRAPH.match(token.text[0]))
 
 

@@ -38,7 +38,7 @@ def read_words(
 
     Directions are clockwise quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the
     top left of the displayed page, rotated so that the text is upright. Raises `ParseFailed`
-    (`too_large_unpacked`).
+    (`too_large_unpacked`) if the page has too many characters or words.
     """
     count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:

@@ -166,8 +166,8 @@ def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
 def _mirror_brackets(flagged_glyphs: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
     """Return the glyphs, and mirror their brackets if the file stores brackets as displayed.
 
-    This is the case if a closing bracket precedes its opening bracket. The flag of a glyph is True
-    if it runs from right to left; only such brackets are mirrored.
+    A file does so if a closing bracket precedes its opening bracket in logical order. The flag of a
+    glyph is True if it runs from right to left; only such brackets are mirrored.
     """
     depth = 0
     for glyph, is_reversed in flagged_glyphs:

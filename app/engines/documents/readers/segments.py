@@ -70,9 +70,9 @@ class Token(_Text):
 class Line(_Text):
     """Words side by side with the same font metrics, used instead of tokens to save time.
 
-    `text` is the words joined by spaces. `gaps` are the widths of the spaces; no gap is negative
-    or wide. `index` is the position of the first word in file order. `extent` is the box around all
-    `boxes`.
+    `text` is the words joined by spaces. `gaps` are the widths of the spaces in points; no gap is
+    negative, or wider than `MAX_WORD_GAP`. `index` is the position of the first word in file order.
+    `extent` is the box around all `boxes`.
     """
 
     text: str

@@ -1,7 +1,7 @@
 r"""Translate RE2 patterns to syntax with the same meaning in ECMA-262 and Python.
 
 Syntax that engines interpret differently is replaced with explicit characters: `\d` becomes
-`[0-9]`, `\s` becomes RE2's five characters, and `.` becomes any character except a line feed.
+`[0-9]`, `\s` becomes the five characters that it matches in RE2, and `.` becomes `[^\n]`.
 Patterns that use syntax without an equivalent (flags, `\p{…}`, `\Q…\E`) are not translated.
 """
 
@@ -86,7 +86,7 @@ class _Translator:
     def _read_atom(self) -> tuple[str, bool]:
         """Translate the next part of the pattern.
 
-        Also returns whether a repetition may follow the part.
+        Returns the translation, and whether a repetition such as `*` may follow it.
         """
         char = self.text[self.position]
         if char == "(":

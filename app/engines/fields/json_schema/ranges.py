@@ -1,7 +1,7 @@
 """Build regular expressions that compare decimals, dates and times stored as text.
 
 JSON Schema compares numbers but not strings, so the limits of amounts, exact decimals and dates are
-expressed as patterns. The patterns use only syntax that every engine accepts.
+expressed as patterns. The patterns use only syntax that every regular expression engine accepts.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def build_time_min_pattern(low: str) -> str:
 def build_time_max_pattern(high: str) -> str:
     """Build a pattern that matches a canonical date, time or datetime if it is not after `high`."""
     latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
-    # The time without a fraction is earlier, but none of the patterns per digit matches it.
+    # A time without a fraction is before the same time with one, but no pattern per digit matches.
     whole_texts = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
     whole_patterns = [_escape(text) + end for text in whole_texts]
     return f"^(?:{'|'.join([*_list_smaller_patterns(latest), *whole_patterns])})"
@@ -69,14 +69,14 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
 
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
-    """List patterns for the prefixes of strings that sort after `text`, one pattern per digit."""
+    """List patterns for the prefixes of strings that sort after `text`, at most one per digit."""
     for index, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_escape(text[:index])}[{int(char) + 1}-9]"
 
 
 def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
-    """List patterns for the prefixes of strings that sort before `text`, one pattern per digit.
+    """List patterns for the prefixes of strings that sort before `text`, at most one per digit.
 
     The first digit is at least `min_first_digit`.
     """
@@ -89,7 +89,8 @@ def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator
 def _build_digits_pattern(length: int, beginning: str) -> str:
     """Build a pattern for the digits that follow `beginning` in a number of `length` digits.
 
-    `beginning` is a pattern that ends with a digit class such as `[3-9]`.
+    `beginning` is a pattern that ends with a digit class such as `[3-9]`. The result is empty if no
+    digits follow.
     """
     missing = length - (len(beginning) - len("[0-9]")) - 1
     return f"[0-9]{{{missing}}}" if missing else ""

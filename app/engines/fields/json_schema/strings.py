@@ -73,7 +73,10 @@ REGION: Schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxL
 
 
 def build_email_schema(field: Field) -> Schema:
-    """Return the schema for an email address. The pattern is approximate; the format is exact."""
+    """Return the schema for an email address.
+
+    The pattern also accepts some invalid addresses; the format `idn-email` does not.
+    """
     pattern = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
     limits = _build_limits_schema(field, MAX_EMAIL)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": pattern}], **limits}

@@ -99,7 +99,7 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
     """Build the JSON Schema for lists of tags of `fields`, which are in normal form.
 
     `CompiledFields.check_tags` accepts every list that the schema accepts, except for the rules in
-    DESCRIPTION. The schema accepts every list that it returns.
+    DESCRIPTION. The schema accepts every list that `check_tags` returns.
     """
     items = list(iterate_named_fields(fields))
     definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}

@@ -1,9 +1,9 @@
-"""Normalize values.
+"""Normalize field values.
 
 Each module handles one or more field types, and defines `build_normalizer(field)`.
 
-A module is loaded when a field first needs it, because the libraries for phone numbers, countries
-and email addresses use memory in every process.
+A module is loaded when a field first needs it. Otherwise, the libraries for phone numbers,
+countries and email addresses would use memory in every process.
 """
 
 import importlib

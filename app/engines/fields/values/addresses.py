@@ -9,7 +9,7 @@ MAX_PART = 1000
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - an address takes no constraints
-    """Build the normalizer for an address field, which trims text and removes empty parts."""
+    """Build the normalizer for an address field; it trims texts and removes empty parts."""
     return _normalize
 
 

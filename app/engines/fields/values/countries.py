@@ -44,9 +44,10 @@ ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.cou
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - a country takes no constraints
-    """Build the normalizer for a country field, which returns an alpha-2 code.
+    """Build the normalizer for a country field; it returns an alpha-2 code.
 
-    The normalizer accepts alpha-2 codes, alpha-3 codes, and country names in thirty languages.
+    The normalizer accepts alpha-2 codes, alpha-3 codes, and country names in English and thirty
+    other languages.
     """
     return _normalize
 
@@ -88,7 +89,8 @@ def _load_codes() -> dict[str, str]:
 def _load_names() -> dict[str, str]:
     """Map country names in languages other than English to alpha-2 codes.
 
-    Called only for text that is neither a code nor an English name.
+    Names that mean different countries in different languages are left out. Called only for text
+    that is neither a code nor an English name.
     """
     codes: dict[str, str] = {}
     ambiguous_keys: set[str] = set()

@@ -18,16 +18,17 @@ CODES |= frozenset(_DATA["withdrawn"])
 # The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
 SIGNS: frozenset[str] = frozenset(_SIGNS)
-# Signs without a default meaning, because no currency is their usual meaning.
+# Signs that several currencies share, and that usually mean none of these in particular.
 _AMBIGUOUS_SIGNS: frozenset[str] = frozenset(_DATA["shared_signs"])
-# The currencies without exactly two decimals, from ISO 4217 table A.1. CLDR has other numbers.
+# The number of decimals of each currency that does not have two, from ISO 4217 table A.1. CLDR has
+# other numbers.
 _MINOR_DIGITS: dict[str, int] = {
     code: int(digits) for digits, codes in _DATA["minor_digits"].items() for code in codes
 }
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Build the normalizer for a currency field, which returns an upper-case ISO 4217 code."""
+    """Build the normalizer for a currency field; it returns an upper-case ISO 4217 code."""
     allowed = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
@@ -65,8 +66,8 @@ def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
 def find_single_currency(tokens: set[str]) -> str:
     """Return the only currency code or sign in `tokens`, or an empty string if there is none.
 
-    A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem if the tokens
-    mean different currencies.
+    If a code appears together with its sign, as in `$12 USD`, the code is returned. Raises
+    ValueProblem if the tokens mean different currencies.
     """
     codes = {token.upper() for token in tokens if token.upper() in CODES}
     signs = {token for token in tokens if token.upper() not in CODES}

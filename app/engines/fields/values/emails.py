@@ -13,7 +13,7 @@ MAX_EMAIL = 254
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Build the normalizer for an email field, which converts the domain to lower case."""
+    """Build the normalizer for an email field; it converts the domain to lower case."""
     return build_text_normalizer(
         field,
         lambda value: _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:")),

@@ -16,7 +16,8 @@ def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a phone field.
 
     A number without a country code is parsed for each country in the field's `formats`, and
-    rejected if `formats` is empty. An extension is rejected, because E.164 does not support it.
+    rejected unless exactly one valid number results. A number with an extension is rejected,
+    because E.164 does not support extensions.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
     return build_text_normalizer(

@@ -1,8 +1,8 @@
 """Normalize numbers and integers.
 
-A number is stored as a JSON number if a double represents it exactly, that is, if the shortest
-notation of the double is the same decimal. Otherwise it is stored as a decimal string, so that a
-JSON parser loses no digits.
+A number is stored as a JSON number if the shortest notation of the nearest double is the same
+decimal. Otherwise, it is stored as a decimal string, so that a JSON parser that reads doubles loses
+no digits.
 """
 
 from decimal import Decimal
