@@ -44,8 +44,8 @@ class QualityRun(TenantModel, db.Record, db.Base):
     """A computation of the agreement between labelers for one schema and one period.
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
-    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
-    `warnings` are stored in the API's format; `pairs` has only the user ids of the labelers.
+    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
+    `warnings` and `pairs` are stored in the API's format, but the labelers of a pair are user ids.
     `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
     `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
     """

@@ -142,7 +142,7 @@ def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
 
 
 def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetime | None:
-    """Find the earliest start, before `before`, of a shift that has an open report.
+    """Return the earliest start of a shift that has an open report and began before `before`.
 
     Returns None if no shift matches. Differences between a labeler and their peers are left
     out, because they are not shifts over time.
