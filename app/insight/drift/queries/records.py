@@ -54,7 +54,7 @@ def list_reports(
     """Return a page of drift reports.
 
     Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
-    about all labelers are returned.
+    about all labelers are returned. If `report_ids` is not None, only these reports are returned.
     """
     after, before = filters.pop("created_after", None), filters.pop("created_before", None)
     where: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}

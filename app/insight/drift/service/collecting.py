@@ -63,7 +63,8 @@ class _FieldValues:
 
     Each value has an owner number, which identifies an `_Owner` in `PeriodData`. For each owner
     number, `tag_set_counts` has the number of tag sets that could have a value for the field, and
-    `filled_counts` has the number of tag sets that have a value.
+    `filled_counts` has the number of tag sets that have a value. Values of categorical types are
+    counted in `counts`. Other values are in `numbers`, and `owners` has their owner numbers.
     """
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)

@@ -38,9 +38,9 @@ def get_latest_metrics(
     """Return the latest metrics of each schema that was worked on in the period.
 
     For callers below the reviewer role, `gold_accuracy` includes only whole weeks that have ended
-    and have at least `gold.MIN_CASES` tag sets, and only the `MAX_SERIES` schemas with the most tag
-    sets on gold documents have a value. Raises 404 for an unknown schema; 400 for an invalid
-    period.
+    and have at least `gold.MIN_CASES` tag sets, and only the `trends.MAX_SERIES` schemas with the
+    most tag sets on gold documents have a value. Raises 404 for an unknown schema; 400 for an
+    invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
