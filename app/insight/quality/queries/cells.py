@@ -243,9 +243,9 @@ def repair(schema_id: UUID) -> int:
 def list_outdated_organizations() -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
-    These organizations never completed a recount, their last recount was interrupted, or their
-    aggregates were counted with another `RULES_VERSION` or time zone. Includes organizations whose
-    recount is running. Closed organizations are excluded.
+    An organization is included if it never completed a recount, if its last recount is running or
+    was interrupted, or if its aggregates were counted with another `RULES_VERSION` or time zone.
+    Closed organizations are excluded.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, DEFAULT_TIME_ZONE)
     statement = (

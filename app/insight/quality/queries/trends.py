@@ -54,9 +54,9 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 class TrendGroup(NamedTuple):
     """The sums of one group.
 
-    `name` is the name of the schema, team or labeler. It is None for a deleted record, and if the
-    groups are not records. `sums` has the counters of each bucket that has cells, by the position
-    of the bucket.
+    `name` is the name of the schema, team or labeler. It is None if the record was deleted, if the
+    groups are fields, or without grouping. `sums` has the counters of each bucket that has cells,
+    by the position of the bucket.
     """
 
     key: str

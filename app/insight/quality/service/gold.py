@@ -2,10 +2,10 @@
 
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
 are gold, and which of the labelers' own values are wrong. Therefore, these callers see only the
-accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. From months, they could compute
-the accuracy of single days as a difference. From sums that include weeks with few tag sets, they
-could compute the accuracy of these weeks. For the same reason, a sum over all schemas leaves out
-the weeks of a schema in which the schema has few tag sets.
+accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. If they saw months, they could
+subtract the weeks and get the accuracy of single days. From sums that include weeks with few tag
+sets, they could compute the accuracy of these weeks. For the same reason, a sum over all schemas
+leaves out the weeks of a schema in which the schema has few tag sets.
 """
 
 from collections.abc import Sequence
