@@ -77,7 +77,7 @@ def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
-    the file could not be sent to the destination.
+    the file could not be sent, and LostLease if another attempt holds the lease.
     """
     locked = _lock_run_to_send(job_id)
     if locked is None:
