@@ -48,7 +48,8 @@ class Invoice(TenantModel, db.Revised, db.Base):
     (exclusive). `seller` and `buyer` have the same fields as `engines.invoices.Party`, and `seller`
     also has `payment`, the bank account. `buyer` is null for a draft without a billing profile.
     Decimals in `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note
-    corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}.
+    corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}, with the size in
+    bytes. They are null if there is no file.
     """
 
     __tablename__ = "invoices"

@@ -237,7 +237,8 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
 
     A month still has to be invoiced if the operator has not closed it, or if the job that issues
     its invoices has not completed. Months after the closing of the organization are not considered.
-    Organizations without a month to invoice are omitted. Requires access to all organizations.
+    Organizations that are not closed or have no month to invoice are omitted. Requires access to
+    all organizations.
     """
     values = {
         "ids": [str(id_) for id_ in organization_ids],

@@ -21,7 +21,7 @@ CLOSED = "billing.period_closed"
 
 
 def get_bounds(period: str) -> TimeRange:
-    """Return a month `YYYY-MM` in UTC; its end is the start of the next month.
+    """Return the start and end of a month `YYYY-MM` in UTC. The end is the next month's start.
 
     Raises ValueError if `period` is not a month.
     """

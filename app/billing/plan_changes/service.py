@@ -162,7 +162,9 @@ def build_segments(
 ) -> list[PlanSegment]:
     """Build the plan segments from `start` to `end`, including empty segments.
 
-    `changes` are all plan changes in this time, and `plan` is the organization's current plan.
+    `changes` are the plan changes in this time, oldest first, and `plan` is the organization's
+    current plan. If the earliest changes are missing, the plan of the first segment is correct only
+    for the time after the last missing change.
     """
     segments = []
     for item in changes:

@@ -63,7 +63,10 @@ class Plan:
 
 
 def get_plan(name: str) -> Plan:
-    """Return the newest version of a plan from the plan file. Raises LookupError if it has none."""
+    """Return the newest version of a plan from the plan file.
+
+    Raises LookupError for a name that is not in `PLANS`, and CatalogError like `load_catalog`.
+    """
     versions = load_catalog()[name]
     return versions[max(versions)]
 

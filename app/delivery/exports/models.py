@@ -87,7 +87,10 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress in tag sets, the rate per second, and the estimated time left."""
+        """Return the progress: tag sets done, in total and per second, and estimated seconds left.
+
+        Values that are not known yet are None.
+        """
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):

@@ -17,7 +17,7 @@ _UNREAD = text("(read_at IS NULL)")
 
 
 class EmailFrequency(StrEnum):
-    """How often a user receives notification emails."""
+    """The frequency at which a user receives notification emails."""
 
     IMMEDIATE = "immediate"
     HOURLY = "hourly"

@@ -238,7 +238,7 @@ class Dispatcher:
         return None if has_stalled and not result.ok else result
 
     def _has_lost_lease(self, attempt: Attempt) -> bool:
-        """Return whether another dispatcher may have leased the delivery during a stall."""
+        """Return whether the lease of an attempt is lost, or may expire before the attempt ends."""
         with self._changed:
             lease_entry = self._leases.get(attempt.lease.token)
         return lease_entry is None or lease_entry[1] < time.monotonic() + LEASE_MARGIN_SECONDS

@@ -81,8 +81,8 @@ class Delivery(TenantModel, db.Base):
     redelivery or replay; the number of attempts is limited per round. `attempt_count` and
     `attempted_at` are written when an attempt begins, so that an attempt is counted even if its
     worker is killed. `generation` is the webhook's generation when the delivery was created, or
-    last redelivered or replayed. It is never null: a trigger sets it for instances of the previous
-    release. If `replayed` is true, the delivery is sent after all other deliveries.
+    last redelivered or replayed. A trigger sets it for instances of the previous release, so it is
+    never null. If `replayed` is true, the delivery is sent after all other deliveries.
     """
 
     __tablename__ = "webhook_deliveries"

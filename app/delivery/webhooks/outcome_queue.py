@@ -47,7 +47,8 @@ class OutcomeQueue:
     ) -> list[AttemptResult]:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
-        Waits up to `timeout` seconds for the first result. If `max_organizations` is not None, the
+        Waits up to `timeout` seconds for the first result, and returns an empty list if there is
+        none. If `max_organizations` is not None, the
         results belong to at most this number of organizations.
         """
         with self._changed:

@@ -5,7 +5,7 @@ webhooks within an organization. An organization may use at most half of the thr
 organizations leave free. All its webhooks that are not quick may use at most a quarter of these
 threads, and its slow webhooks at most an eighth. The last free threads are reserved for
 organizations that use no thread. So the next organization always gets a thread, even if many
-receivers hang. This module is not thread-safe; the dispatcher calls it while it holds its lock.
+receivers hang. This module is not thread-safe; its callers must hold the dispatcher's lock.
 """
 
 import time
@@ -273,7 +273,7 @@ class Quotas:
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
         """Add begun attempts to the prefetched attempts, or requeue them.
 
-        `is_current` is whether no attempt to deliver to the webhook has ended since it was picked.
+        `is_current` is true if no attempt for the webhook has ended since the webhook was picked.
         """
         if begun and is_current and not webhook.unwritten_count:
             webhook.failures = begun[0].failures

@@ -247,9 +247,10 @@ class Recorder:
 
 
 def _is_transient(failure: Exception) -> bool:
-    """Return whether the statements may succeed later.
+    """Return whether the statements that raised `failure` may succeed later.
 
-    The database did not respond, or it is read-only, as a standby is before its promotion.
+    They may succeed after a deadlock, or if the database did not respond or was read-only, as a
+    standby is before its promotion.
     """
     if isinstance(failure, OperationalError | InterfaceError | InternalError | PoolTimeoutError):
         return True

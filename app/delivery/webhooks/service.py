@@ -266,8 +266,8 @@ def _build_delivery_response(
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery, regardless of its status: begin another round of attempts.
 
-    Raises 404 if the delivery does not exist, and 409 if the webhook is deactivated or the
-    delivery is already being sent.
+    Raises 404 if the webhook or the delivery does not exist, and 409 if the webhook is deactivated
+    or the delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
     delivery, is_leased = errors.require_found(records.lock_delivery(webhook_id, delivery_id))

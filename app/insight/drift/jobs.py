@@ -54,7 +54,7 @@ def start_daily_detections(_job: Job) -> None:
 
 @jobs.handler("drift.request_daily", queue="drift")
 def request_daily(job: Job) -> None:
-    """Request a daily detection for each schema with tag sets accepted in the current period."""
+    """Request an organization's daily detections; see `requesting.request_daily_detections`."""
     requesting.request_daily_detections(job.checkpoint)
 
 

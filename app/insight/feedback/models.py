@@ -17,8 +17,8 @@ from app.kit.tenancy import TenantModel, build_foreign_key
 class FeedbackOutcome(StrEnum):
     """The result of comparing a predicted value with the correct value.
 
-    MISSED: a correct value was not predicted. SPURIOUS: a value was predicted where no value is
-    correct.
+    CORRECTED: another value than the predicted value is correct. MISSED: a correct value was not
+    predicted. SPURIOUS: a value was predicted where no value is correct.
     """
 
     CORRECT = "correct"

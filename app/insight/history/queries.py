@@ -51,7 +51,7 @@ class HistorySources(NamedTuple):
     recorded actions on the document. `revisions` are revisions of its tag sets, except saves.
     `rules` are the rules that matched the document.
 
-    If `claims_by` is set, claims of the document by other users are left out. Changes to the
+    If `claims_by` is set, claims and releases by other users are left out. Changes to the
     document properties in `hidden_properties` are always left out.
     """
 

@@ -1,7 +1,7 @@
 """Jobs that keep the daily quality aggregates current.
 
-They run in a separate queue, so that they do not delay other work. The queue serves organizations
-in round-robin order.
+Jobs that count documents or sums run in a separate queue, so that they do not delay other work. The
+queue serves organizations in round-robin order.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare")
 def prepare(_: Job) -> None:
-    """Enqueue the recounts of organizations, and the computation of sums that are incomplete.
+    """Enqueue recounts of outdated organizations, and jobs that complete incomplete sums.
 
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.

@@ -44,8 +44,8 @@ class QualityRun(TenantModel, db.Record, db.Base):
     """A computation of the agreement between labelers for one schema and one period.
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
-    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
-    `warnings` are stored in the API's format; `pairs` has only the user ids of the labelers.
+    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
+    `warnings` and `pairs` are stored in the API's format, but the labelers of a pair are user ids.
     `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
     `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
     """
@@ -81,7 +81,10 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress in tag sets: done, total, per second, and estimated seconds left."""
+        """Return the progress: tag sets done, in total and per second, and estimated seconds left.
+
+        Values that are not known yet are None.
+        """
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):

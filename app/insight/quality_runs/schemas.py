@@ -24,7 +24,7 @@ METRICS = tuple(metric for metric in Metric if metric != Metric.GWET_AC2)
 """The metrics that a run can compute. Gwet's AC2 is left out, because it needs weights."""
 MAX_FIELDS = 500
 MAX_NAME_LENGTH = 129
-"""The maximum length of a field name or of `table.column`."""
+"""The maximum number of characters in a field name or in `table.column`."""
 DEFAULT_VALUES = 50
 MAX_VALUES = 100
 

@@ -55,7 +55,8 @@ def count_artifacts(
 class TagSetCounts(NamedTuple):
     """Counts and labeling times of tag sets: of one version, or of all versions if `id` is None.
 
-    The counts and times are None for a version without tag sets.
+    `timed` is the number of tag sets with a recorded time; `mean` and `median` are in seconds. The
+    counts and times are None for a version without tag sets.
     """
 
     id: UUID | None
@@ -180,7 +181,7 @@ def _select_cells(
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
-    """Select the numbers of the schema's rows in `table` by `columns`, created in a period.
+    """Build a subquery that counts a schema's rows in `table` created in a period, by `columns`.
 
     `end` is exclusive. The column `n` is the number of rows, and `total` is the sum of the column
     `_MEASURE`. Several result rows may have the same facets, so the caller must add them up.

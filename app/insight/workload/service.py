@@ -38,8 +38,8 @@ def list_assignments(
     time, and then all other work, by priority and age. Work to label consists of drafts, claims,
     and documents that are assigned to the caller or one of their teams and that the caller can
     begin now. Work to review consists of tag sets that are assigned to the caller or claimed by the
-    caller. `kind` is label or review. With `team_id`, only documents that are assigned to the
-    caller through this team are listed.
+    caller. `kind` is `label`, `review`, or None for both. With `team_id`, only documents with this
+    `team_id` in the response are listed, and no tag sets.
     """
     criteria = WorkCriteria(
         [caller.user_id],

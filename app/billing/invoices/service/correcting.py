@@ -1,7 +1,4 @@
-"""Mark issued invoices as paid, void them, or credit them.
-
-Only this module changes the status of issued invoices.
-"""
+"""Mark issued invoices as paid, void them, or credit them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -29,7 +29,7 @@ _REASON = "the invoices of many organizations are created in one transaction"
 def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
     """List the ids of the next organizations to bill for a period that ended at `end`.
 
-    The ids are in ascending order and greater than `after`.
+    Returns at most `BATCH_SIZE` ids that are greater than `after`, in ascending order.
     """
     with tenancy.across_organizations(reason=_REASON):
         return queries.list_billed_organizations(end, after=after, limit=BATCH_SIZE)

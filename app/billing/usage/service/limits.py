@@ -35,7 +35,7 @@ def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Lock the meters that have a limit, and return the current organization's allowance.
+    """Lock those of `meters` that have a limit, and return the organization's allowance for them.
 
     The locks are held until the transaction ends; see `app.kit.plan_limits`.
     """

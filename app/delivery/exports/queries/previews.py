@@ -94,7 +94,7 @@ def _iterate_lines(
 
 
 def count_tag_sets(where: Mapping[str, Any], include: Mapping[str, Any]) -> TagSetCount:
-    """Count the tag sets in an export, including removed tag sets.
+    """Count the tag sets in an export, and the removed tag sets if `include` selects them.
 
     Uses the stored counters if they cover the filter, and otherwise counts up to `MAX_COUNTED`.
     """

@@ -50,7 +50,7 @@ def start(export_id: UUID) -> Export | None:
 
 
 def complete(job: Job, export_id: UUID, staged: StagedFile, result: RunResult) -> None:
-    """Move the staged file to its storage key, and complete the export.
+    """Move the staged file to its storage key, and complete the export unless it has ended.
 
     Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
     each file of a scheduled export.
@@ -97,7 +97,7 @@ def _emit_completed(export: Export) -> None:
 
 
 def fail(export_id: UUID, cause: str) -> None:
-    """Mark an export as failed.
+    """Mark an export as failed; do nothing if it has already ended.
 
     `cause` begins with the name of the exception, and is not shown to clients. Emits
     `export.failed`.

@@ -219,7 +219,7 @@ class DueGroup(NamedTuple):
 
 
 def list_due_groups() -> list[DueGroup]:
-    """Return the MAX_DUE notifications that have been due the longest, as groups.
+    """Return the groups of the MAX_DUE notifications that have been due the longest.
 
     The groups are from all organizations. Callers must use `tenancy.across_organizations`.
     """

@@ -31,8 +31,8 @@ from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the current address for an email, or None if the email must not be sent.
 
-    `recipient` is that of an email from `_build_email`. Returns None if the user is disabled or no
-    longer a member, if the organization is closed, if the user no longer wants emails of these
+    `recipient` has the properties that `_build_email` sets. Returns None if the user is disabled or
+    no longer a member, if the organization is closed, if the user no longer wants emails of these
     types, or if all notifications in the email have been read or deleted.
     """
     account = queries.find_member_account(UUID(recipient["user_id"]))
@@ -55,8 +55,8 @@ emails = Emails(
 def enqueue_email(notification_id: UUID) -> None:
     """Queue the email for a notification, or postpone it for a digest or because of quiet hours.
 
-    Does nothing if the notification was read or deleted, its user is disabled, or the user no
-    longer wants the email.
+    Does nothing if the notification was read or deleted, or if its user is disabled, is no longer
+    a member, or no longer wants the email.
     """
     email = queries.get_pending_email(notification_id)
     if email is None or not _is_wanted(email.notification):

@@ -30,7 +30,11 @@ def notify_of_completed_export(event: Event) -> None:
 
 
 def notify_of_failed_export(event: Event) -> None:
-    """Notify the user who requested or scheduled an export when the export has failed."""
+    """Notify the user who requested or scheduled an export when the export has failed.
+
+    If a scheduled export fails and its user is disabled or no longer a member, notifies the
+    administrators instead.
+    """
     export = references.get_export_result(UUID(event.data["job_id"]))
     # A retry of the job may have reopened the export.
     if export is None or export.user_id is None or export.error is None:
@@ -47,7 +51,10 @@ def notify_of_failed_export(event: Event) -> None:
 
 
 def notify_of_failed_delivery(event: Event) -> None:
-    """Notify the user who scheduled or started a run about the failed delivery of its file."""
+    """Notify the user who scheduled or started a run about the failed delivery of its file.
+
+    If the user is disabled or no longer a member, notifies the administrators instead.
+    """
     if event.data["created_by"] is None:
         return
     user_id = UUID(event.data["created_by"])
@@ -89,7 +96,7 @@ def notify_of_accepted_invitation(event: Event) -> None:
 
 
 def notify_of_drift(event: Event) -> None:
-    """Notify administrators of all drift reports from one detection run, in one notification."""
+    """Notify administrators of all drift reports from one detection, in one notification."""
     data = event.data
     ellipsis = ["…"] if data["count"] > len(data["shifts"]) else []
     notify(
@@ -124,6 +131,10 @@ def notify_of_usage_threshold(event: Event) -> None:
 
 
 def format_size(size: int, max_size: int) -> str:
-    """Format a number of bytes in the largest unit in which `max_size` is at least 10."""
+    """Format a number of bytes in the largest unit in which `max_size` is at least 10.
+
+    The size is rounded down to a whole number of units. For a `max_size` below 10 KiB, the unit is
+    bytes.
+    """
     power = max((n for n in range(len(_UNITS)) if max_size >= 10 * 1024**n), default=0)
     return f"{size // 1024**power} {_UNITS[power]}"

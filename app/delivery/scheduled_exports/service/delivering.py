@@ -77,7 +77,7 @@ def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
-    the file could not be sent to the destination.
+    the file could not be sent, and LostLease if another attempt holds the lease.
     """
     locked = _lock_run_to_send(job_id)
     if locked is None:
@@ -108,9 +108,9 @@ def deliver(job: Job, job_id: UUID) -> None:
 def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
     """Lock and return a run whose file must be sent to its destination.
 
-    Returns None if the delivery is not pending or is ended by this call. This call ends the
-    delivery of a run of a closed organization, of a run whose period a later run covers, and of a
-    run whose file is only for download.
+    Returns None if the delivery is not pending, or if this call ends it. The delivery fails if the
+    organization is closed, or if a later run covers the period. It succeeds without being sent if
+    the file is only for download.
     """
     locked = _lock_pending_run(job_id)
     if locked is None:

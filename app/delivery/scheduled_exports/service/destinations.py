@@ -49,7 +49,7 @@ def read_settings(export: ScheduledExport) -> dict[str, Any]:
 
 
 def open_destination(kind: str, settings: Mapping[str, Any]) -> Destination:
-    """Open a destination through the guarded network. Raises HostError."""
+    """Open a destination through the guarded network. Raises HostError if it cannot be opened."""
     destination_type: DestinationType = TYPES[kind]
     network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return destination_type.open(settings, network)

@@ -62,7 +62,8 @@ def compute_exported_until(
 
     `exported_until` does not change if the run's period begins after it. It also stays null if the
     run did not export everything. In both cases, the scheduled export was changed during the run,
-    so the next run must not continue from the end of this run.
+    so the next run must not continue from the end of this run. An `exported_until` in the future
+    was set while the clock was wrong, and is replaced.
     """
     until, covers_until = scheduled.exported_until, run.covers_until
     if until is None:

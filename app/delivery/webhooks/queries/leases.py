@@ -28,7 +28,8 @@ from app.delivery.webhooks.queries.pacing import (
 from app.kit import db
 
 LEASE_SECONDS = 25
-"""The duration of a lease that is not renewed: enough to make and record an attempt."""
+"""The duration of a lease in seconds, long enough to make and record an attempt. Leases can be
+renewed."""
 
 
 class BeginLimit(NamedTuple):

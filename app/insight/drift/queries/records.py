@@ -54,7 +54,7 @@ def list_reports(
     """Return a page of drift reports.
 
     Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
-    about all labelers are returned.
+    about all labelers are returned. If `report_ids` is not None, only these reports are returned.
     """
     after, before = filters.pop("created_after", None), filters.pop("created_before", None)
     where: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
@@ -142,7 +142,7 @@ def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
 
 
 def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetime | None:
-    """Find the earliest start, before `before`, of a shift that has an open report.
+    """Return the earliest start of a shift that has an open report and began before `before`.
 
     Returns None if no shift matches. Differences between a labeler and their peers are left
     out, because they are not shifts over time.

@@ -63,7 +63,8 @@ class _FieldValues:
 
     Each value has an owner number, which identifies an `_Owner` in `PeriodData`. For each owner
     number, `tag_set_counts` has the number of tag sets that could have a value for the field, and
-    `filled_counts` has the number of tag sets that have a value.
+    `filled_counts` has the number of tag sets that have a value. Values of categorical types are
+    counted in `counts`. Other values are in `numbers`, and `owners` has their owner numbers.
     """
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -94,10 +95,10 @@ ALL_LABELERS = LabelerSelection()
 class _Owner(NamedTuple):
     """The labeler of a tag set, and the samples in which the tag set represents its document.
 
-    Every tag set represents its document in the sample of its own labeler. In a sample of several
-    labelers, the first tag set represents the document (`is_first`). Only in the sample of the
-    first labeler's peers, the second tag set represents the document; its `replaced_labeler_id` is
-    the first labeler.
+    Every tag set represents its document in the sample of its own labeler. In the sample of all
+    labelers, the first tag set represents the document (`is_first`). This is also true for the
+    sample of a labeler's peers, unless the first tag set is by that labeler. Then the second tag
+    set represents the document; its `replaced_labeler_id` is the labeler of the first tag set.
     """
 
     labeler_id: UUID | None
@@ -181,9 +182,9 @@ class PeriodData:
     def build_model_sample(self, field_key: str, metric: DriftMetric) -> Sample:
         """Build the sample for a metric of model predictions.
 
-        The accuracy is the number of correct predictions divided by all outcomes, including missed
-        values. The correction rate is the number of corrected predictions divided by the number of
-        correct and corrected predictions.
+        The accuracy is the number of correct predictions divided by the number of all outcomes,
+        including missed values. The correction rate is the number of corrected predictions divided
+        by the number of correct and corrected predictions.
         """
         if metric == DriftMetric.CONFIDENCE:
             return NumberSample(self._confidences[field_key])
@@ -262,10 +263,11 @@ def _add_value(
 
 
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
-    """Parse a field value as a number: an amount, an hour of the day, or days before the decision.
+    """Parse a field value as a number.
 
-    Dates increase over time, so their distance from the decision is compared instead. Returns
-    None if the value is not valid for its type.
+    The number is the amount of a money value, the hours since midnight of a time, or the days from
+    a date or datetime to the review decision. Dates increase over time, so this distance is
+    compared instead of the date. Returns None if the value is not valid for its type.
     """
     try:
         if field_type == "date":

@@ -83,7 +83,7 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
 
 
 def _limit_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Move the earliest starts to a later start, so that at most MAX_REFERENCES starts differ."""
+    """Limit the number of different starts to MAX_REFERENCES, by moving the earliest ones later."""
     kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
     return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 

@@ -89,11 +89,13 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> None:
-    """Request a daily detection for each schema with tag sets accepted in the current period.
+    """Request a daily detection for each schema whose tag sets were recently accepted.
 
-    A schema has one daily detection per day. A schema is skipped if it has an unfinished detection,
-    or if the current period begins before the end of its fixed baseline. `checkpoint` commits each
-    batch.
+    The current period is the last `periods.CURRENT_DAYS` whole days in the organization's time
+    zone. A schema is considered if a tag set was accepted since that period began, including today.
+    A schema has one daily detection per day. A schema is skipped if it has an unfinished
+    detection, or if the current period begins before the end of its fixed baseline. `checkpoint`
+    commits each batch.
     """
     zone = organizations.get_time_zone(tenancy.current_organization_id())
     current_period = periods.find_last_days(zone)

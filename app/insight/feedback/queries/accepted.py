@@ -18,7 +18,8 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision, build_checked_c
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of the tags in one query. A tag set with more gets no feedback."""
+"""The maximum size in bytes of the tags that one query reads: the first and the current tags of
+each tag set. A larger tag set gets no automatic feedback."""
 
 _initial = aliased(TagSetRevision)
 
@@ -113,7 +114,10 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
-    """Yield the tag sets that began from a prediction, in batches of (artifact id, tag set id)."""
+    """Yield the tag sets that began from a prediction, as pairs of artifact id and tag set id.
+
+    The pairs are in batches of at most `batch`, sorted by tag set id.
+    """
     last_id = UUID(int=0)
     while True:
         statement = (

@@ -49,7 +49,7 @@ def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
 
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert feedback. All rows have the same columns; the columns that they lack are null."""
+    """Insert feedback. All rows must have the same columns; columns that they omit are null."""
     for start in range(0, len(rows), _INSERT_BATCH):
         db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
 
@@ -78,7 +78,10 @@ def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
 
 
 class ReportedDocument(NamedTuple):
-    """An artifact on which feedback is reported, with its schema's current version."""
+    """An artifact on which feedback is reported, with its schema's current version.
+
+    `schema_id` and `version_id` are None if the artifact has no schema or a deleted schema.
+    """
 
     id: UUID
     schema_id: UUID | None

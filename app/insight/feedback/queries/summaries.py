@@ -23,7 +23,7 @@ from app.kit.counters.sql import (
 from app.kit.prepared import Prepared
 
 BUCKET_LENGTHS = {"day": DAY, "month": MONTH}
-"""The length of a bucket name by interval, for example 7 for the month `2026-11`."""
+"""The number of characters of a bucket name, by interval: for example, `2026-11` has 7."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,8 @@ def build_confidence_columns(
 ) -> dict[str, int | None]:
     """Build the columns `confidence` and `bin` of a feedback row.
 
-    If `is_counted` is false, the prediction has no bin, so calibration ignores it.
+    Both are None without a confidence, and for a missed value. If `is_counted` is false, the
+    prediction has no bin, so calibration ignores it.
     """
     if confidence is None or outcome == FeedbackOutcome.MISSED:
         return {"confidence": None, "bin": None}

@@ -39,9 +39,9 @@ def list_models(
 ) -> Page:
     """List the models that have feedback, each compared with another model of its schema.
 
-    The other model is `compare_with`, or by default the previous model. Only the first
-    `MAX_COMPARISONS` models of a page that have another model are compared. Raises 404 for an
-    unknown schema.
+    The other model is `compare_with`, or by default the previous model. The model `compare_with`
+    itself is also compared with its previous model. Only the first `MAX_COMPARISONS` models of a
+    page that have another model are compared. Raises 404 for an unknown schema.
     """
     if schema_id is not None:
         schemas.get(schema_id)

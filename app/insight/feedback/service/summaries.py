@@ -88,8 +88,9 @@ def get_summary(
 ) -> dict[str, Any]:
     """Return a summary of the selected feedback: metrics in total, by model and over time.
 
-    Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
-    400 for `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
+    At most `MAX_MODELS` models are returned, most predictions first. Raises the errors of
+    `build_criteria`, and 400 for `interval` if a summary by day has no `from` or more than
+    `MAX_DAYS` days.
     """
     criteria = build_criteria(caller, filters)
     if interval == "day":

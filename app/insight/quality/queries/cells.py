@@ -30,7 +30,8 @@ def _match(left: str, right: str, key: str) -> str:
 def build_repair(table: str, key: str, counted: str, condition: str) -> TextClause:
     """Build the statement that makes rows of `table` equal to the rows that `counted` selects.
 
-    `counted` is a SELECT of the columns `key` and of the counters. `condition` selects the rows of
+    `key` lists the key columns, separated by commas. `counted` is a SELECT of these columns and of
+    the counters. `condition` selects the rows of
     `table` that are compared. The statement returns how many rows were wrong.
     """
     return tenancy.build_text(
@@ -54,7 +55,8 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
     )
 
 
-# Also locks existing documents, in the order of their ids, and returns the latest contributions.
+# Inserts a row for each new document, locks the rows of the other documents in the order of their
+# ids, and returns the latest contributions of all.
 _LOCK_DOCUMENTS = tenancy.build_text(
     """
     INSERT INTO quality_documents (organization_id, artifact_id, contributions)
@@ -241,9 +243,9 @@ def repair(schema_id: UUID) -> int:
 def list_outdated_organizations() -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
-    These organizations never completed a recount, their last recount was interrupted, or their
-    aggregates were counted with another `RULES_VERSION` or time zone. Includes organizations whose
-    recount is running. Closed organizations are excluded.
+    An organization is included if it never completed a recount, if its last recount is running or
+    was interrupted, or if its aggregates were counted with another `RULES_VERSION` or time zone.
+    Closed organizations are excluded.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, DEFAULT_TIME_ZONE)
     statement = (

@@ -17,11 +17,11 @@ from app.kit.chunks import split_by_size
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of the tags that one query reads, in all revisions. A document with
-more bytes is read alone."""
+"""The maximum size in bytes of the tags that one query reads, in all revisions except saves. A
+larger document is read alone."""
 MAX_BYTES = 32 * 1024 * 1024
-"""The maximum total size in bytes of a document's tags in all revisions. The tags of a larger
-document are not compared."""
+"""The maximum size in bytes of a document's tags, in all revisions except saves. The tags of a
+larger document are not compared."""
 # With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
 # organization is newer than the statistics, PostgreSQL would read this index for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
@@ -63,7 +63,7 @@ class Revision:
 class TagSetHistory:
     """A tag set with its revisions in order, excluding saves.
 
-    `loaded_bytes` is the size in bytes of the tags that are read for it.
+    `loaded_bytes` is the size in bytes of the tags of these revisions.
     """
 
     artifact_id: UUID

@@ -252,7 +252,8 @@ class CellQuery:
 def split_period(first: date, end: date, unit: SumUnit) -> list[tuple[str, date, date]]:
     """Split a period into ranges (unit, first day, end), each covered by sums of its unit.
 
-    `unit` is the longest unit to use. Each range lies within one `unit` or consists of whole units.
+    `unit` is the longest unit to use. The days before the first whole `unit` and after the last one
+    are split into shorter units. Every end is exclusive.
     """
     shorter_unit = _NEXT_SHORTER_UNIT.get(unit)
     if shorter_unit is None:

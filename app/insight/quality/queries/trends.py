@@ -54,9 +54,9 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 class TrendGroup(NamedTuple):
     """The sums of one group.
 
-    `name` is the name of the schema, team or labeler. It is None for a deleted record, and if the
-    groups are not records. `sums` has the counters of each bucket that has cells, by the position
-    of the bucket.
+    `name` is the name of the schema, team or labeler. It is None if the record was deleted, if the
+    groups are fields, or without grouping. `sums` has the counters of each bucket that has cells,
+    by the position of the bucket.
     """
 
     key: str
@@ -78,8 +78,8 @@ def sum_by_bucket(
 
     Each bucket is one `unit`, and the period may cut off the first and the last bucket. `cases` and
     `sums` name counters; each result has the sums of both, `cases` first. The number of cases of a
-    group is the total of its `cases` counters. Groups without cases are left out, and at most
-    `limit` groups are returned.
+    group is the total of its `cases` counters. Groups without cases are left out. At most `limit`
+    groups are returned, or all groups if `limit` is None.
     """
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]

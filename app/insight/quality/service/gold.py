@@ -2,10 +2,10 @@
 
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
 are gold, and which of the labelers' own values are wrong. Therefore, these callers see only the
-accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. From months, they could compute
-the accuracy of single days as a difference. From sums that include weeks with few tag sets, they
-could compute the accuracy of these weeks. For the same reason, a sum over all schemas leaves out
-the weeks of a schema in which the schema has few tag sets.
+accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. If they saw months, they could
+subtract the weeks and get the accuracy of single days. From sums that include weeks with few tag
+sets, they could compute the accuracy of these weeks. For the same reason, a sum over all schemas
+leaves out the weeks of a schema in which the schema has few tag sets.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from app.kit.principal import Caller
 METRIC = "gold_accuracy"
 UNIT = SumUnit.WEEK
 MIN_CASES = 10
-"""The minimum number of tag sets in a week for which the accuracy is shown."""
+"""The minimum number of tag sets that a week must have for its accuracy to be shown."""
 
 
 def is_restricted(caller: Caller) -> bool:
@@ -45,7 +45,7 @@ def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
 def limit_to_visible_weeks(
     cell_filter: CellFilter, period: Period, weeks: Sequence[tuple[date, date]]
 ) -> CellFilter:
-    """Return the filter, limited to the weeks that lie in the period as a whole and have ended.
+    """Return the filter, limited to weeks that lie completely in the period and have ended.
 
     If there are no such weeks, the filter matches no cells.
     """

@@ -38,8 +38,9 @@ def get_latest_metrics(
     """Return the latest metrics of each schema that was worked on in the period.
 
     For callers below the reviewer role, `gold_accuracy` includes only whole weeks that have ended
-    and have at least `gold.MIN_CASES` tag sets, and only the schemas with the most tag sets on gold
-    documents have a value. Raises 404 for an unknown schema; 400 for an invalid period.
+    and have at least `gold.MIN_CASES` tag sets, and only the `trends.MAX_SERIES` schemas with the
+    most tag sets on gold documents have a value. Raises 404 for an unknown schema; 400 for an
+    invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
@@ -80,7 +81,7 @@ def _sum_large_samples(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) 
 
 
 def _build_schema(row: SchemaRow, gold_rates: Mapping[str, Rate] | None) -> dict[str, Any]:
-    """Build a schema's metrics; `gold_rates` replaces the accuracy on gold documents."""
+    """Build a schema's metrics. `gold_rates` replaces the accuracy on gold documents if set."""
     counts = row._asdict()
     rates = compute_rates(counts, *_SCHEMA_METRICS)
     if gold_rates is not None:

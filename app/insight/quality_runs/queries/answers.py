@@ -15,7 +15,8 @@ from app.kit import db, tenancy
 
 _BATCH = 200
 MAX_BYTES = 256 * 1024
-"""The maximum size in bytes of the tags of a compared tag set. It limits the memory for a batch."""
+"""The maximum size in bytes of the tags of a compared tag set, which bounds the memory for a batch.
+Larger tag sets are left out."""
 # A run may take minutes while requests are served, so it uses one core and has no timeout.
 _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"

@@ -159,7 +159,8 @@ _OUTDATED = text(
 def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     """Return schemas that need several labelers and whose tag sets changed after their newest run.
 
-    Only runs over all fields, from the first tag set and with all `metrics` are considered.
+    Only runs over all fields, from the first tag set and with all `metrics` are considered, except
+    failed runs. A schema without such a run is returned if it has tag sets. Drafts do not count.
     Requires access across organizations.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}

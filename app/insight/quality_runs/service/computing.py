@@ -1,4 +1,4 @@
-"""Compute the agreement between labelers. Only the job loads this module and numpy."""
+"""Compute the agreement between labelers. Importing this module loads numpy and scipy."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ def compute(
         if plan.comparison != ComparisonMethod.VALUE:
             computation.measure_marks(plan)
     computation.warn_about_omissions()
-    # The passes have another order than the fields.
+    # The order of the passes differs from the order of the fields.
     order = {plan.name: position for position, plan in enumerate(plans)}
     computation.computed.results.sort(key=lambda result: order[result["field"]])
     computation.computed.pairs.sort(key=lambda pair: order[pair["field"]])

@@ -1,4 +1,4 @@
-"""Build the confusion matrices of a choice field, which count the pairs of labelers' values."""
+"""Build the confusion matrices of a choice field: between labelers, and with the accepted value."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -58,8 +58,8 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> di
     other = len(kept_numbers)
     reduced: Counter[tuple[int, int]] = Counter()
     for (a, b), count in cells.items():
-        # Pairs of different values have two positions even if both values are combined, because a
-        # symmetric matrix counts them twice.
+        # If both values of a pair are combined but differ, they get two different positions,
+        # because a symmetric matrix counts a pair of different values twice.
         other_column = other if a == b else other + 1
         reduced[positions.get(a, other), positions.get(b, other_column)] += count
     return {
@@ -74,8 +74,8 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> d
 
     If `other_values` is not 0, the last row and column combine that many less frequent values.
 
-    In a symmetric matrix, a pair of different answers is counted in two cells, which may be
-    combined into one, and a pair of equal answers in one cell.
+    A symmetric matrix counts a pair of equal answers once. It counts a pair of different answers
+    twice: in two cells, or twice in the combined cell if both values are combined.
     """
     values = stored["values"][:limit]
     other_count = stored["other_values"] + len(stored["values"]) - len(values)

@@ -78,7 +78,7 @@ def get_agreement(
 
     For each parameter that is None, the widest runs are preferred (see `records.find_best_run`). If
     no run covers the query, `computed_at` is None and there are no results. Raises 400 for an
-    unknown schema or field, and for an empty period.
+    unknown schema or field, and for an empty or future period.
     """
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
@@ -112,7 +112,7 @@ def get_confusion(
     """Return the confusion matrix of a choice field from the newest run that covers the query.
 
     If no run covers the query, `computed_at` is None and the matrix is empty. Raises 400 for an
-    unknown schema, a field without a confusion matrix, and an empty period.
+    unknown schema or field, a field without a confusion matrix, and an empty or future period.
     """
     _check_field(schema_id, field, allowed_types=CHOICE_TYPES)
     run = _find_run(schema_id, field, None, start, end)

@@ -37,7 +37,7 @@ def create(
     """Create a queued run, and emit an event so that a job computes it.
 
     The end of the period is at most the current time. Raises 400 `validation_error` for an unknown
-    schema or field, and for an empty period.
+    schema or field, for a schema without a published version, and for an empty or future period.
     """
     check_fields(schema_id, fields)
     run = QualityRun(
@@ -153,7 +153,10 @@ def reopen(run_id: UUID) -> None:
 
 
 def change_status(run_id: UUID, status: RunStatus) -> QualityRun | None:
-    """Lock a run and change its status; return None if its current status forbids the change."""
+    """Lock a run, change its status, and return it.
+
+    Returns None if the run does not exist, or if its current status forbids the change.
+    """
     run = records.lock(run_id)
     if run is None or status not in TRANSITIONS[RunStatus(run.status)]:
         return None

@@ -1,4 +1,4 @@
-"""SQL queries that count the work of users. Their run time does not depend on backlog size."""
+"""SQL queries that count the work of users in a time that does not depend on the backlog's size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -36,7 +36,8 @@ people AS MATERIALIZED (
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """  # noqa: S608 - made of constants
-"""The users (`people`), their assignee ids (`reach`), and the active schemas (`user_schemas`)."""
+"""The users (`people`), their team memberships (`seats`), the assignee ids of the users and of
+their teams (`reach`), and the active schemas for each user (`user_schemas`)."""
 
 ASSIGNMENT_SUBQUERY = """
     SELECT bool_or(reach.by_name) AS by_name,
@@ -209,8 +210,8 @@ TEAM_CONDITION = """
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
               AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
 """
-"""The condition that a document is assigned to the user through the team `:team_id`. Always true
-without that filter."""
+"""The condition that a document is not assigned to the user directly, and that `:team_id` is the
+first of the user's teams to which it is assigned. Always true if `:team_id` is null."""
 
 OWN_LIST_CONDITION = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)
