@@ -92,7 +92,8 @@ def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
 def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """Return ascending row numbers for the aligned rows.
 
-    Each row gets its lowest original number, or the next free number.
+    Each row gets its lowest original number, or the next free number. If a number would exceed
+    MAX_ROW, the rows are numbered from 0 without gaps.
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:
