@@ -107,7 +107,7 @@ class WebDestination:
 
 
 def _build_url(url: str, name: str) -> str:
-    """Build a URL by inserting a file name into `url`. Raises HostError if it is invalid."""
+    """Build a URL by inserting a file name into `url`. Raises HostError for an invalid `url`."""
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc
