@@ -65,7 +65,7 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDesti
 class WebDestination:
     """A URL to which files are sent; `{name}` in it is a placeholder for the name of the file.
 
-    `authorization` is the `Authorization` header, or None if there are no credentials.
+    `authorization` is the value of the `Authorization` header, or None without credentials.
     """
 
     network: Network

@@ -49,7 +49,10 @@ def build_item(
     modified: float | None,
     version: str | None = None,
 ) -> FolderItem:
-    """Build the item for an entry of a folder. By default, the version is the size and the time."""
+    """Build the item for an entry of a folder.
+
+    By default, the version of a document consists of the size and the modification time.
+    """
     if is_folder:
         return FolderItem(encode_name(name), is_folder=True)
     version = version or f"{size}-{modified}"
@@ -136,7 +139,8 @@ class FolderSource(ABC):
     ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all selected documents, sorted by path.
 
-        For each subfolder and each other document, a `ListingPosition` is yielded.
+        For each subfolder, and for each document that is not selected or does not exist, yields a
+        `ListingPosition`.
         """
         try:
             for path, item in list_tree(self._read_folder, after, path_filter):

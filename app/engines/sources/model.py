@@ -149,7 +149,10 @@ class Source(Protocol):
 
 FindProblem: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str] | None]
 SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
-"""Opens a source; also takes the operator's folder that contains all local sources, or None."""
+"""Opens a source from its settings and a network.
+
+The third argument is the operator's folder that contains all local sources, or None.
+"""
 
 
 OpenerT = TypeVar("OpenerT", bound=Callable[..., object])

@@ -170,7 +170,7 @@ class SftpReader:
         return self._session.get_handle_attributes(self._handle)
 
     def read(self, size: int) -> bytes:
-        """Return at least `size` bytes, or the remaining bytes at the end of the file."""
+        """Return at least `size` bytes, or all remaining bytes if there are fewer."""
         data = bytearray()
         while len(data) < size and (block := self._read_block()):
             data += block

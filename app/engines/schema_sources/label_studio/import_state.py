@@ -21,8 +21,8 @@ class ImportState:
     """The state of one import, which all controls share.
 
     Objects are the tags that show data. `object_types` maps their names to their types, such as
-    `Image`. `labeled_names` contains the names of the objects to which a tag such as
-    `Labels` refers.
+    `Image`. `labeled_names` contains the names of the objects to which a tag such as `Labels`
+    refers.
     """
 
     object_types: Mapping[str, str]
