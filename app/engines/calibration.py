@@ -75,7 +75,7 @@ class Outcomes(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Return the fraction of correct values that were predicted; None if there are none."""
+        """Return the fraction of correct values that were predicted; None if no value exists."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property

@@ -8,10 +8,10 @@ top, so a row can be matched even if all its cells were changed.
 
 Three or more tables are aligned one after another with the rows aligned so far, beginning with the
 table that shares the most cells with the other tables; a cell counts once for each tag set that has
-it (progressive alignment, Feng and Doolittle 1987). If this needs too many comparisons, only
-identical rows are aligned, and the rows between them are paired. If the tables have too many rows,
-rows are matched by number. The result depends neither on the order of the tag sets nor on the order
-of their tags.
+it (progressive alignment, Feng and Doolittle 1987). If the alignment would need too many
+comparisons, only identical rows are aligned, and the rows between them are paired. If the tables
+have too many rows, rows are matched by number. The result depends neither on the order of the tag
+sets nor on the order of their tags.
 """
 
 from collections import Counter

@@ -60,7 +60,7 @@ def build_item(
 
 
 ReadFolder = Callable[[str], Iterable[FolderItem]]
-"""Yields the items of the folder at a path. Raises ObjectMissing if it does not exist."""
+"""Yields the items of the folder at a path. Raises ObjectMissing if there is no such folder."""
 
 
 def list_tree(
@@ -122,7 +122,7 @@ class FolderSource(ABC):
 
     @abstractmethod
     def _read_folder(self, path: str) -> Iterable[FolderItem]:
-        """Yield the items of the folder at a path. Raises ObjectMissing if it does not exist."""
+        """Yield the items of the folder at a path. Raises ObjectMissing for a missing folder."""
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
         """Return the item with the properties that the host sends only on request."""

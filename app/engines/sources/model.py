@@ -59,7 +59,7 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class ListingPosition:
-    """A position in a listing, which a source yields if it has read on without finding a document.
+    """A position in a listing, which a source yields if it read a part without documents.
 
     Attributes:
         path: the path after which a later listing can continue. None if the source has made no

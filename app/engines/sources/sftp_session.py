@@ -46,7 +46,10 @@ faster on connections with a high latency."""
 
 
 class SftpStatusError(OSError):
-    """The server refused a request with a status for which there is no specific exception."""
+    """The server refused a request with a status for which there is no specific exception.
+
+    `code` is the status code, and `text` is the explanation of the server.
+    """
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)

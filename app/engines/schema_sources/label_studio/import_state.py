@@ -74,7 +74,7 @@ class Control:
 
     @property
     def label(self) -> str:
-        """Return the name as words; add a warning if it was truncated."""
+        """Return the name as words; add a warning if the name was truncated."""
         name = self.name.replace("_", " ").replace("-", " ")
         words = to_title(name, self.state.collector, self.path)
         return words[:1].upper() + words[1:]
