@@ -1,7 +1,7 @@
 """Compare predictions with correct values: compute rates, calibration errors and thresholds.
 
-The intervals of rates are Wilson score intervals. Predictions are counted in confidence bins of one
-percent, so the metrics of any period can be computed from sums of counts.
+Also compares two models. The intervals of rates are Wilson score intervals. Predictions are counted
+in confidence bins of one percent, so the metrics of any period can be computed from sums of counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,12 +70,12 @@ class Outcomes(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Return the fraction of predictions that are correct, or None without predictions."""
+        """Return the fraction of predictions that are correct; None if there are no predictions."""
         return _divide(self.correct, self.predictions)
 
     @property
     def recall(self) -> float | None:
-        """Return the fraction of correct values that were predicted, or None without any."""
+        """Return the fraction of correct values that were predicted; None if no value exists."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property
@@ -107,7 +107,7 @@ def _divide(part: int, whole: int) -> float | None:
 class ConfidenceBin:
     """The predictions whose confidence is in [low, high); the last bin includes a confidence of 1.
 
-    `confidence_sum` is in millionths.
+    `count` must not be 0. `confidence_sum` is in millionths.
     """
 
     low: float
@@ -235,7 +235,7 @@ def compare_models(
     constant, so the same outcomes always give the same result. The interval consists of percentiles
     of the resampled differences. At most `_BATCH_SIZE` resamples are in memory at a time.
 
-    Returns None if there are no documents or no values to compare.
+    Returns None if there are no documents, or if a model has no values to compare.
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
     """
     f1, other_f1 = (merge_outcomes(rows).f1 for rows in (outcomes, other_outcomes))

@@ -16,7 +16,7 @@ MAX_MARKS = 64
 The Stream-Safe Text Format (UAX 15, section 13) allows 30, more than any language needs.
 """
 _FIRST_MARK, _END_OF_MARKS = 0x300, 0x1F000
-"""The range of code points with combining marks, which is smaller than the whole of Unicode."""
+"""The range of code points that contains all combining marks; the end is exclusive."""
 
 _REPLACEMENT = "\ufffd"
 

@@ -1,7 +1,7 @@
 """Compare the tag sets of a document: list differences, measure agreement, find the majority.
 
-All functions are pure: they take tags in normal form (`engines.fields`) and return values. A *tag
-key* is a field, or a table column together with a row number. `rows.align_rows` matches the rows of
+The functions take tags in normal form (see `engines.fields`) and do not change them. A *tag key* is
+a field, or a table column together with a row number. `rows.align_rows` matches the rows of
 different tag sets by content and renumbers them; the other modules then match rows by number.
 
 Two tags with the same tag key agree if

@@ -81,7 +81,7 @@ class _MarkIndex:
     def list_overlapping_marks(self, box: Box, budget: Budget) -> list[int]:
         """List the positions of the marks that overlap `box` by at least `min_overlap`.
 
-        Raises BudgetExceeded.
+        Raises BudgetExceeded if more marks are near `box` than `budget` allows.
         """
         first, last, overlaps = self._compute_overlaps(box)
         budget.spend(last - first)
@@ -195,7 +195,7 @@ def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
     """Group overlapping boxes; for each box, return the position of the first box of its group.
 
     The boxes are sorted from top to bottom. Two boxes are in one group if a chain of overlaps of at
-    least `min_overlap` connects them. Raises BudgetExceeded.
+    least `min_overlap` connects them. Raises BudgetExceeded after MAX_COMPARISONS comparisons.
     """
     index = _MarkIndex(boxes, min_overlap)
     budget = Budget(MAX_COMPARISONS)

@@ -9,7 +9,7 @@ import numpy as np
 def align_by_weight(
     left: Sequence[Counter[int]], right: Sequence[Counter[int]]
 ) -> list[tuple[int, int]]:
-    """Align two sequences with the greatest total weight.
+    """Align two sequences so that the total weight of the pairs is as great as possible.
 
     Returns the same pairs as `sequences._align_by_weight`. Computes one table row at a time, and
     keeps two bits per entry: whether the entry has the same weight as the entry to its left, and

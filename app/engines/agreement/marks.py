@@ -158,7 +158,7 @@ def _group_by_choice(
     marks: Sequence[Mark], positions_by_voter: list[list[int]], budget: Budget | None
 ) -> list[list[int]]:
     """Group the positions of marks by choice; `positions_by_voter` has a list for each voter."""
-    # The voter with the most separate marks comes first; ties are sorted by the marks.
+    # The voter with the most separate marks comes first; equal counts are sorted by the boxes.
     positions_by_voter.sort(
         key=lambda positions: (
             -len(positions),

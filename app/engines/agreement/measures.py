@@ -23,7 +23,7 @@ from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 MAX_MATCHED_MARKS = 200_000
-"""The maximum number of marks that `has_agreement` matches, in total over all pairs of tag sets.
+"""The usual budget of one computation: the maximum number of marks that it matches in total.
 
 Matching this number of marks takes less than half a second.
 """
@@ -171,7 +171,10 @@ class _NumberedValues:
         self.size = len(self.values)
 
     def count_matches(self, other: "_NumberedValues", budget: Budget) -> int:
-        """Count the tags that have a match in `other`. Raises BudgetExceeded."""
+        """Count the tags that have a match in `other`.
+
+        Raises BudgetExceeded when `budget` is used up.
+        """
         common_numbers = self.values & other.values
         own_marks, other_marks = self.list_marks(common_numbers), other.list_marks(common_numbers)
         pairs = (
@@ -256,7 +259,8 @@ def _count_matches(
 ) -> int:
     """Count the matches between the values of two tag sets for one tag key.
 
-    `left` and `right` have the results of `number_occurrences`.
+    `left` and `right` contain the results of `number_occurrences`. Raises BudgetExceeded when
+    `budget` is used up.
     """
     common_values = left & right
     if not shape.has_marks:

@@ -98,10 +98,11 @@ def serialize_tag(tag: Tag) -> bytes:
 
 
 def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
-    """List the marks of tags; None if the field type has no marks, or if a tag has no position.
+    """List the marks of tags.
 
-    Spans have no label, because their range determines their text. If `labeled` is true, the label
-    of a region is its value, so regions with different values never overlap.
+    Returns None if the field type has no marks, or if a tag has no position. Spans have no label,
+    because their range determines their text. If `labeled` is true, the label of a region is its
+    value, so regions with different values never overlap.
     """
     if shape.kind == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]

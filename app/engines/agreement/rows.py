@@ -8,10 +8,10 @@ top, so a row can be matched even if all its cells were changed.
 
 Three or more tables are aligned one after another with the rows aligned so far, beginning with the
 table that shares the most cells with the other tables; a cell counts once for each tag set that has
-it (progressive alignment, Feng and Doolittle 1987). If this needs too many comparisons, only
-identical rows are aligned, and the rows between them are paired. If the tables have too many rows,
-rows are matched by number. The result depends neither on the order of the tag sets nor on the order
-of their tags.
+it (progressive alignment, Feng and Doolittle 1987). If the alignment would need too many
+comparisons, only identical rows are aligned, and the rows between them are paired. If the tables
+have too many rows, rows are matched by number. The result depends neither on the order of the tag
+sets nor on the order of their tags.
 """
 
 from collections import Counter
@@ -92,7 +92,8 @@ def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
 def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """Return ascending row numbers for the aligned rows.
 
-    Each row gets its lowest original number, or the next free number.
+    Each row gets its lowest original number, or the next free number. If a number would exceed
+    MAX_ROW, the rows are numbered from 0 without gaps.
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:

@@ -102,9 +102,9 @@ def _collect_parts(items: _Items) -> set[int]:
 
 
 def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
-    """Align two sequences with the greatest total weight; return the pairs.
+    """Align two sequences so that the total weight is as great as possible; return the pairs.
 
-    If several alignments have that weight, returns the one that pairs the earliest items.
+    If several alignments have the greatest weight, returns the one that pairs the earliest items.
     """
     if len(left) * len(right) > MAX_PYTHON_PAIRS:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few processes need
@@ -125,7 +125,7 @@ def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
 
 
 def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
-    """Compute a table of alignment weights.
+    """Compute a table of the weights of alignments.
 
     Entry [i][j] is the greatest weight for the first i items of `left` and the first j items of
     `right`.

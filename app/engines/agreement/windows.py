@@ -1,4 +1,4 @@
-"""Find the boxes of a page that may overlap a given box, without comparing all boxes."""
+"""Select boxes of a page that may overlap, pair boxes and other items, and limit the work."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -22,7 +22,7 @@ class Budget:
         self._remaining = max_count
 
     def spend(self, count: int) -> None:
-        """Subtract `count` from the remaining budget. Raises BudgetExceeded if it is too small."""
+        """Subtract `count` from the budget. Raises BudgetExceeded if less than `count` is left."""
         self._remaining -= count
         if self._remaining < 0:
             raise BudgetExceeded

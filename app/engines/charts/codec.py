@@ -1,4 +1,4 @@
-"""Encode charts as JSON for the process that renders them."""
+"""Encode charts as JSON for the process that renders them, and decode this JSON."""
 
 import json
 from dataclasses import asdict

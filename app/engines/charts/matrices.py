@@ -64,7 +64,7 @@ def draw_confusion(chart: ConfusionChart) -> Figure:
 
 
 def draw_pair_matrix(chart: PairChart) -> Figure:
-    """Draw a matrix that shows the coefficient for each pair of raters below the diagonal."""
+    """Draw a matrix of raters; the cells below the diagonal show the coefficients of the pairs."""
     raters = list(chart.raters)[:MAX_CATEGORIES]
     names = [fit_text(name, _LABEL_WIDTH) or "(no name)" for name in raters]
     positions = {rater: number for number, rater in enumerate(raters)}

@@ -50,7 +50,10 @@ class TrendChart:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The predictions in one confidence range: their mean confidence, accuracy and count."""
+    """The predictions in one confidence range: their mean confidence, accuracy and count.
+
+    `low` and `high` are the bounds of the accuracy's interval, or None.
+    """
 
     confidence: float
     accuracy: float
@@ -87,8 +90,8 @@ class ConfusionChart:
 class PairChart:
     """A coefficient for each pair of raters.
 
-    `values` contains (rater, rater, coefficient) tuples, except for pairs that rated nothing in
-    common.
+    `values` contains a (rater, rater, coefficient) tuple for each pair that rated something in
+    common. An undefined coefficient is None.
     """
 
     title: str

@@ -72,7 +72,7 @@ _RC_PARAMS: dict[str, Any] = {
 def apply_style() -> Iterator[None]:
     """Apply the style while a chart is being rendered.
 
-    Not thread-safe, because matplotlib is not thread-safe.
+    Only one thread may apply the style at a time, because matplotlib is not thread-safe.
     """
     with warnings.catch_warnings(), mpl.rc_context():
         warnings.simplefilter("ignore")  # A character without a glyph is rendered as a box.
@@ -104,7 +104,7 @@ def create_figure(title: str, width: float, height: float) -> Figure:
 
 
 def tidy_axes(axes: Axes) -> None:
-    """Remove all decoration except a light grid and the lower axis."""
+    """Remove all axis lines except the lower one, and add light horizontal grid lines."""
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.grid(axis="y", color=GRID_COLOR, linewidth=0.8)
     axes.set_axisbelow(True)

@@ -60,7 +60,7 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     color, marker = style.COLORS[number], style.MARKERS[number]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
-    # A lone point between gaps needs a marker, and a vertical line because its band has no width.
+    # A point between two gaps needs a marker, and a vertical line because its band has no width.
     lone_positions = _list_lone_positions(values)
     axes.vlines(
         [days[i] for i in lone_positions],
@@ -96,7 +96,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
 
 
 def _list_lone_positions(values: Sequence[float]) -> list[int]:
-    """List the positions of values that have no value directly before and after them."""
+    """List the positions of values with no value directly before and none directly after."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 

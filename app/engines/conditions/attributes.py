@@ -55,7 +55,7 @@ def get_value_type(attribute: str) -> ValueType | None:
 
 
 def get_operators(value_type: ValueType) -> tuple[str, ...]:
-    """Return the operators that attributes of this type accept."""
+    """Return the operators that attributes of the given value type accept."""
     return _OPERATORS_BY_TYPE[value_type]
 
 

@@ -58,7 +58,7 @@ class PartReader:
         self._remaining_block = b""
 
     def read_part(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes. Raises HostError if fewer bytes are left."""
+        """Yield the next `size` bytes in blocks. Raises HostError if fewer bytes are left."""
         remaining_size = size
         while remaining_size:
             block = self._remaining_block or next(self._blocks, b"")
@@ -70,9 +70,9 @@ class PartReader:
 
 
 class ProgressReporter:
-    """Counts sent bytes and reports them, at most once every `PROGRESS_SECONDS`.
+    """Counts sent bytes, and reports their number at intervals of `PROGRESS_SECONDS` or more.
 
-    `on_progress` receives the number of bytes sent so far.
+    `on_progress` receives the number of bytes sent so far. `finish` always calls it.
     """
 
     def __init__(self, on_progress: Callable[[int], None]) -> None:

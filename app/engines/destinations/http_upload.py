@@ -1,4 +1,4 @@
-"""Send a request with a body through the guarded session of a network."""
+"""Send a request, with or without a body, through the guarded session of a network."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +20,10 @@ class _BodyFailed(Exception):  # noqa: N818 - names what happened
 
 @dataclass(slots=True)
 class UploadBody:
-    """The body of one request, which can be read only once. `size` is its size in bytes."""
+    """The body of one request, which can be read only once. `size` is its size in bytes.
+
+    `failure` is the exception that ended the reading of the body, or None.
+    """
 
     blocks: Iterable[bytes]
     size: int

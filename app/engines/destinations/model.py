@@ -35,8 +35,8 @@ class Destination(Protocol):
         The file gets its final name only when it is complete, and then replaces any file of that
         name. Its content is checked against its size and digest before the last bytes are sent.
         `on_progress` receives the number of bytes sent so far, about once a second and at the end.
-        An exception from it stops the delivery and is raised unchanged. Raises HostError if the
-        file was not delivered.
+        An exception from `on_progress` stops the delivery and is raised unchanged. Raises HostError
+        if the file was not delivered.
         """
 
     def close(self) -> None:

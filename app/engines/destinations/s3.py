@@ -103,7 +103,11 @@ class S3Destination:
     prefix: bytes
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file in one request, or in parts if it is too large. Return its `s3://` URL."""
+        """Deliver a file, and return its `s3://` URL.
+
+        Sends a file of more than `MAX_PUT_BYTES` in parts. Raises HostError if the file was not
+        delivered.
+        """
         key = self.prefix + validate_name(file.name)
         check_key(key)
         upload = _S3Upload(
@@ -144,7 +148,7 @@ class _S3Upload:
             self.progress.finish()
 
     def send_in_parts(self) -> None:
-        """Send the file in parts. If a part fails, request the removal of all parts."""
+        """Send the file in parts. If the delivery fails, request the removal of all parts."""
         sizes = _compute_part_sizes(self.file.size)
         # The digest of a part is sent before the part, so the file is read twice.
         digests = self._compute_digests(sizes)

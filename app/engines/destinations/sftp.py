@@ -32,7 +32,10 @@ _FULL_DISK_PHRASES = ("no space", "disk full", "quota")
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
-    """Sign in to an SFTP server, and open a folder on it as a destination."""
+    """Sign in to an SFTP server, and open a folder on it as a destination.
+
+    Raises HostError if the private key is invalid, or if signing in fails.
+    """
     connector = SftpConnector(settings, network)
     connector.connect()
     return SftpDestination(connector, _build_display_host(settings))

@@ -65,7 +65,7 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDesti
 class WebDestination:
     """A URL to which files are sent; `{name}` in it is a placeholder for the name of the file.
 
-    `authorization` is the `Authorization` header, or None if there are no credentials.
+    `authorization` is the value of the `Authorization` header, or None without credentials.
     """
 
     network: Network
@@ -107,7 +107,7 @@ class WebDestination:
 
 
 def _build_url(url: str, name: str) -> str:
-    """Build a URL by inserting a file name into `url`. Raises HostError if it is invalid."""
+    """Build a URL by inserting a file name into `url`. Raises HostError for an invalid `url`."""
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc

@@ -30,7 +30,7 @@ def find_drift(
 ) -> list[Comparison]:
     """Find drift in a child process, and return one result per hypothesis.
 
-    The hypotheses are written to a file one by one, so memory use does not grow with their number.
+    The hypotheses are written to a file one by one, so they are not in memory at the same time.
 
     Raises:
         ComparisonFailed: the child process failed or took too long.

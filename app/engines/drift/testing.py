@@ -1,8 +1,8 @@
 """Test pairs of samples, and control the false discovery rate over all pairs of a run.
 
-The tests and effect sizes come from scipy. The pooling of rare categories, and the population
-stability index with its correction for sample sizes, are implemented in this module, because scipy
-does not implement them.
+The tests and the Jensen-Shannon distance come from scipy. The pooling of rare categories, and the
+population stability index with its correction for sample sizes, are implemented in this module,
+because scipy does not implement them.
 """
 
 from collections.abc import Sequence
@@ -179,7 +179,8 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
 
     Categories are pooled by their total count. The total does not depend on how the counts are
     distributed over the two periods, so pooling does not favor any result. At least two categories
-    remain, even if an expected count is then below the minimum.
+    remain, even if an expected count is then below the minimum. Returns the table with its columns
+    sorted by total count, and with the pooled category last.
     """
     import numpy as np  # noqa: PLC0415 - a large library
 
@@ -213,8 +214,9 @@ def _test_table(table: "CountTable") -> tuple[str, float]:
 def _measure_shift(table: "CountTable") -> tuple[float, float]:
     """Measure the shift: the corrected population stability index and the Jensen-Shannon distance.
 
-    Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. This value is
-    subtracted, so that random differences between small samples do not look like a shift.
+    Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average, where n and m are
+    the sizes of the two samples. This value is subtracted, so that random differences between small
+    samples do not look like a shift.
     """
     import numpy as np  # noqa: PLC0415 - a large library
     from scipy.spatial.distance import jensenshannon  # noqa: PLC0415 - a large library

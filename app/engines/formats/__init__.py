@@ -3,8 +3,8 @@
 A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact": {"id", "name",
 "external_id", "media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"},
 "schema": {"id", "name", "version_id", "version"}, "labeler_id", "reviewer_id", "submitted_at",
-"decided_at", "labels": {field key: value, list of values, or list of rows}}` and, if requested,
-`"tags"`, `"text"` and `"history"`.
+"decided_at", "labels": {field key: value, list of values, or list of table rows}}` and, if
+requested, `"tags"`, `"text"` and `"history"`.
 
 To add a format, write a module with a FORMAT, and add the module to FORMATS below. Import a large
 library only when a writer is created. If a format needs document pages or files, the caller passes

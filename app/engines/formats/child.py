@@ -1,9 +1,9 @@
 """Write an export file in a separate process: `python -m app.engines.formats.child`.
 
-Each line of standard input is JSON: first the request with `format`, `fields`, `options` and `end`,
-then the tag sets. Only the last line is not JSON; it is the text of `end`. If that line is missing,
-the caller has stopped, and the file remains incomplete. The file is written to standard output, and
-errors to standard error.
+The first line of standard input is the request: a JSON object with `format`, `fields`, `options`
+and `end`. Each following line is a tag set as JSON, and the last line is the text of `end`. If the
+last line is missing, the caller has stopped, and the file remains incomplete. The file is written
+to standard output, and errors to standard error.
 """
 
 import gc

@@ -14,7 +14,10 @@ _TOKEN = re.compile(r"\S+")
 # Characters at which a reader may split the line: white space, controls and line separators.
 _BREAKING_CHARACTERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
-"""The columns between the token and its tag, for each value of the option `columns`."""
+"""The columns between the token and its tag, for each value of the option `columns`.
+
+For `boxes`, only the first line of a block has these columns; words have their boxes instead.
+"""
 _NO_BOX = (0.0, 0.0, 0.0, 0.0)
 
 _OPTIONS: dict[str, Any] = {

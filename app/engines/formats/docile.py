@@ -1,4 +1,4 @@
-"""Write a ZIP in the layout of the DocILE benchmark: an annotation file for each document file.
+"""Write a ZIP in the layout of the DocILE benchmark: an annotation file for each tag set.
 
 Source: https://github.com/rossumai/docile. Boxes are fractions of the page from 0 to 1, as in this
 project, but page numbers start at 0.

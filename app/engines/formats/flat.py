@@ -69,7 +69,7 @@ def list_row_headers(table: Field) -> list[str]:
 
 
 def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
-    """Return the fields that have a plain column, which is not a column of a table.
+    """Return the fields that have a plain column: one that does not belong to a table.
 
     A table has a plain column only if an older schema version defines the field with another type.
     The column contains the values of that version as text.
@@ -84,8 +84,8 @@ def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
 class LabelSplitter:
     """Splits the labels of a tag set into values for plain columns and rows for tables.
 
-    Only a field with `has_plain_values` needs this. Its label is a list of rows if the tag set's
-    schema version defines the field as a table; otherwise, it is a value for a plain column.
+    Only the label of a field with `has_plain_values` can be of either type. It is a list of rows if
+    the tag set's schema version defines the field as a table, or else a value for a plain column.
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:

@@ -11,14 +11,17 @@ from xml.sax.saxutils import escape
 from app.engines.formats.model import Field
 
 TEXT, LABEL, OTHER = "Text", "Label", "Other"
-"""The names of the text tag, the labels tag, and the control for all other values."""
+"""The names of the elements `Text` and `Labels`, and of the control for all other values."""
 
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def list_choices(field: Field) -> list[str]:
-    """Return the choices for a boolean or choice field, or an empty list for all other fields."""
+    """Return the choices for a boolean or choice field, or an empty list for all other fields.
+
+    Options that Label Studio would not show unchanged are left out.
+    """
     if field["type"] == "boolean":
         return ["true", "false"]
     options = field.get("options") or () if field["type"] == "choice" else ()

@@ -45,7 +45,7 @@ class LabelBuilder:
 
 
 def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields and table columns by tag key, for example `total` or `items.quantity`."""
+    """Return the fields by key, but for a table its columns, such as `items.quantity`."""
     columns: dict[str, Field] = {}
     for field in fields:
         if field["type"] == "table":

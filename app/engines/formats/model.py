@@ -160,7 +160,7 @@ class Format:
 
         `fields` is the union of the fields from all schema versions in the export, as returned by
         `merge_fields`. `options` are returned by `check_options`. A format with a `document_writer`
-        needs the `source`; without it, ValueError is raised.
+        needs the `source`. Raises ValueError if such a format gets no `source`.
         """
         if self.writer is not None:
             return self.writer(out, fields, options)

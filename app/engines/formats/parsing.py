@@ -25,12 +25,15 @@ class ParsingWriter(ABC):
         self._is_closed = False
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        """Add one tag set as JSON. Raises ValueError if `line` is not a JSON object."""
         self._write_row(parse_row(line))
         self.rows += 1
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
-        """Add a chunk of a tag set's JSON; the last chunk causes the tag set to be parsed."""
+        """Add a chunk of a tag set's JSON; the last chunk causes the tag set to be parsed.
+
+        Raises ValueError if the JSON is invalid.
+        """
         self._chunks.append(chunk)
         if is_last:
             line, self._chunks = b"".join(self._chunks), []
@@ -64,7 +67,7 @@ class BatchWriter(ParsingWriter):
         self._batch_bytes = 0
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
+        """Add one tag set as JSON. Raises ValueError if `line` is not a JSON object."""
         super().write_json(line)
         self._batch_bytes += len(line)
         if len(self._batch) >= self._max_batch_rows or self._batch_bytes >= _BATCH_BYTES:

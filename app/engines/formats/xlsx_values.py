@@ -12,7 +12,7 @@ Cell: TypeAlias = str | int | float | bool | date | None
 CellsConverter: TypeAlias = Callable[[Any], list[Any]]
 
 MAX_TEXT_LENGTH = 32_767
-"""The maximum length of the text in a cell, in UTF-16 units."""
+"""The maximum length of the text in a cell, in UTF-16 code units."""
 _MAX_DIGITS = 15
 """The maximum number of significant digits that Excel shows."""
 _FIRST_DATE = date(1900, 3, 1)

@@ -1,7 +1,7 @@
 """Read the files of a ZIP archive one by one.
 
-The directory of the archive is checked before any file is read. A file gets an error if it is
-encrypted, has an unsafe path, is a link, or exceeds the limit on unpacked bytes. Only the
+The directory of the archive is checked before any file is read. A file gets an error, for example,
+if it is encrypted, has an unsafe path, is a link, or exceeds the limit on unpacked bytes. Only the
 directory is in memory, and its size is limited.
 """
 
@@ -21,8 +21,8 @@ MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
 MAX_RATIO = 50
 MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
-"""The limit on the total size of the unpacked files. If `MAX_RATIO` times the size of the archive
-is larger, that product is the limit."""
+"""The limit on the total size of the unpacked files in bytes. If `MAX_RATIO` times the size of the
+archive is larger, that product is the limit."""
 MAX_PATH_CHARS = 1000
 """The maximum length of a displayed path; longer paths are truncated."""
 _CHUNK_BYTES = 256 * 1024
@@ -97,7 +97,7 @@ class Archive:
         self.entries = list(_build_entries(self._infos, size))
 
     def read(self, entry: ArchiveEntry) -> Iterator[bytes]:
-        """Yield the content of a file in chunks. Raises DamagedEntryError if it is damaged."""
+        """Yield the content of a file in chunks. Raises DamagedEntryError for a damaged file."""
         try:
             with self._zip.open(self._infos[entry.number - 1]) as stream:
                 while chunk := stream.read(_CHUNK_BYTES):

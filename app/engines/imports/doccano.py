@@ -11,7 +11,7 @@ from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import ContentError, RecordContent, build_properties, read_id
 
 LABEL_PROPERTIES = ("label", "labels", "entities", "cats")
-"""The properties that contain labels. They depend on the version and the type of the project."""
+"""The properties that contain labels, in all versions of doccano and all types of projects."""
 _TEXT_PROPERTIES = ("text", "data")
 """The properties that may contain the text. Versions from 2021 use `data`."""
 _NON_METADATA_PROPERTIES = ("id", "text", "relations", "Comments", "comments")

@@ -7,7 +7,8 @@ from typing import BinaryIO, NamedTuple, cast
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """The maximum size of a line in bytes. The text of a record has at most 2,000,000 characters, which
-take 12 MB as JSON escapes, or 24 MB if all of them are outside the Basic Multilingual Plane."""
+take 12 MB as JSON escapes. Only a text with many escaped characters outside the Basic Multilingual
+Plane (12 bytes each) exceeds the limit."""
 _BUFFER_BYTES = 1024 * 1024
 
 

@@ -70,7 +70,10 @@ Parsed: TypeAlias = tuple[RecordContent | None, tuple[str, str] | None]
 
 
 def parse_object(data: bytes, convert: Converter) -> Parsed:
-    """Parse a record that is a JSON object."""
+    """Parse a record that is a JSON object.
+
+    Returns the error of an invalid record instead of raising an exception.
+    """
     try:
         orjson.loads(data)
         _name_checker.decode(data.decode())

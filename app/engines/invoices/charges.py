@@ -42,12 +42,12 @@ def compute_usage_lines(
     unit_code: str = PIECE_CODE,
     language: Language = "en",
 ) -> list[Line]:
-    """Compute the lines that charge the quantity above the included quantity, one for each tier.
+    """Compute the lines for the quantity above the included quantity, one for each tier reached.
 
-    `quantity` and `included` are in the meter's own unit, for example in bytes. A price applies to
-    `unit` of these units, for example to 10**9 bytes. If there are two or more tiers, each
-    description ends with the range of its tier. Raises `InvoiceError` if the tiers are not in
-    ascending order, or if the quantity exceeds the last tier.
+    `quantity` and `included` are in the meter's own unit, for example in bytes. Prices and tier
+    bounds refer to blocks of `unit` such units, for example 10**9 bytes. If there are two or more
+    tiers, each description ends with the range of its tier. Raises `InvoiceError` for negative
+    values, for tiers that are not in ascending order, or if the quantity exceeds the last tier.
     """
     if quantity < 0 or included < 0 or unit < 1:
         raise InvoiceError("quantity", "must not be negative")

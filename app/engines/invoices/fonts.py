@@ -63,7 +63,7 @@ def replace_missing_glyphs(text: str) -> str:
 def replace_uncommon_characters(text: str) -> str:
     """Replace all uncommon characters with their code points.
 
-    A common character can be displayed on its own and is in one of the two main fonts. Use this
+    A common character can be displayed on its own, and is in FiraGO or Noto Sans CJK. Use this
     function if typst still finds no font for some characters after `replace_missing_glyphs`.
     """
     return "".join(

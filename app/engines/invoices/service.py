@@ -1,6 +1,6 @@
 """Validate and render invoices and credit notes.
 
-The large libraries for this (30 MB) are imported on first use.
+The large libraries for rendering (30 MB) are imported on first use.
 """
 
 from app.engines.invoices.checks import check_document

@@ -87,7 +87,7 @@ def _validate(module: _Validator, text: str, country: str) -> str:
 
 
 def _reject_other_country(text: str, country: str) -> None:
-    """Raise an error if the text is a valid VAT number of another European Union country."""
+    """Raise TaxNumberError if the text is a valid VAT number of another country (EU, XI)."""
     compact = re.sub(r"[ ./-]", "", text)
     if not _VAT_PREFIX.match(compact):
         return

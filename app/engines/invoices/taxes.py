@@ -1,6 +1,6 @@
 """Choose the tax rule for a buyer, and compute the totals of a document.
 
-The caller passes the rules in order; the first rule that applies to the buyer is used. The engine
+The caller passes the rules in order; the first rule that applies to the buyer is used. This module
 contains no tax rates.
 """
 
@@ -23,7 +23,7 @@ class TaxRule:
     """A tax, and the conditions under which it applies to a buyer.
 
     The buyer's country must be in `countries`; None means all countries. If `needs_tax_number` is
-    true, the buyer must have a valid tax number of that country, which excludes consumers.
+    true, the buyer must have a valid tax number of this country. This condition excludes consumers.
     """
 
     name: str
@@ -45,9 +45,10 @@ class TaxRule:
 
 
 def check_rate(category: TaxCategory, rate: Decimal, field: str) -> None:
-    """Raise `InvoiceError` if the tax category does not allow the rate.
+    """Raise `InvoiceError` if the rate is invalid, or if the tax category does not allow the rate.
 
-    Only the standard category has a rate above 0. That category also covers reduced rates.
+    A rate is a percentage from 0 to 100 with at most four decimal places. Rates in the standard
+    category, which also covers reduced rates, are above 0; all other categories have the rate 0.
     """
     if not rate.is_finite() or not 0 <= rate <= _PERCENT:
         raise InvoiceError(field, "must be between 0 and 100")
@@ -74,7 +75,8 @@ def build_eu_tax_rules(
     in which the seller pays tax for consumers (one-stop shop). Domestic buyers pay the seller's
     rate. In other member states, reverse charge applies to buyers with a valid VAT number. All
     other buyers there pay the rate of their country, or the seller's rate if `rates` does not
-    contain their country. Outside the European Union, no tax is due (category O).
+    contain their country. Outside the European Union, no tax is due (category O). Raises
+    `InvoiceError` if the seller's country is not in the European Union or not in `rates`.
     """
     other_countries = frozenset(EU_COUNTRIES) - {seller_country}
     standard, listed_countries = TaxCategory.STANDARD, rates.keys() - {seller_country}

@@ -156,7 +156,11 @@ def describe_tier(
 
 
 def describe_payment(document: Document) -> str:
-    """Return a sentence with the amount to pay and the due date, or with the amount credited."""
+    """Return the sentence about the payment of a document.
+
+    It contains the amount to pay and the due date, if any, or the amount that is credited. If the
+    total is not above 0, it says that nothing is to pay.
+    """
     translations = load_translations(document.language)
     sentence = translations.sentences[_choose_sentence(document)]
     due = translations.format_day(document.due_at, document.time_zone) if document.due_at else ""

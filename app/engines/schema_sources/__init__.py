@@ -1,8 +1,8 @@
 """Import schemas from files of other tools.
 
-All functions are pure: they take text or JSON and return fields. Content that a schema cannot
-represent is dropped, and causes a warning with its location in the source. References to other
-resources are never fetched.
+A reader takes text or JSON, and returns the fields and properties of a schema. Content that a
+schema cannot represent is dropped, and causes a warning with the location of the content in the
+source. References to other resources are never fetched.
 """
 
 from collections.abc import Callable, Mapping

@@ -84,7 +84,7 @@ def _check_value(value: object) -> None:
 def select_constraints(
     constraints: dict[str, object], field_type: str, collector: WarningCollector, path: str
 ) -> dict[str, object]:
-    """Select the valid constraints for a field of this type; warn about the other constraints."""
+    """Select the constraints that the field type allows; warn about the other constraints."""
     valid_constraints: dict[str, object] = {}
     for name, value in constraints.items():
         try:

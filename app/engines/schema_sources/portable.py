@@ -58,7 +58,8 @@ _LOCAL_PROPERTIES = frozenset(
 def read_portable_file(content: object) -> SourceSchema:
     """Read a portable file, or the API's representation of a schema.
 
-    Raises SchemaSourceError if it is not JSON, does not match FILE_SCHEMA, or has invalid fields.
+    Raises SchemaSourceError if `content` is not JSON, does not match FILE_SCHEMA, or has invalid
+    fields.
     """
     value = parse_json(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):

@@ -36,7 +36,7 @@ class KeyGenerator:
         self._collector = collector
 
     def create_key(self, text: str, *, path: str, fallback: str = "field") -> str:
-        """Create a key for `text`; if another field has it, append a number and add a warning."""
+        """Create a key for `text`; if another field has this key, append a number and warn."""
         base_key = key = to_snake_case(text, fallback)
         number = self._last_numbers.get(base_key, 0)
         while key in self._last_numbers:
@@ -53,7 +53,10 @@ class KeyGenerator:
 
 
 def to_line(text: object, limit: int = MAX_LABEL) -> str:
-    """Convert `text` to one line without control characters, truncated to `limit` code points."""
+    """Convert `text` to one line without control characters, truncated to `limit` code points.
+
+    Returns an empty string if `text` is not a string.
+    """
     if not isinstance(text, str):
         return ""
     line = " ".join(_CONTROL.sub(" ", text).split())
@@ -61,7 +64,10 @@ def to_line(text: object, limit: int = MAX_LABEL) -> str:
 
 
 def to_title(text: object, collector: WarningCollector, path: str, limit: int = MAX_LABEL) -> str:
-    """Convert `text` to a title on one line; add a warning if it was truncated."""
+    """Convert `text` to a title on one line; add a warning if the title was truncated.
+
+    Returns an empty string if `text` is not a string.
+    """
     line = to_line(text, len(text) if isinstance(text, str) else 0)
     if len(line) > limit:
         collector.add(path, f"The name is longer than {limit:,} characters and was truncated.")
@@ -71,7 +77,10 @@ def to_title(text: object, collector: WarningCollector, path: str, limit: int = 
 def to_description(
     text: object, collector: WarningCollector, path: str, limit: int = MAX_DESCRIPTION
 ) -> str:
-    """Convert `text` to a description; add a warning if it was truncated."""
+    """Convert `text` to a description; add a warning if the description was truncated.
+
+    Returns an empty string if `text` is not a string.
+    """
     if not isinstance(text, str):
         return ""
     if len(text) <= limit:

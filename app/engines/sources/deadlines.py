@@ -16,8 +16,8 @@ class TimeBudget:
     """The maximum time in seconds for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not stop an operation in which a
-    host sends single bytes slowly. Therefore a timer calls `abort` from another thread when the
-    budget is used up, which shuts down the connections.
+    host sends single bytes slowly. Therefore, when the budget is used up, a timer calls `abort`
+    from another thread. `abort` must shut down the connections.
     """
 
     def __init__(self, seconds: float, abort: Callable[[], None]) -> None:

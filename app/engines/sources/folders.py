@@ -49,7 +49,10 @@ def build_item(
     modified: float | None,
     version: str | None = None,
 ) -> FolderItem:
-    """Build the item for an entry of a folder. By default, the version is the size and the time."""
+    """Build the item for an entry of a folder.
+
+    By default, the version of a document consists of the size and the modification time.
+    """
     if is_folder:
         return FolderItem(encode_name(name), is_folder=True)
     version = version or f"{size}-{modified}"
@@ -57,7 +60,7 @@ def build_item(
 
 
 ReadFolder = Callable[[str], Iterable[FolderItem]]
-"""Yields the items of the folder at a path. Raises ObjectMissing if it does not exist."""
+"""Yields the items of the folder at a path. Raises ObjectMissing if there is no such folder."""
 
 
 def list_tree(
@@ -119,7 +122,7 @@ class FolderSource(ABC):
 
     @abstractmethod
     def _read_folder(self, path: str) -> Iterable[FolderItem]:
-        """Yield the items of the folder at a path. Raises ObjectMissing if it does not exist."""
+        """Yield the items of the folder at a path. Raises ObjectMissing for a missing folder."""
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
         """Return the item with the properties that the host sends only on request."""
@@ -136,7 +139,8 @@ class FolderSource(ABC):
     ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all selected documents, sorted by path.
 
-        For each subfolder and each other document, a `ListingPosition` is yielded.
+        For each subfolder, and for each document that is not selected or does not exist, yields a
+        `ListingPosition`.
         """
         try:
             for path, item in list_tree(self._read_folder, after, path_filter):

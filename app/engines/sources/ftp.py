@@ -24,14 +24,20 @@ from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
 _MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
-"""The length from which lines of a folder listing are skipped: room for a name and its facts."""
+"""The length in bytes from which lines of a folder listing are skipped.
+
+It leaves room for the longest name, and for the other properties of a document.
+"""
 _PROBE_SECONDS = 20.0
 """The idle time after which a connection is tested before use; the server may have closed it."""
 _COMPLETE_CODES = ("226", "250")
 
 
 def open_source(settings: Mapping[str, Any], network: Network) -> "FtpSource":
-    """Sign in to an FTP server, and open a folder on it as a source. Raises HostError."""
+    """Sign in to an FTP server, and open a folder on it as a source.
+
+    Raises HostError if signing in fails.
+    """
     source = FtpSource(settings, network)
     source.connect()
     return source

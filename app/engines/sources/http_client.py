@@ -32,7 +32,7 @@ class HttpClient:
     ) -> AbstractContextManager[Response]:
         """Send a request and yield the response before its body is read (see `send_request`).
 
-        `is_document` is whether the limits for documents apply instead of the limits for listings.
+        If `is_document` is true, the limits for documents apply instead of those for listings.
         """
         session = self._documents if is_document else self._listings
         return send_request(session, url, headers, method=method)
@@ -83,7 +83,7 @@ def send_request(
 
 
 def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
-    """Build the `Authorization` header for a `token`, or for a `username` and `password`.
+    """Build the value of the `Authorization` header for a `token`, or a `username` and `password`.
 
     Returns None if the settings contain no credentials.
     """
@@ -111,7 +111,8 @@ def normalize_endpoint(endpoint: str) -> str:
 def read_chunks(response: Response) -> Iterator[bytes]:
     """Yield a body in chunks, without decompressing it.
 
-    Raises HostError if the body is incomplete, or if the host does not send its size.
+    Raises HostError if the body is incomplete, or if the host sends neither the size of the body
+    nor a chunked body.
     """
     raw = response.raw
     # Without a length or chunked encoding, a lost connection looks like the end of the body.

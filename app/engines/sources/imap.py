@@ -55,7 +55,10 @@ class _ListedMessage(NamedTuple):
 
 
 def open_source(settings: Mapping[str, Any], network: Network) -> "ImapSource":
-    """Sign in to a mail server, and open a mailbox folder as a source. Raises HostError."""
+    """Sign in to a mail server, and open a mailbox folder as a source.
+
+    Raises HostError if signing in fails, or if the folder does not exist.
+    """
     source = ImapSource(settings, network)
     source.connect()
     return source

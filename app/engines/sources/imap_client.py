@@ -114,7 +114,7 @@ class ImapClient(imaplib.IMAP4):
         self.connection = connection
 
     def _append_untagged(self, typ: str, dat: bytes) -> None:
-        """Store an untagged response. EXISTS and EXPUNGE only update the message count."""
+        """Store an untagged response. EXISTS and EXPUNGE only update the public attributes."""
         if typ == "EXISTS":
             self.message_count = int(dat)
         elif typ == "EXPUNGE":

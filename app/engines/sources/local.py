@@ -124,7 +124,10 @@ class LocalSource(FolderSource):
             return os.fstat(descriptor)
 
     def _open_file(self, names: list[bytes]) -> int:
-        """Open a regular file, or the file inside the root that a link points to."""
+        """Open a regular file, or the file inside the root that a link points to.
+
+        Returns the descriptor. Raises ObjectMissing or OSError if there is no such file.
+        """
         folder = _open_folder(self._descriptor, names[:-1])
         with _close_on_exit(folder):
             status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)

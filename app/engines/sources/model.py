@@ -59,7 +59,7 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class ListingPosition:
-    """A position in a listing, which a source yields if it has read on without finding a document.
+    """A position in a listing, which a source yields if it read a part without documents.
 
     Attributes:
         path: the path after which a later listing can continue. None if the source has made no
@@ -149,7 +149,10 @@ class Source(Protocol):
 
 FindProblem: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str] | None]
 SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
-"""Opens a source; also takes the operator's folder that contains all local sources, or None."""
+"""Opens a source from its settings and a network.
+
+The third argument is the operator's folder that contains all local sources, or None.
+"""
 
 
 OpenerT = TypeVar("OpenerT", bound=Callable[..., object])

@@ -37,7 +37,10 @@ Parameters: TypeAlias = Mapping[str, str | bytes | None]
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
 """The bytes that are not percent-encoded in URLs."""
 _MAX_PARTS = 500_000
-"""The maximum number of tags, attributes or values on a page; 1,000 objects have 20,000 tags."""
+"""The maximum number of XML tags, attributes or values on a page.
+
+1,000 objects have 20,000 tags.
+"""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
@@ -88,7 +91,10 @@ class ObjectStore(ABC):
         self._listing_url = listing_url
 
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
-        """Return the first page of a listing, or the page that `token` requests."""
+        """Return the first page of a listing, or the page that `token` requests.
+
+        Raises HostError if the store refuses the request.
+        """
         parameters = self._build_parameters(query, token)
         given = {name: value for name, value in parameters.items() if value is not None}
         url = f"{self._listing_url}?{urlencode(given, quote_via=quote)}"
@@ -131,7 +137,7 @@ class ObjectStore(ABC):
 
 
 class ObjectStoreSource:
-    """A container of an object store, or a folder in it. An empty `folder` is the container."""
+    """A container of an object store, or a folder in it. `folder` is empty for the container."""
 
     def __init__(self, store: ObjectStore, folder: str) -> None:
         self._store = store

@@ -39,7 +39,7 @@ def encode_key(key: bytes) -> str:
             slashes = ""
         else:
             slashes += "%2F"
-    # The key ends with slashes: the first is a separator, and the others belong to the last name.
+    # Of the slashes at the end of a key, the first is a separator; the others are the last name.
     if slashes:
         segments.append(slashes.removesuffix("%2F"))
     return "/".join(segments)

@@ -38,8 +38,8 @@ _SEQUENCE, _INTEGER = 0x30, 0x02
 def load_key(text: str, passphrase: str | None) -> PrivateKey:
     """Load a private key in OpenSSH or PEM format.
 
-    Raises TypeError if the passphrase of an encrypted key is missing, or if a key with a passphrase
-    is not encrypted. Raises another of `KEY_ERRORS` if the key cannot be read.
+    Raises TypeError if the key is encrypted and there is no passphrase, or if there is a passphrase
+    and the key is not encrypted. Raises another of `KEY_ERRORS` if the key cannot be read.
     """
     data = text.encode()
     if passphrase is not None:
@@ -95,7 +95,7 @@ def _check_work(text: bytes) -> None:
 
 
 def _read_bcrypt_rounds(data: bytes) -> int:
-    """Read the number of rounds: the last option, after the names of the cipher and function."""
+    """Read the number of rounds, which is the last of the options for the key derivation."""
     position = len(_OPENSSH_MAGIC)
     for _ in ("cipher", "function", "options"):
         start = position + 4

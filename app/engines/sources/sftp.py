@@ -15,7 +15,10 @@ from app.engines.sources.sftp_session import SftpReader
 
 
 def open_source(settings: Mapping[str, Any], network: Network) -> "SftpSource":
-    """Sign in to an SFTP server, and open a folder on it as a source. Raises HostError."""
+    """Sign in to an SFTP server, and open a folder on it as a source.
+
+    Raises HostError if the private key is invalid, or if signing in fails.
+    """
     connector = SftpConnector(settings, network)
     connector.connect()
     return SftpSource(connector)

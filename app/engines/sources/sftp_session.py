@@ -46,7 +46,10 @@ faster on connections with a high latency."""
 
 
 class SftpStatusError(OSError):
-    """The server refused a request with a status for which there is no specific exception."""
+    """The server refused a request with a status for which there is no specific exception.
+
+    `code` is the status code, and `text` is the explanation of the server.
+    """
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -170,7 +173,7 @@ class SftpReader:
         return self._session.get_handle_attributes(self._handle)
 
     def read(self, size: int) -> bytes:
-        """Return at least `size` bytes, or the remaining bytes at the end of the file."""
+        """Return at least `size` bytes, or all remaining bytes if there are fewer."""
         data = bytearray()
         while len(data) < size and (block := self._read_block()):
             data += block

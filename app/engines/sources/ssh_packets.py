@@ -1,7 +1,7 @@
 """Read the packets of SSH servers in limited time and memory.
 
 paramiko reads packets of up to 4 GB. It also reads as many entries of a message as a server claims,
-up to four billion, which takes hours and, for prompts, all memory. Its thread does this even after
+up to four billion, which takes hours and, for prompts, all memory. Its thread continues even after
 the connection was closed. It also stores all received data, even if no caller reads the data.
 """
 
@@ -19,14 +19,17 @@ class LimitedPacketizer(Packetizer):  # type: ignore[misc]
     """Reads packets; rejects large packets, and messages that claim too many entries."""
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:  # noqa: FBT001, FBT002 - the signature of paramiko
-        """Read `n` bytes. Raises SSHException if a packet cannot be so long."""
+        """Read `n` bytes. Raises SSHException if `n` is more than `MAX_PACKET_BYTES`."""
         if n > MAX_PACKET_BYTES:
             raise SSHException("the packet is too large")
         data: bytes = super().read_all(n, check_rekey)
         return data
 
     def read_message(self) -> tuple[int, Message]:
-        """Read a message, and return its type and content. Raises SSHException if it is invalid."""
+        """Read a message, and return its type and content.
+
+        Raises SSHException if the message is invalid, or claims more entries than it can contain.
+        """
         message_type, message = super().read_message()
         if message_type in (MSG_EXT_INFO, MSG_USERAUTH_INFO_REQUEST):
             _check_count(message_type, message)
@@ -51,7 +54,7 @@ def limit_unread_data(channel: Channel) -> None:
 def _check_count(message_type: int, message: Message) -> None:
     """Check the claimed number of extensions or prompts, and rewind the message.
 
-    Raises SSHException if the message cannot contain so many.
+    Raises SSHException if the message is too short for this number.
     """
     if message_type == MSG_USERAUTH_INFO_REQUEST:
         for _ in range(3):  # title, instructions and language

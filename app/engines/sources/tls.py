@@ -14,7 +14,7 @@ def build_context(settings: Mapping[str, Any]) -> ssl.SSLContext | None:
     """Build the TLS context of a source, which verifies certificates and host names.
 
     Returns None if `tls` is false. The PEM certificates in `ca_certificate` are trusted in addition
-    to the public certificate authorities. Raises HostError if they are invalid.
+    to the public certificate authorities. Raises HostError if `ca_certificate` is invalid.
     """
     if not settings.get("tls", True):
         return None

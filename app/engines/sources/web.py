@@ -56,7 +56,8 @@ _UNREADABLE = _DocumentMetadata("unreadable", None, None)
 class WebSource(FolderSource):
     """An index page or a list of URLs.
 
-    `authorization` is the `Authorization` header, which is only sent to the site's origin, or None.
+    `authorization` is the value of the `Authorization` header, which is only sent to the site's
+    origin. It is None if there are no credentials.
     """
 
     client: HttpClient

@@ -47,7 +47,7 @@ class Site(NamedTuple):
         return self.origin is not None and _get_origin(url) == self.origin
 
     def find_url(self, path: str) -> str | None:
-        """Return the URL of a document, or None if the path is invalid or not listed."""
+        """Return the URL of a document, or None if its path is invalid or not listed."""
         if not self.has_index:
             return self.urls_by_path.get(path)
         folder, separator, query = path.partition("?")
@@ -71,7 +71,10 @@ class Site(NamedTuple):
                 yield FolderItem(name, is_folder=bool(separator))
 
     def build_item(self, link: str, path: str) -> FolderItem | None:
-        """Build the item for a link in a folder's page, or return None if it leads elsewhere."""
+        """Build the item for a link in the page of a folder, or return None for other links.
+
+        Other links are links that do not lead to a document or subfolder directly in the folder.
+        """
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)

@@ -12,6 +12,7 @@ the same for text spans and page regions.
 Results never contain NaN: an undefined coefficient is None and has a warning. The same ratings and
 the same seed give the same interval, regardless of the order of the rows.
 
-This package imports numpy. Import it inside the job that needs it. The names of the coefficients
-and the result types are in `app.engines.agreement.metrics`, which does not import numpy.
+This package imports numpy, so import the package inside the job that needs it. The names of the
+coefficients and the result types are in `app.engines.agreement.metrics`, which does not import
+numpy.
 """

@@ -37,7 +37,7 @@ _BLOCK_ROWS = 512
 def build_alpha(ratings: Ratings) -> Statistic:
     """Build the alpha statistic for the level of measurement of the ratings.
 
-    All ratings must be pairable, and no rating may be EMPTY.
+    All ratings must be pairable. Above the nominal level, no rating may be EMPTY.
     """
     match ratings.level:
         case Level.NOMINAL:
@@ -78,7 +78,7 @@ class NominalAlpha:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample. Each column of `weights` is a resample."""
+        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
@@ -111,7 +111,7 @@ class IntervalAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample. Each column of `weights` is a resample."""
+        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
@@ -138,7 +138,7 @@ class OrdinalAlpha:
         self.width = len(ratings.codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample. Each column of `weights` is a resample."""
+        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
         counts = self._counts @ weights
         total = self._totals @ weights
         ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
@@ -168,7 +168,7 @@ class RatioAlpha(_ValueAlpha):
         super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample. Each column of `weights` is a resample."""
+        """Return one alpha, or NaN, per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])

@@ -1,7 +1,7 @@
 """Resample documents with the bootstrap.
 
 Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: documents are the
-independent observations, so documents are drawn with replacement. The interval consists of
+independent observations, so documents are drawn with replacement. A confidence interval consists of
 percentiles of the resampled values. Documents with the same ratings form a class and are drawn
 together, which does not change the probabilities.
 """
@@ -39,7 +39,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RatioStatistic:
-    """The ratio of two sums over the documents. `sums` has two rows, one entry per document."""
+    """The ratio of two sums. Each of the two rows of `sums` has one entry per document."""
 
     sums: Floats
     width: int = 2
@@ -60,7 +60,7 @@ class RestrictedStatistic:
         self.width = max(statistic.width, len(documents))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one coefficient per resample. Each column of `weights` is a resample."""
+        """Return one coefficient, or NaN, per resample; each column of `weights` is a resample."""
         return self._statistic.compute(weights[self._documents])
 
 
@@ -146,7 +146,8 @@ def estimate(
 ) -> tuple[Floats, Floats]:
     """Estimate coefficients; return their values in the sample and in the resamples.
 
-    The second array has a row for each coefficient and a column for each resample.
+    The second array has a row for each coefficient and a column for each resample. Undefined values
+    are NaN.
     """
     if not statistics:
         return np.empty(0), np.empty((0, resamples))

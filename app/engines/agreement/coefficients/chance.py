@@ -22,8 +22,9 @@ def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> Rat
     """Build the statistic for the fraction of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
-    equation 2. Units that some raters did not rate are treated as in Gwet 2014, section 2.5; units
-    with one rater are ignored.
+    equation 2. With a `scale`, different ratings agree in part: by 1 minus their distance. Units
+    that some raters did not rate are treated as in Gwet 2014, section 2.5; units with one rater are
+    ignored.
     """
     distances = compute_nominal_distances if scale is None else scale.compute_distances
     has_pairs = (ratings.sizes > 1).astype(np.float64)
@@ -67,7 +68,7 @@ class ChanceCorrected:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one coefficient per resample. Each column of `weights` is a resample."""
+        """Return one coefficient, or NaN, per resample; each column of `weights` is a resample."""
         squares = self._squares.compute(weights) / (self._units @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)

@@ -105,7 +105,8 @@ class RaterPairs:
     def _sort_units(self, left_indexes: Integers, right_indexes: Integers) -> Integers:
         """Return the order of a pair's units: by number of ratings, then by the ratings' places.
 
-        The order determines the rounding errors of sums, so stored results depend on it.
+        The place of a rating is its position among the ratings of its unit. The order of the units
+        determines the rounding errors of sums, so stored results depend on it.
         """
         sizes = self._ratings.sizes[self._units[left_indexes]]
         count = len(self._ratings.raters)
@@ -118,8 +119,8 @@ def _match_sorted(
 ) -> tuple[Integers, Integers]:
     """Return the indexes of the elements that two sorted arrays of distinct elements share.
 
-    Searches for the elements of the shorter array in the longer array, which takes little time if
-    one rater has few units.
+    Returns the indexes in `left` and the indexes in `right`. Searches for the elements of the
+    shorter array in the longer array, which takes little time if one rater has few units.
     """
     if len(left) > len(right):
         right_indexes, left_indexes = _match_sorted(right, left)
@@ -256,7 +257,7 @@ class MeanOfPairs:
         self.width = max((statistic.width for statistic in statistics), default=1)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one mean per resample. Each column of `weights` is a resample."""
+        """Return one mean, or NaN, per resample. Each column of `weights` is a resample."""
         total, count = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
         for statistic in self._statistics:
             values = statistic.compute(weights)

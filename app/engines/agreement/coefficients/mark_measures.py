@@ -62,7 +62,10 @@ def measure_mark_pairs(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[PairEstimate]:
-    """Measure the agreement on spans or regions for each pair of raters with shared documents."""
+    """Measure the agreement on spans or regions for each pair of raters with shared documents.
+
+    The metrics and errors are those of `measure_marks`.
+    """
     count = len(marks.raters)
     keys = _number_pairs(marks)
     parts = (_select_pair(marks, key // count, key % count) for key in keys.tolist())
@@ -81,7 +84,7 @@ def count_mark_pairs(marks: MarkSets) -> int:
 
 
 def _number_pairs(marks: MarkSets) -> Integers:
-    """Return a number for each pair of raters a and b with shared documents: a * raters + b."""
+    """Return, for each pair (a, b) of n raters with shared documents, the number a * n + b."""
     return np.unique(marks.pair_a * len(marks.raters) + marks.pair_b)
 
 
@@ -145,7 +148,8 @@ class UnitizingAlpha:
 def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
     """Build the statistic for a metric; also return the documents with two or more raters.
 
-    The statistic takes only the weights of these documents.
+    The statistic takes only the weights of these documents. It is None if there are no such
+    documents. Raises ValueError as `measure_marks` does.
     """
     if metric not in SPAN_METRICS:
         raise ValueError(f"{metric} is not a coefficient for marks")

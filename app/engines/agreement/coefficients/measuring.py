@@ -70,7 +70,10 @@ def measure_all(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Estimate]:
-    """Measure the agreement of all raters with several coefficients, on the same resamples."""
+    """Measure the agreement of all raters with several coefficients, on the same resamples.
+
+    See `measure` for the arguments and the errors.
+    """
     compressed = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed.ratings, metrics)
     plans = [_build_plan(compressed, metric, pairs, weights) for metric in metrics]
@@ -78,7 +81,7 @@ def measure_all(
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
-    """List the pairs of raters if a metric needs them; return None if there are too many."""
+    """List the pairs of raters if a metric needs pairs; None stands for too many pairs."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
     return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else RaterPairs(ratings)
@@ -92,7 +95,10 @@ def measure_pairs(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[PairEstimate]:
-    """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
+    """Measure the agreement of each pair of raters with shared units, sorted by rater keys.
+
+    See `measure` for the arguments and the errors.
+    """
     compressed = compress_ratings(ratings)
     pairs = RaterPairs(compressed.ratings)
     plans = _build_pair_plans(compressed, metric, pairs, weights)
@@ -155,7 +161,7 @@ def _build_plan(
 ) -> EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
 
-    `pairs` is None if there are too many pairs; then a metric that needs them is undefined.
+    If there are too many pairs, `pairs` is None, and a metric that needs pairs is undefined.
     """
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")

@@ -57,7 +57,10 @@ class Ratings:
 
     @property
     def category_count(self) -> int:
-        """Return the number of categories, including categories that nobody chose."""
+        """Return the number of categories, including categories that nobody chose.
+
+        EMPTY is counted as a category if any rating is EMPTY.
+        """
         return len(self.values) + bool(self.has_empty)
 
     @property
@@ -110,9 +113,9 @@ def build_ratings(
     """Build the ratings of one field from rows.
 
     A row is (document, rater, value) or (document, unit in the document, rater, value). A document
-    whose table has several rows has several units, but intervals resample whole documents. None
-    means no rating; EMPTY means that the rater found no value. If a rater rated a unit more than
-    once, the last rating counts.
+    can have several units, for example the rows of a table, but intervals resample whole documents.
+    None means no rating; EMPTY means that the rater found no value. If a rater rated a unit more
+    than once, the last rating counts.
 
     At the nominal level, values may be any JSON value or a result of `normalize_value`; the order
     of a list does not matter. At the other levels, values are numbers, amounts, dates or times. At

@@ -94,7 +94,7 @@ class Node:
 
 
 class Resolver:
-    """Creates the nodes for one document's schemas."""
+    """Creates the nodes for the schemas in one source."""
 
     def __init__(self, root: dict[str, Any], collector: WarningCollector) -> None:
         self._references = References(root)
@@ -129,8 +129,8 @@ class Resolver:
     def _get_weight(self, schema: dict[str, Any]) -> int:
         """Return the weight of a schema: the additional visits for its size without subschemas.
 
-        The keys of the cache are object ids, which are unique because the document refers to every
-        schema during the import.
+        The keys of the cache are object ids, which are unique because every schema stays in memory
+        during the import.
         """
         weight = self._weights.get(id(schema))
         if weight is None:

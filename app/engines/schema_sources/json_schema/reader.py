@@ -26,7 +26,7 @@ MAX_TITLE = 4 * MAX_NAME  # longer titles are truncated later anyway
 def read_json_schema(content: object) -> SourceSchema:
     """Read a JSON Schema, given as a JSON value or JSON text.
 
-    Raises SchemaSourceError if it is invalid, or describes nothing that can be labeled.
+    Raises SchemaSourceError if `content` is invalid, or describes nothing that can be labeled.
     """
     root = parse_json(content)
     if not isinstance(root, dict):

@@ -1,4 +1,4 @@
-"""Resolve a `$ref` to a location in the same document; other documents are never loaded."""
+"""Resolve a `$ref` to a location in the same source; nothing outside the source is loaded."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _ARRAY_INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """Finds the targets of the references in one document."""
+    """Finds the targets of the references in one source."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root

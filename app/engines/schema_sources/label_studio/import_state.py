@@ -21,8 +21,8 @@ class ImportState:
     """The state of one import, which all controls share.
 
     Objects are the tags that show data. `object_types` maps their names to their types, such as
-    `Image`. `labeled_names` contains the names of the objects to which a tag such as
-    `Labels` refers.
+    `Image`. `labeled_names` contains the names of the objects to which a tag such as `Labels`
+    refers.
     """
 
     object_types: Mapping[str, str]
@@ -74,7 +74,7 @@ class Control:
 
     @property
     def label(self) -> str:
-        """Return the name as words; add a warning if it was truncated."""
+        """Return the name as words; add a warning if the name was truncated."""
         name = self.name.replace("_", " ").replace("-", " ")
         words = to_title(name, self.state.collector, self.path)
         return words[:1].upper() + words[1:]

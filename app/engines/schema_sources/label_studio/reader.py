@@ -51,7 +51,8 @@ _UNSUPPORTED_TAGS = {
 def read_label_studio(content: object) -> SourceSchema:
     """Read a labeling configuration, given as XML text.
 
-    Raises SchemaSourceError if it is invalid, or has no tags from which fields can be created.
+    Raises SchemaSourceError if `content` is invalid, or has no tags from which fields can be
+    created.
     """
     if not isinstance(content, str):
         raise SchemaSourceError("", "must be text: the XML of a labeling configuration")

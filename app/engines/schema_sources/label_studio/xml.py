@@ -44,7 +44,8 @@ class _LimitedTreeBuilder(TreeBuilder):
 def parse_xml(text: str) -> Element:
     """Parse XML, and return the root element.
 
-    Raises SchemaSourceError if the XML is malformed, exceeds a limit, or has a DTD.
+    Raises SchemaSourceError if the XML is malformed, exceeds a limit, or has a DTD, a NUL or an
+    unpaired surrogate.
     """
     check_text(text)
     parser = DefusedXMLParser(
