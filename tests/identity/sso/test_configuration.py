@@ -1,7 +1,11 @@
 """Configuring single sign-on: requirements for providers and for administrators."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +26,16 @@ from tests.identity.sso.conftest import (
     put,
 )
 from tests.identity.sso.hostile import HOST, Hostile, Raw, new_key
+
+ROOT = Path(__file__).parents[3]
+_WORKER = """
+import os
+from app.factory import create_app
+from tests.factories.work import drain
+
+drain(create_app(os.environ, with_api=False))
+"""
+"""Runs the due jobs as a worker process does, which has no routes."""
 
 
 def _refused(answer: TestResponse, field: str, words: str = "") -> None:
@@ -375,6 +389,21 @@ def test_a_provider_is_checked_again(
     hostile.raw[_DISCOVERY] = Raw(b"", 500)
     look()
     assert _get(org).json["data"] == before
+
+
+def test_a_worker_checks_a_provider_again(
+    org: Org, browser: Browser, hostile: Hostile, environ: dict[str, str]
+) -> None:
+    from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
+
+    assert put(org, at(hostile)).status_code == 200
+    hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue("sso.look", {}, organization_id=org.id)
+    subprocess.run(
+        [sys.executable, "-c", _WORKER], env={**os.environ, **environ}, cwd=ROOT, check=True
+    )
+    assert browser.start(org).startswith(f"{hostile.issuer}/moved?")
 
 
 def test_a_query_of_the_authorization_endpoint_stays(
