@@ -144,7 +144,10 @@ def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
-    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS` with ids as text, or None."""
+    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, or None if it does not exist.
+
+    Ids are strings.
+    """
     row: tuple[object, ...] | None
     row = _API_ROW.first(str(tenancy.current_organization_id()), str(artifact_id))
     return row
@@ -248,7 +251,7 @@ def apply_search_index_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Find a document, or return None. With `lock`, lock it until the transaction ends."""
+    """Return a document, or None if it does not exist. Lock the document if `lock` is set."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactRow._make(row)
@@ -275,7 +278,7 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 
 
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """List the pages of a document, one result page at a time.
+    """Return one result page of the pages of a document.
 
     In each row, `flowing` is true if the words of the page are not stored, but laid out from the
     text.

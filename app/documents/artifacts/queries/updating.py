@@ -25,7 +25,8 @@ _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
     Artifact.label_counts == build_zero_label_counts(),
 )
 """The conditions for failed documents that can be reprocessed."""
-# Locks rows in the order of their ids, as all statements do. The index needs `archived`.
+# Locks rows in the order of their ids, as all statements do. The condition on `archived` lets
+# PostgreSQL use an index that starts with this column.
 _DETACH = """
     WITH batch AS MATERIALIZED (
         SELECT id FROM artifacts
@@ -158,9 +159,9 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
-    """Remove a schema from at most `bulk.BATCH` artifacts, and return whether there was none.
+    """Remove a schema from at most `bulk.BATCH` artifacts; return True if no artifact had it.
 
-    Without `wait`, the statement fails if another transaction has locked one of the artifacts.
+    Without `wait`, raises an error if another transaction has locked one of the artifacts.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {
@@ -212,7 +213,7 @@ def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedAr
 def lock_matching_documents(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> list[LockedArtifact]:
-    """Lock and return the documents that `reading.select_matching` would select."""
+    """Lock and return the `artifact_ids` that exist and match `filters`, except the search `q`."""
     return _lock(restrict_to_matching(_LOCKED, artifact_ids, filters))
 
 

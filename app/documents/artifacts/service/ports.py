@@ -30,8 +30,9 @@ class Intake:
 class Workflow:
     """Functions of the workflow. They act on the current organization.
 
-    `list_tag_sets` returns the ids of an artifact's oldest tag sets. The other list contains only
-    tag sets that are not rejected and whose schema has another id than the second argument.
+    `list_tag_sets` returns the ids of an artifact's oldest tag sets.
+    `list_tag_sets_of_other_schemas` returns only those that are not rejected and whose schema id
+    differs from the second argument.
     `update_statuses` and `unarchive` receive the ids of locked artifacts.
     """
 
