@@ -59,7 +59,7 @@ COMPLETED = (TagSetStatus.SUBMITTED, TagSetStatus.ACCEPTED)
 """The statuses in which a tag set counts toward the number of labels that the schema requires."""
 
 DEPENDENT_SOURCES = ("merge", "model")
-"""Sources of tag sets that do not count as independent opinions."""
+"""The values of `source` of tag sets that do not count as independent opinions."""
 
 CREATED = "tag_set.created"
 SAVED = "tag_set.saved"
@@ -108,7 +108,7 @@ class RejectedPayload(TagSetPayload):
 
 
 class ReopenedPayload(TagSetPayload):
-    """The payload of `REOPENED`; `to` is where the tag set went: `review` or `labeler`."""
+    """The payload of `REOPENED`; `to` is `review`, or `labeler` if the tag set is a draft again."""
 
     reviewer_id: UUID
     reason: str
@@ -116,7 +116,7 @@ class ReopenedPayload(TagSetPayload):
 
 
 class MergedPayload(TagSetPayload):
-    """The payload of `MERGED`: the source tag sets of the merge, and its author."""
+    """The payload of `MERGED`: the ids of the source tag sets, and of the user who merged them."""
 
     merged_from: list[UUID]
     author_id: UUID

@@ -89,7 +89,8 @@ def select_tag_sets(
 ) -> Select[Any]:
     """Return a SELECT for tag sets whose rows are named tuples with the fields `names`.
 
-    The columns are those of `TagSetRow`, except those in `expressions`.
+    `expressions` has the columns of names that `TagSetRow` does not have, and may replace columns
+    of `TagSetRow`.
     """
     columns = db.build_columns(
         names,
@@ -158,7 +159,8 @@ OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
 class Reader(NamedTuple):
     """A user who may not see all tag sets.
 
-    `blind` is true for labelers, who may have to label blind.
+    `blind` is true for labelers, who may have to label an artifact blind: without seeing the tag
+    sets of other users.
     """
 
     user_id: UUID
@@ -210,7 +212,7 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
 
 
 def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
-    """Return the ids of the tag sets that a reader may see."""
+    """Return the ids of those tag sets among `tag_set_ids` that a reader may see."""
     statement = select(TagSet.id).where(
         TagSet.id.in_(tag_set_ids), build_visibility_condition(reader)
     )

@@ -240,11 +240,11 @@ def _measure_gold_agreement(
 MAX_LISTED_CHANGES = 500
 """The maximum number of changes, and of ranges of moved rows, that a summary lists."""
 MAX_LISTED_BYTES = 1024 * 1024
-"""The maximum size of listed changes, or of undecided fields in an error, as JSON."""
+"""The maximum size in bytes, as JSON, of listed changes, or of undecided fields in an error."""
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return the first items, as many as fit into `max_bytes` when they are encoded as JSON."""
+    """Return as many of the first items as fit into `max_bytes` when they are encoded as JSON."""
     fitting_items = []
     remaining = max_bytes
     for item in items:

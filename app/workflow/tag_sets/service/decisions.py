@@ -105,9 +105,10 @@ def _build_corrections(
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
-    """Return the ids of the locked artifact's accepted tag sets if they reach the quorum, or [].
+    """Return the ids of the artifact's accepted tag sets if they reach the quorum, otherwise [].
 
-    One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
+    The artifact must be locked. One accepted merge is a quorum. If `tag_set` is a merge, only
+    accepted merges are considered.
     """
     merge_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge")
     if merge_ids or tag_set.source == "merge":
