@@ -42,7 +42,7 @@ def unassign_team_without_reviewers(job: Job) -> None:
 def unassign_reviews_of_removed_member(job: Job) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
 
-    The member's claims stay; the job `tag_sets.release_member` releases them.
+    Another job, `tag_sets.release_member`, ends the member's claims.
     """
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
@@ -76,9 +76,9 @@ def release_items_of_disabled_user(job: Job) -> None:
     max_attempts=10,
 )
 def end_self_reviews(job: Job) -> None:
-    """Release and unassign the reviews of people who labeled the same tag sets.
+    """Release and unassign all self-reviews after an organization has disallowed them.
 
-    Runs when an organization disallows self-review.
+    A self-review is a review by a person who labeled the tag set.
     """
     unassigning.end_self_reviews(job.checkpoint)
 

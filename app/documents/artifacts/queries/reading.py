@@ -166,14 +166,14 @@ def select_matching(
 def restrict_to_matching(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Restrict a SELECT of documents to the `artifact_ids` that match `filters`, except `q`."""
+    """Restrict a SELECT of documents to the `artifact_ids` that match `filters`; ignore `q`."""
     if filters is not None:
         statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
     return statement.where(build_id_condition(artifact_ids))
 
 
 def build_id_condition(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Return the condition that the id of a document is among `artifact_ids`.
+    """Build the condition that the id of a document is among `artifact_ids`.
 
     The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a
     thousand values.
@@ -194,7 +194,10 @@ def apply_filters(
     created_before: datetime | None = None,
     **equal_filters: object,
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to those that match the filters except `q`."""
+    """Restrict `statement`, a SELECT of documents, to those that match the filters.
+
+    `equal_filters` maps columns to values. The filter `q` is not accepted.
+    """
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -264,7 +267,7 @@ def find_content(artifact_id: UUID) -> ArtifactContent | None:
 
 
 def find_newest_digest() -> str | None:
-    """Return the digest of the file of the newest unarchived document, or None."""
+    """Return the digest of the newest unarchived document's file, or None if there is none."""
     statement = select(Artifact.sha256).where(Artifact.archived.is_(False))
     statement = statement.order_by(Artifact.created_at.desc(), Artifact.id.desc()).limit(1)
     return db.session().scalar(statement)

@@ -113,8 +113,8 @@ def list_failed_documents(
 ) -> list[FailedDocument]:
     """Return at most `limit` failed documents that can be reprocessed, oldest first.
 
-    Starts after the document with the creation time and id `after`. Leaves out archived documents
-    and documents with tag sets.
+    Starts after the document with the creation time and id `after`, or with the oldest document if
+    `after` is None. Leaves out archived documents and documents with tag sets.
     """
     statement = select(Artifact.created_at, Artifact.id, Artifact.name)
     statement = statement.where(*_build_failed_conditions(selection))
@@ -213,7 +213,7 @@ def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedAr
 def lock_matching_documents(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> list[LockedArtifact]:
-    """Lock and return the `artifact_ids` that exist and match `filters`, except the search `q`."""
+    """Lock and return the documents with `artifact_ids` that match `filters`; ignore `q`."""
     return _lock(restrict_to_matching(_LOCKED, artifact_ids, filters))
 
 
@@ -239,7 +239,7 @@ def lock_documents_created_before(until: datetime, *, limit: int) -> list[Locked
 
 
 def select_documents_created_before(until: datetime, *, limit: int) -> Select[UUID]:
-    """Return a SELECT of the ids of the documents that `lock_documents_created_before` locks."""
+    """Return a SELECT of the ids of the documents for `lock_documents_created_before`."""
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)
     return select(Artifact.id).where(Artifact.created_at < until).order_by(*order).limit(limit)

@@ -31,8 +31,8 @@ class Workflow:
     """Functions of the workflow. They act on the current organization.
 
     `list_tag_sets` returns the ids of an artifact's oldest tag sets.
-    `list_tag_sets_of_other_schemas` returns only those that are not rejected and whose schema id
-    differs from the second argument.
+    `list_tag_sets_of_other_schemas` returns the ids of its oldest tag sets that are not rejected
+    and whose schema id differs from the second argument.
     `update_statuses` and `unarchive` receive the ids of locked artifacts.
     """
 

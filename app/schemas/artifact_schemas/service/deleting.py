@@ -38,8 +38,9 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
 
 
 def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
-    """Remove a schema that is marked as deleted from its documents, and delete it.
+    """Finish the deletion of a schema that `delete` has marked as deleted.
 
+    Removes the schema from its documents, deletes its predictions, and deletes the schema.
     `checkpoint` commits each batch, so a run after a crash continues with the remaining documents.
     """
     workflow = ports.workflow.get()

@@ -200,7 +200,7 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
 
 
 def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
-    """Return {artifact_id: user ids} of labelers whose rejected artifacts were sent to the pool.
+    """Return {artifact_id: ids of labelers whose tag sets were rejected with `send_to: pool`}.
 
     Artifacts without such labelers are omitted.
     """

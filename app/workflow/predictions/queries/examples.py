@@ -59,7 +59,8 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
 def _build_trust_condition(schema_id: UUID) -> ColumnElement[bool]:
     """Build the condition that a tag set can be trusted: it is safe to train a model on it.
 
-    Either a person has checked the values, or the schema version does not accept by confidence.
+    Either a person has checked the values, or the schema version does not accept tag sets by
+    confidence.
     """
     policy_limit = SchemaVersion.review_policy["auto_accept_confidence"].astext
     versions = select(SchemaVersion.id).where(

@@ -21,7 +21,7 @@ class StoredModel(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A trained model in a list for operators. `size_bytes` is None if it has no content."""
+    """A trained model in a list for operators; `size_bytes` is None if training failed."""
 
     id: UUID
     schema_version_id: UUID

@@ -82,7 +82,7 @@ class Proposal(NamedTuple):
 
 
 def predict_with_server(provider: Provider, document: Document, fields: list[Field]) -> Proposal:
-    """Request a prediction of a document's tags from the model server, and return it.
+    """Request a prediction of a document's tags from the model server; return the proposed tags.
 
     Raises PredictionFailed, or ServerUnresponsive if no request may be sent to the server now.
     """

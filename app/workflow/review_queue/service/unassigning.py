@@ -18,8 +18,8 @@ def unassign_removed_member(
 ) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
 
-    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. Like the other
-    functions of this module, it is safe to repeat: reviews that the assignee can still do stay
+    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
+    and all others of this module are safe to repeat: reviews that the assignee can still do stay
     assigned.
     """
     _unassign_user(user_id, checkpoint, reason="member_removed")
@@ -46,7 +46,10 @@ def end_self_reviews(checkpoint: Checkpoint) -> None:
 
 
 def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Release and unassign the reviews of a member who may no longer review."""
+    """Release and unassign the reviews of a member who may no longer review.
+
+    Also unassigns the member's teams from reviews that none of their members can do.
+    """
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team_id in teams.list_team_ids(user_id):

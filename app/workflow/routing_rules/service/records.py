@@ -45,7 +45,7 @@ def list_rules(page: PageRequest, **filters: object) -> Page:
 
 
 def get(rule_id: UUID) -> RoutingRule:
-    """Return a rule. Raises 404."""
+    """Return a rule. Raises 404 if it does not exist."""
     return errors.require_found(queries.get(rule_id))
 
 

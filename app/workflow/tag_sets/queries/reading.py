@@ -179,9 +179,9 @@ def build_labeler_visibility_condition(
 ) -> ColumnElement[bool]:
     """Build the condition that a labeler may see a tag set.
 
-    Drafts of other users are hidden. If several people label an artifact, other users' tag sets are
-    hidden until the labeler has submitted a tag set with the same schema. (The schema of an
-    artifact can change.)
+    Drafts of other users are hidden. If several people label an artifact, all other tag sets of
+    other users are hidden too, until the labeler has submitted a tag set with the same schema for
+    the artifact. (The schema of an artifact can change.)
 
     The second rule applies to schema versions that require several tag sets, and to all versions of
     a schema whose current version requires several tag sets, so that new tag sets are independent

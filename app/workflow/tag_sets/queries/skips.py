@@ -78,7 +78,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 
 
 def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Record skips for labelers whose rejected artifacts were sent to the pool, and unassign them.
+    """Record skips for labelers whose tag sets were rejected with `send_to: pool`; unassign them.
 
     `labelers` maps the ids of locked artifacts to user ids. Existing skips are kept.
     """

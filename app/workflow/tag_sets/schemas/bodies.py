@@ -69,7 +69,7 @@ class Tags(List):
     """A list of `TagInput` objects, of which only the property names and types are validated.
 
     The list is returned unchanged. Full validation by marshmallow would take about one second for
-    5,000 tags. `engines.fields` later checks every property and the fields of the schema version.
+    5,000 tags. `engines.fields` later checks all properties against the schema version.
     """
 
     def __init__(self, **options: Unpack[FieldOptions]) -> None:

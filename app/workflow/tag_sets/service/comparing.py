@@ -132,9 +132,9 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     """Return an artifact's tag sets side by side: values, majority, and agreement.
 
     Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
-    Rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are listed but
-    not counted. For a gold artifact, each tag set is also compared with the accepted merge or, if
-    there is none, with the oldest accepted tag set. An agreement is None if there are too many
+    Other rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are
+    listed but not counted. In a gold artifact, each tag set is also compared with the accepted
+    merge, or else with the oldest accepted tag set. An agreement is None if there are too many
     spans or boxes to match in one request. `fields` lists as many fields as fit into 8 MiB;
     `truncated` is true if fields were omitted. Raises 404 if the artifact does not exist.
     """

@@ -170,7 +170,8 @@ def check_decision(
 ) -> None:
     """Check that the caller may decide on the tag set now, and that its revision is `revision`.
 
-    Raises the errors of `check_reviewer`, `check_state` and `check_review`, in this order.
+    If `revision` is None, the revision is not checked. Raises the errors of `check_reviewer`,
+    `check_state` and `check_review`, in this order.
     """
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, action, revision)

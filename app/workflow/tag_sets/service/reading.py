@@ -20,8 +20,8 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
 
     Drafts of other users are hidden, except from reviewers. If several people label the artifact,
-    other people's tag sets are hidden from a labeler until the labeler has submitted a tag set for
-    the artifact with the same schema.
+    other people's tag sets are hidden from a labeler until the labeler has submitted a tag set with
+    the same schema for the artifact.
     """
     return errors.require_found(find(tag_set_id, caller=caller))
 
