@@ -79,7 +79,7 @@ def store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, w
 
 
 def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Set the text recognition status of all pages that are still pending to `ocr`.
+    """Set the text recognition status to `ocr` on all pages that are still pending.
 
     None is the status of a page without text recognition.
     """

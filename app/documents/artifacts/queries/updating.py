@@ -239,7 +239,10 @@ def lock_documents_created_before(until: datetime, *, limit: int) -> list[Locked
 
 
 def select_documents_created_before(until: datetime, *, limit: int) -> Select[UUID]:
-    """Return a SELECT of the ids of the documents for `lock_documents_created_before`."""
+    """Return a SELECT of the ids of the oldest documents created before `until`, at most `limit`.
+
+    The order is that of `lock_documents_created_before`.
+    """
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)
     return select(Artifact.id).where(Artifact.created_at < until).order_by(*order).limit(limit)

@@ -23,8 +23,8 @@ class Workflow:
     """Functions of higher layers that count a schema's tag sets and delete its other records.
 
     `delete_predictions` deletes a batch of the schema's predictions, and returns whether none is
-    left. Each function in `clear_references` removes the schema from the records of one feature
-    that give the schema to new artifacts.
+    left. Each function in `clear_references` removes the schema from one type of record that gives
+    it to new artifacts, such as routing rules.
     """
 
     count_tag_sets: Callable[[UUID], int]

@@ -45,7 +45,7 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
-"""The number of tag sets from which a list sorted by `updated_at` reads all tag sets in this order.
+"""The minimum number of tag sets for which a list sorted by `updated_at` reads all in that order.
 
 Only tag sets with versions that are not labeled blind are counted. If there are fewer, the list
 reads and sorts only these tag sets."""

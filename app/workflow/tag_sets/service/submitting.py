@@ -176,7 +176,7 @@ def evaluate_agreement(
     """Evaluate the agreement, set the flag `disagreement`, and return the tag sets to accept.
 
     The artifact of `tag_set` must be locked. Does nothing if the schema has no limit for the
-    agreement, or if there are fewer independent tag sets than the schema requires. If the mean
+    agreement or requires only one tag set, or if too few tag sets are independent. If the mean
     agreement is below the limit, or there are too many spans or boxes to compute it, the submitted
     tag sets get the flag `disagreement`; otherwise the flag is removed.
 
