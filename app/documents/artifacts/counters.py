@@ -49,8 +49,10 @@ OFFERED = Source(
         Cube("offered.due.day", _OFFER, key="assignee_id", bucket="due", length=DAY),
     ),
 )
-"""Open documents by assignee. `labeled_by` has the ids of the users who labeled the document."""
+"""Open documents by assignee. `labeled_by` has the ids of the users who labeled the document.
+
+`assignees` is a hash of all assignees. `places_taken` is as in `ArtifactAssignee`."""
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
-"""Searchable documents. The measure is computed from each document's id and number of changes: if
-the sum of the measure differs, the results of a search may have changed."""
+"""Searchable documents. Each document's measure is computed from its id and number of changes. If
+the sum of all measures changes, the results of a search may have changed."""

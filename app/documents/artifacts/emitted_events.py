@@ -14,7 +14,7 @@ ARCHIVED = "artifacts.archived"
 
 
 class ArtifactPayload(TypedDict):
-    """The payload of `CREATED` and `PARSED`: the document to parse or to route."""
+    """The payload of `CREATED` (a document to parse) and of `PARSED` (a document to route)."""
 
     artifact_id: UUID
 

@@ -55,7 +55,8 @@ def _reopen_document(args: dict[str, Any]) -> None:
 )
 def parse_artifact(job: Job) -> None:
     """Parse the text and pages of a document that was created or must be reprocessed."""
-    # Parsing writes to the database, which must not use up the reserve of disk space.
+    # Parsing writes to the database. The check prevents the job from using up the disk space that
+    # is kept in reserve.
     container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
     try:

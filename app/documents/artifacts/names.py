@@ -16,13 +16,13 @@ NAME_PATTERN = (
 )
 """The rules of `check_name` as a regular expression for the API description.
 
-It does not cover rare invisible characters.
+The expression does not cover rare invisible characters.
 """
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
 def check_name(name: str) -> str:
-    """Validate a document name, and return it without surrounding spaces.
+    """Validate a document name, and return it without surrounding whitespace.
 
     Raises ValueError with the reason if the name is invalid.
     """

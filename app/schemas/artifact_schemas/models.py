@@ -22,8 +22,8 @@ class SchemaStatus(StrEnum):
 
 
 DELETED = "deleted"
-"""The stored status of a deleted schema until a job has removed it from its documents. No query of
-this feature finds such a schema, so it has no state for clients."""
+"""The stored status of a deleted schema until a job has deleted its row. Clients never see such a
+schema, so `SchemaStatus` does not contain this status."""
 
 
 class ArtifactSchema(TenantModel, db.Revised, db.Base):

@@ -28,7 +28,7 @@ share of it. Larger values are returned as None.
 
 
 def _list_columns(model: type[db.Base], *excluded: str) -> list[Column]:
-    """Return the columns of a model except the organization and the `excluded` columns."""
+    """Return the columns of a model except `organization_id` and the `excluded` columns."""
     names = [str(column.key) for column in model.__table__.columns]
     return [getattr(model, name) for name in names if name not in ("organization_id", *excluded)]
 
@@ -118,7 +118,7 @@ def _lock(
 
 
 def find_version(version_id: UUID) -> SchemaVersion | None:
-    """Return a schema version, or None if it does not exist."""
+    """Return a schema version, or None if it does not exist or its schema was deleted."""
     statement = select(SchemaVersion).join(
         ArtifactSchema, (ArtifactSchema.id == SchemaVersion.schema_id) & _NOT_DELETED
     )

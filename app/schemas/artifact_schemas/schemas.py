@@ -1,7 +1,7 @@
 """Request and response schemas of labeling schemas.
 
-These schemas validate the type of each request property (422). `app.engines.fields` validates that
-the fields to extract are consistent (400, with a specific error code).
+The request schemas validate each property alone (error 422). They do not check that the fields to
+extract are consistent; a later check does (error 400 with a specific error code).
 """
 
 from collections.abc import Collection
@@ -46,7 +46,10 @@ class FieldOptionBody(Schema):
 
 
 def _build_type_field(types: Collection[str]) -> Str:
-    """Build the property `type`. It documents `types`, but `app.engines.fields` validates them."""
+    """Build the property `type`. Only the API description lists `types`; any string is valid here.
+
+    `app.engines.fields` rejects unknown types.
+    """
     metadata = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
     return Str(required=True, metadata=metadata)
 

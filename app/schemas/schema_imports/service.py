@@ -36,9 +36,9 @@ def import_schema(
 
     Each warning has the path of a part of the file that was changed or omitted, and a message. A
     dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft
-    without id, timestamps and revision. A name, document type or skill in the file counts as absent
-    if it has no visible character, because the API rejects it in other requests. Raises 400 if the
-    file cannot be imported; the error has the path of the problem in `content`, and
+    without id, timestamps and revision. A name, document type or skill in the file is ignored if it
+    has no visible character, because other requests cannot set such a value either. Raises 400 if
+    the file cannot be imported; the error has the path of the problem in `content`, and
     `details.warnings` if there are warnings.
     """
     source = _read_source(format, content)

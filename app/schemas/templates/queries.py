@@ -16,9 +16,9 @@ def list_templates(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """Return a page of rows with the id, name and industry of templates.
+    """Return a page of rows with the id, name and industry of the templates that match the filters.
 
-    `q` is a substring of the name or the document type.
+    `q` is a substring of the name or the document type. A filter that is None matches everything.
     """
     columns = ("id", "name", "industry", "document_type")
     rows = [tuple(getattr(template, name) for name in columns) for template in templates]

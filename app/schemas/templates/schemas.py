@@ -15,7 +15,10 @@ class TemplateFilters(Schema):
 
 
 class InstantiateTemplate(Schema):
-    """Values that override the template. `fields` lists the keys of the fields to use."""
+    """Values that override the template; null keeps the template's value.
+
+    `fields` lists the keys of the fields to use. If it is null, all fields are used.
+    """
 
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)

@@ -43,8 +43,9 @@ def instantiate(
 ) -> ArtifactSchema:
     """Create a schema draft from a template, with all fields or only the fields in `fields`.
 
-    Raises 404 if the template does not exist, and 400 if `fields` is empty or contains a key that
-    is not in the template.
+    By default, `name` and `document_type` are those of the template. Raises 404 if the
+    template does not exist, and 400 if `fields` is empty or contains a key that is not in the
+    template.
     """
     template = get(template_id)
     return schemas.create(

@@ -32,7 +32,7 @@ class AssignedPayload(TypedDict):
 class UnassignedPayload(TypedDict):
     """The payload of `UNASSIGNED`: artifacts from which a user or team was unassigned.
 
-    `assignee_id` is the id of the user or team, which can no longer label the artifacts.
+    `assignee_id` is the id of this user or team. `reason` is the cause, such as `team_deleted`.
     """
 
     artifact_ids: Sequence[UUID]
@@ -44,7 +44,8 @@ class UnassignedPayload(TypedDict):
 class ReleasedPayload(TypedDict):
     """The payload of `RELEASED`: an artifact whose claim or reservation was ended.
 
-    `user_id` is the user who released the artifact, or the claimant who can no longer label it.
+    `user_id` is the user who released the artifact, or the claimant who can no longer label.
+    `reason` is None if the user gave no reason.
     """
 
     artifact_id: UUID

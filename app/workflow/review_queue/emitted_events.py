@@ -25,8 +25,8 @@ class AssignedPayload(TypedDict):
 class ReturnedPayload(TypedDict):
     """The payload of `RETURNED`: reviews from which a user or team was unassigned.
 
-    The user or team can no longer do the reviews. `escalated_ids` lists the escalated reviews among
-    them.
+    The user or team can no longer do the reviews. Either `user_id` or `team_id` is None.
+    `escalated_ids` lists those of the reviews that are escalated.
     """
 
     tag_set_ids: Sequence[UUID]

@@ -1,7 +1,4 @@
-"""Background jobs that end expired claims, unassign reviews, and prioritize nearly due reviews.
-
-The job `tag_sets.release_member` releases the claims of a removed member.
-"""
+"""Background jobs that end expired claims, unassign reviews, and prioritize nearly due reviews."""
 
 from uuid import UUID
 
@@ -43,7 +40,10 @@ def unassign_team_without_reviewers(job: Job) -> None:
     "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
 )
 def unassign_reviews_of_removed_member(job: Job) -> None:
-    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do."""
+    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
+
+    Another job, `tag_sets.release_member`, ends the member's claims.
+    """
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
     unassigning.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)
@@ -76,7 +76,10 @@ def release_items_of_disabled_user(job: Job) -> None:
     max_attempts=10,
 )
 def end_self_reviews(job: Job) -> None:
-    """Release and unassign reviews of labelers' own tag sets when self-review is disallowed."""
+    """Release and unassign all self-reviews after an organization has disallowed them.
+
+    A self-review is a review by a person who labeled the tag set.
+    """
     unassigning.end_self_reviews(job.checkpoint)
 
 

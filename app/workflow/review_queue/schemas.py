@@ -25,10 +25,10 @@ from app.workflow.tag_sets.schemas.bodies import Reason
 from app.workflow.tag_sets.schemas.records import Person, TagSet, TagSetSummary
 
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
-"""The registered name of a schema in another room, which this room must not import."""
+"""The registered name of a schema in `app.documents`, which this module must not import."""
 
 MAX_EXCLUDED = 50
-"""The maximum number of items that a client may exclude."""
+"""The maximum number of items that a request for the next review may exclude."""
 
 
 class ArtifactReference(Response):

@@ -1,7 +1,7 @@
 """Request and response schemas of routing rules.
 
-These schemas validate the structure of conditions (422). `app.engines.conditions` validates their
-meaning (400).
+The request schemas validate only the structure of conditions (error 422). Attributes, operators and
+values are validated later (error 400).
 """
 
 import re

@@ -33,7 +33,7 @@ class RuleExplanation(MatchedRule):
     """The result of one rule for a document.
 
     `conditions` is the tree of conditions, with `matched` in each node and the `actual` value in
-    each condition. It is null if the rule was not evaluated.
+    each condition. `conditions` is null if the rule was not evaluated.
     """
 
     position = Int()

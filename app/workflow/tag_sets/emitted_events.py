@@ -50,7 +50,7 @@ class RejectedPayload(TagSetPayload):
 
 
 class ReopenedPayload(TagSetPayload):
-    """The payload of `REOPENED`; `to` is where the tag set went: `review` or `labeler`."""
+    """The payload of `REOPENED`; `to` is `review`, or `labeler` if the tag set is a draft again."""
 
     reviewer_id: UUID
     reason: str
@@ -58,7 +58,7 @@ class ReopenedPayload(TagSetPayload):
 
 
 class MergedPayload(TagSetPayload):
-    """The payload of `MERGED`: the source tag sets of the merge, and its author."""
+    """The payload of `MERGED`: the ids of the source tag sets, and of the user who merged them."""
 
     merged_from: list[UUID]
     author_id: UUID

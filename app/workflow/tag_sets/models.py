@@ -40,7 +40,9 @@ ELSE ARRAY(
           SELECT CAST(source_id AS uuid)
           FROM jsonb_array_elements_text({of}merged_from) AS source_id)))
 END"""
-"""SQL expression for the user ids of a tag set's labeler or, for a merge, its sources' labelers."""
+"""SQL expression for an array of the ids of the people who contributed to a tag set.
+
+The array has the labeler or, for a merge, the labelers of its sources. `of` is a table prefix."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -55,7 +57,7 @@ This is the number in the schema's current version or in the tag set's version, 
 If a new version requires more tag sets, older tag sets count toward the new number."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
-"""Reasons why a reviewer should look at a tag set more closely."""
+"""The flags of tag sets: reasons why a reviewer should look at a tag set more closely."""
 
 _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
@@ -83,7 +85,7 @@ def _build_statistics_index(name: str, *columns: str, where: str) -> Index:
 class TagSet(TenantModel, db.Revised, db.Base):
     """A set of tags for one artifact, from a person, a model, an import or a merge.
 
-    `tags_bytes` is the size of the tags as JSON; lists omit tags that are too large for a page.
+    `tags_bytes` is the size in bytes of the tags as JSON; lists omit tags that are too large.
     `review_rank` orders the review queue, lowest first: by urgency, then by age. The claim, the
     assignee (a user or a team), the due time and the escalation belong to the review. Changes to
     these columns do not increment the revision, which counts changes to the tag set. While a tag
@@ -92,7 +94,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
     `rejections` and `earlier_rejections` are the numbers of rejections of this tag set and of the
     artifact's previous tag sets. A draft with a `reason` was returned or transferred to its labeler
-    and reserves its artifact without a time limit. Any other draft does so until `reserved_until`.
+    and reserves its artifact without a time limit. Any other draft reserves it until
+    `reserved_until`, or reserves nothing if that is None.
 
     A merge has the source `merge` and combines the tag sets in `merged_from`; `provenance` has an
     entry for each value. When a merge is accepted, its id is stored in `superseded_by` of its
@@ -243,7 +246,7 @@ class TagSetRevision(TenantModel, db.Base):
 
 
 _UNCHANGED_REVISION = 3
-"""The revision of a tag set that was created, submitted and accepted, and was never saved."""
+"""The revision number of a tag set that was created, submitted and accepted, but never saved."""
 
 
 def build_checked_condition() -> ColumnElement[bool]:

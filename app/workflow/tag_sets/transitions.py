@@ -54,4 +54,4 @@ COMPLETED = (_SUBMITTED, _ACCEPTED)
 """The statuses in which a tag set counts toward the number of labels that the schema requires."""
 
 DEPENDENT_SOURCES = ("merge", "model")
-"""Sources of tag sets that do not count as independent opinions."""
+"""The values of `source` of tag sets that do not count as independent opinions."""

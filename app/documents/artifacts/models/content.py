@@ -33,11 +33,11 @@ class ArtifactText(TenantModel, db.Base):
 class ArtifactSearch(TenantModel, db.Base):
     """The search index of a document: the lexemes of its name, metadata and text.
 
-    Triggers maintain it. `language` is a text search configuration such as `english`, or `simple`
-    if the language is not known. `filler` makes PostgreSQL store vectors outside the rows (see
-    decision 0023). Queries use only the views `searchable_artifacts` and `search_hits`, which show
-    only the current organization: a row-level security policy would prevent the use of the text
-    index. `changes` is the number of times that the words have changed.
+    Triggers maintain the index. `language` is a text search configuration such as `english`, or
+    `simple` if the language is not known. `filler` makes PostgreSQL store vectors outside the rows
+    (see decision 0023). Queries use only the views `searchable_artifacts` and `search_hits`, which
+    show only the current organization: a row-level security policy would prevent the use of the
+    text index. `changes` is the number of times that the words have changed.
     """
 
     __tablename__ = "artifact_search"
@@ -72,7 +72,7 @@ class ArtifactPage(TenantModel, db.Base):
     """A page: its size in points, its span in the text, and its words with their boxes.
 
     `words` is null in documents with flowing text: their words are laid out from the text on
-    request, because storing them would take fifteen times the space of the text. `ocr` is
+    request, because stored words would take fifteen times the space of the text. `ocr` is
     `pending`, `done` or `failed`, or null for a page without text recognition. While any page of a
     document is pending, each page stores its own `text`. `start` and the offsets in `words` are
     then relative to the document or, once the page has been recognized, to the page.

@@ -27,7 +27,8 @@ CASE
 END)"""
 """The first sort key, descending, of the order in which labelers get documents.
 
-`of` is a table prefix such as `d.`, or an empty string. Both sort keys must equal the index
+The key is 101 for a document that is nearly due, and otherwise the priority (0 to 100). `of` is a
+table prefix such as `d.`, or an empty string. This key and `URGENT_AT` must equal the index
 expressions as PostgreSQL formats them.
 """
 URGENT_AT = """(
@@ -39,8 +40,9 @@ END)"""
 """The second sort key, ascending: the creation time or, for a document that is nearly due, the due
 time.
 
-Priority breaks ties between due times. The key converts to UTC because an index needs an immutable
-expression.
+One millisecond is subtracted from the due time for each point of the priority, so that of two equal
+due times the document with the higher priority comes first. The key converts to UTC because an
+index needs an immutable expression.
 """
 
 

@@ -84,7 +84,7 @@ class ArtifactSkip(TenantModel, db.Base):
     """A document that a user is not offered again unless it is assigned or returned to that user.
 
     Either the user released the document with a `reason`, or, if `rejected` is true, a reviewer
-    returned the user's work to the pool.
+    rejected the user's tag set and sent the document to the pool.
     """
 
     __tablename__ = "artifact_skips"

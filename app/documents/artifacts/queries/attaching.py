@@ -48,7 +48,7 @@ class ParentEmail(NamedTuple):
 
 
 def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
-    """Return the properties that attachments need from their email, or None if it does not exist.
+    """Return the properties of an email that its attachments need, or None if it does not exist.
 
     `artifact_id` is the id of the email.
     """
@@ -58,7 +58,10 @@ def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
 
 
 def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:
-    """Make an email the parent of a document, unless the document has an existing parent."""
+    """Make an email the parent of a document, unless the document already has an existing parent.
+
+    Does nothing if the email and the document are the same artifact.
+    """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,

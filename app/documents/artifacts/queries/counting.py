@@ -31,7 +31,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN_STATUSES = tuple(status for status in ArtifactStatus if status not in CLOSED)
 AGES = (1, 7, 30)
-"""The limits of the age groups of open documents, in days."""
+"""The upper limits of the age groups of open documents, in days."""
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
 _UNASSIGNED: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
@@ -124,7 +124,10 @@ def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]
 
 
 def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    """Count overdue documents: from cells up to the end of yesterday, and row by row for today."""
+    """Build an expression that counts overdue documents in a period of creation times.
+
+    Documents that were due before today are counted from cells, all others row by row.
+    """
     rows = _select_open(filters)
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
@@ -138,7 +141,10 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Build an expression that counts claimed documents row by row; they are few and indexed."""
+    """Build an expression that counts claimed documents row by row.
+
+    This is fast, because there are few claimed documents and an index contains them.
+    """
     period = within(Artifact.created_at, *get_created_bounds(filters))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select_documents(filters, Artifact.id).where(
@@ -165,7 +171,7 @@ def _build_created_period(filters: dict[str, Any], rows: Select[Any]) -> Between
 
 
 def _select_documents(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[Any]:
-    """Select the documents of the filtered schema, or of all schemas, in any period."""
+    """Select documents of the schema in `filters`, or of all schemas; ignore all other filters."""
     rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
     if "schema_id" in filters:
         rows = rows.where(Artifact.schema_id == filters["schema_id"])

@@ -134,7 +134,8 @@ _LOCK_CONTENTS = text(
 def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) -> bool:
     """Lock the content with a digest until the transaction ends, and check that the schema exists.
 
-    Waits if another transaction has locked the content. Returns False if the schema does not exist.
+    Waits if another transaction has locked the content. Returns False if the schema does not exist,
+    and True if it exists or `schema_id` is None.
     """
     organization_id = str(tenancy.current_organization_id())
     schema = None if schema_id is None else str(schema_id)
@@ -143,7 +144,7 @@ def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) ->
 
 
 def find_by_content(sha256: str) -> UUID | None:
-    """Return the id of the document whose content has this digest, or None."""
+    """Return the id of the document whose content has this digest, or None if there is none."""
     return find_by_contents([sha256]).get(sha256)
 
 
@@ -166,12 +167,15 @@ def lock_unused_contents(digests: Collection[str]) -> list[str]:
 
 
 def check_connection() -> None:
-    """Raise an error if the connection of the session was lost, and with it the locks."""
+    """Raise an error if the session's connection was lost, because its locks are then lost too."""
     db.session().execute(text("SELECT 1"))
 
 
 def lock_contents(digests: Collection[str]) -> None:
-    """Lock the contents of the organization with these digests until the transaction ends."""
+    """Lock the organization's contents with these digests until the transaction ends.
+
+    Waits if another transaction has locked one of the contents.
+    """
     values = {
         "organization": str(tenancy.current_organization_id()),
         "digests": sorted(digests),

@@ -1,4 +1,4 @@
-"""SQL queries for the list of documents; totals come from counters, and filters have indexes."""
+"""SQL queries for the list of documents. Totals come from counters where possible."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
-"""Filters that are facets of the counters. With other filters, documents are counted row by row."""
+"""The filters that are facets of the counters."""
 _PERIODS = (*PERIOD_FILTERS, "due_after", "due_before")
 _COUNTED_FILTERS = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
@@ -115,7 +115,8 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     """Build the key queries of a page sorted by creation time.
 
-    Returns an empty list if the page is in one index range, or if another filter is set.
+    Returns an empty list if the page is in one index range, or if a filter is set that is not in
+    `_COUNTED_FILTERS`.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []
@@ -174,14 +175,14 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
-    """Select the facet combinations that documents have, with the values stored in the indexes."""
+    """Select the combinations of facet values that occur in documents, typed like the columns."""
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
     grouped = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
 def _cast_facet(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
-    """Cast a facet to the type of its column."""
+    """Cast a facet to the type of its column; no schema becomes the all-zero UUID."""
     if name == "archived":
         return cast(facet, Boolean)
     if name == "schema_id":

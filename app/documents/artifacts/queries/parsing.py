@@ -59,9 +59,10 @@ class DocumentContent(NamedTuple):
 
 
 def find_processing_document(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """Return a document that is being parsed, or None.
+    """Return a document whose text is being parsed or recognized, or None for any other document.
 
-    Documents that wait for routing rules are also `processing`, but are not returned.
+    Documents that wait for routing rules are also `processing`, but are not returned. With `lock`,
+    the document is locked until the transaction ends.
     """
     statement = select(Artifact).where(
         Artifact.id == artifact_id,

@@ -144,7 +144,10 @@ def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
-    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS` with ids as text, or None."""
+    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, or None if it does not exist.
+
+    Ids are strings.
+    """
     row: tuple[object, ...] | None
     row = _API_ROW.first(str(tenancy.current_organization_id()), str(artifact_id))
     return row
@@ -163,14 +166,14 @@ def select_matching(
 def restrict_to_matching(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Restrict a SELECT of documents to the `artifact_ids` that match `filters`, except `q`."""
+    """Restrict a SELECT of documents to the `artifact_ids` that match `filters`; ignore `q`."""
     if filters is not None:
         statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
     return statement.where(build_id_condition(artifact_ids))
 
 
 def build_id_condition(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Return the condition that the id of a document is among `artifact_ids`.
+    """Build the condition that the id of a document is among `artifact_ids`.
 
     The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a
     thousand values.
@@ -191,7 +194,10 @@ def apply_filters(
     created_before: datetime | None = None,
     **equal_filters: object,
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to those that match the filters except `q`."""
+    """Restrict `statement`, a SELECT of documents, to those that match the filters.
+
+    `equal_filters` maps columns to values. The filter `q` is not accepted.
+    """
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -248,7 +254,7 @@ def apply_search_index_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Find a document, or return None. With `lock`, lock it until the transaction ends."""
+    """Return a document, or None if it does not exist. Lock the document if `lock` is set."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactRow._make(row)
@@ -261,7 +267,7 @@ def find_content(artifact_id: UUID) -> ArtifactContent | None:
 
 
 def find_newest_digest() -> str | None:
-    """Return the digest of the file of the newest unarchived document, or None."""
+    """Return the digest of the newest unarchived document's file, or None if there is none."""
     statement = select(Artifact.sha256).where(Artifact.archived.is_(False))
     statement = statement.order_by(Artifact.created_at.desc(), Artifact.id.desc()).limit(1)
     return db.session().scalar(statement)
@@ -275,7 +281,7 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 
 
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """List the pages of a document, one result page at a time.
+    """Return one result page of the pages of a document.
 
     In each row, `flowing` is true if the words of the page are not stored, but laid out from the
     text.

@@ -82,7 +82,7 @@ def store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, w
 
 
 def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Close all pages that are still pending: set their status to `ocr`.
+    """Set the text recognition status to `ocr` on all pages that are still pending.
 
     None is the status of a page without text recognition.
     """
@@ -103,8 +103,8 @@ def list_page_texts(artifact_id: UUID) -> list[PageText]:
 def set_page_starts(artifact_id: UUID, starts: Sequence[int]) -> None:
     """Set the offsets of each page in the document's text, shift its words, and clear its text.
 
-    `starts` contains the start of each page, in page order. Call `list_page_texts` before this
-    function, because it deletes the texts of the pages.
+    `starts` contains the start of each page, in page order. Call `list_page_texts` first, because
+    the texts of the pages are no longer available after this function.
     """
     values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
     db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})

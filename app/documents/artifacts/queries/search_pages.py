@@ -156,10 +156,10 @@ def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
 
 
 def _find_near_edge(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
-    """Return the ids of the page, found among the documents that come next in time.
+    """Return the ids of the page by searching only the documents that come next in time.
 
-    This avoids reading all hits. Returns an empty list if it is not expected to be faster than
-    `_find_by_index`, or if these documents have too few hits.
+    This avoids reading all hits. Returns an empty list if such a search is not expected to be
+    faster than `_find_by_index`, or if these documents have too few hits.
     """
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
@@ -196,8 +196,9 @@ def _build_page_key(
 def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | None:
     """Return the creation time of the document `count` documents after the start of the page.
 
-    Returns None if there are fewer documents. For first pages the time is cached until the searched
-    data changes: reading thousands of index entries takes a tenth of the page's time.
+    Returns None if there are fewer documents. For first pages, the result is cached until the
+    searched data changes, because reading thousands of index entries takes a tenth of the page's
+    time.
     """
     key = (tenancy.current_organization_id(), version, count, edge.descending)
     with _lock:
@@ -222,7 +223,7 @@ def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | Non
 def _find_page_up_to(
     last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: PageStart
 ) -> list[UUID]:
-    """Return the ids of the page if the hits up to `last_time` fill it, otherwise []."""
+    """Return the ids of the page if the hits up to `last_time` fill the page, otherwise []."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
     statement = apply_search_index_filters(select(hits.id, hits.created_at), hits, **bounds)
@@ -252,9 +253,9 @@ def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: PageSta
         _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
     )
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
-    # This calls a function, because PostgreSQL would use an index for the operator. It is a scalar
-    # subquery, because PostgreSQL might otherwise join all documents of the organization and unpack
-    # the words of each document.
+    # This function replaces `@@`, for which PostgreSQL would use an index. The condition
+    # is a scalar subquery, because otherwise PostgreSQL might join all documents of the
+    # organization and unpack the words of each document.
     is_match = (
         select(func.ts_match_vq(searchable.c.vector, tsquery))
         .where(searchable.c.artifact_id == tested_documents.c.id)

@@ -18,7 +18,7 @@ _Key = tuple[UUID, str, str]
 
 
 class SearchTotal(NamedTuple):
-    """The number of hits among the searched documents, at a version of the searched data."""
+    """The number of hits, and the number of `searched` documents, at a version of the data."""
 
     version: str
     hits: int
@@ -31,7 +31,7 @@ _lock = Lock()
 
 
 def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> SearchTotal:
-    """Return the cached total of a search, which may be outdated, or a total of zero."""
+    """Return the cached total of a search, which may be outdated, or zeros if none is cached."""
     key = _get_key(query, bounds)
     with _lock:
         return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
@@ -40,7 +40,8 @@ def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> SearchTotal:
 def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
     """Return the number of documents within `bounds` that match a search.
 
-    The time to count grows with the hits, so a count is cached until the searched data changes.
+    Counting takes longer if there are more hits, so the result is cached until the searched data
+    changes.
     """
     key = _get_key(query, bounds)
     if key is None:

@@ -1,7 +1,8 @@
 """SQL queries for full-text search, and for indexing the documents in the backlog.
 
-PostgreSQL processes the text: triggers index it, and `search_query` builds a query from the typed
-text for each language in which the organization has documents.
+PostgreSQL processes the text: triggers index the text of documents, and the SQL function
+`search_query` builds a query from the typed text for each language in which the organization has
+documents.
 """
 
 import re
@@ -56,7 +57,7 @@ def _build_view(name: str) -> TableClause:
 searchable = _build_view("searchable_artifacts")
 """The searchable documents of the current organization."""
 _search_hits = _build_view("search_hits")
-"""A view of the same documents, for queries that use only the index of words."""
+"""A view of the same documents as in `searchable`, for queries that use only the index of words."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -150,9 +151,9 @@ def list_organizations_with_backlog() -> list[UUID]:
 
 
 def index_batch() -> bool:
-    """Index the next documents in the backlog of the current organization.
+    """Index the next documents in the backlog of the current organization, and return True.
 
-    Deletes the backlog and returns False if no documents are left.
+    If no documents are left, deletes the backlog and returns False.
     """
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)

@@ -26,7 +26,7 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
     """Read the stored words of pages as JSON, by page number, until `max_bytes` bytes are read.
 
     `numbers` are page numbers in ascending or descending order. The first page is always included,
-    even if its words are larger than `max_bytes`.
+    even if its words are larger than `max_bytes`. Later pages that do not fit are omitted.
     """
     number = ArtifactPage.number
     stored_pages = (
@@ -49,14 +49,17 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
 def _add_origin(words: str, origin: str) -> str:
     """Add the property `origin` to each word of a page.
 
-    PostgreSQL writes the shortest key, `box`, first. The replaced text cannot occur in a string,
-    because JSON escapes quotes in strings.
+    PostgreSQL writes the shortest key, `box`, first in each word. The replaced text cannot occur in
+    a string, because JSON escapes quotes in strings.
     """
     return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 
 
 def read_flowing_page(artifact_id: UUID, number: int) -> str | None:
-    """Read the text of a page whose words are laid out from it; return None for other pages."""
+    """Read the text of a page whose words are laid out from its text.
+
+    Returns None if the page is empty, has stored words, or does not exist.
+    """
     part = func.substr(
         ArtifactText.text, ArtifactPage.start + 1, ArtifactPage.end - ArtifactPage.start
     )

@@ -25,7 +25,8 @@ _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
     Artifact.label_counts == build_zero_label_counts(),
 )
 """The conditions for failed documents that can be reprocessed."""
-# Locks rows in the order of their ids, as all statements do. The index needs `archived`.
+# Locks rows in the order of their ids, as all statements do. The condition on `archived` lets
+# PostgreSQL use an index that starts with this column.
 _DETACH = """
     WITH batch AS MATERIALIZED (
         SELECT id FROM artifacts
@@ -112,8 +113,8 @@ def list_failed_documents(
 ) -> list[FailedDocument]:
     """Return at most `limit` failed documents that can be reprocessed, oldest first.
 
-    Starts after the document with the creation time and id `after`. Leaves out archived documents
-    and documents with tag sets.
+    Starts after the document with the creation time and id `after`, or with the oldest document if
+    `after` is None. Leaves out archived documents and documents with tag sets.
     """
     statement = select(Artifact.created_at, Artifact.id, Artifact.name)
     statement = statement.where(*_build_failed_conditions(selection))
@@ -158,9 +159,9 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> bool:
-    """Remove a schema from at most `bulk.BATCH` artifacts, and return whether there was none.
+    """Remove a schema from at most `bulk.BATCH` artifacts; return True if no artifact had it.
 
-    Without `wait`, the statement fails if another transaction has locked one of the artifacts.
+    Without `wait`, raises an error if another transaction has locked one of the artifacts.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {
@@ -212,7 +213,7 @@ def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedAr
 def lock_matching_documents(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> list[LockedArtifact]:
-    """Lock and return the documents that `reading.select_matching` would select."""
+    """Lock and return the documents with `artifact_ids` that match `filters`; ignore `q`."""
     return _lock(restrict_to_matching(_LOCKED, artifact_ids, filters))
 
 
@@ -238,7 +239,10 @@ def lock_documents_created_before(until: datetime, *, limit: int) -> list[Locked
 
 
 def select_documents_created_before(until: datetime, *, limit: int) -> Select[UUID]:
-    """Return a SELECT of the ids of the documents that `lock_documents_created_before` locks."""
+    """Return a SELECT of the ids of the oldest documents created before `until`, at most `limit`.
+
+    The order is that of `lock_documents_created_before`.
+    """
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)
     return select(Artifact.id).where(Artifact.created_at < until).order_by(*order).limit(limit)

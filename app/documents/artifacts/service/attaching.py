@@ -27,6 +27,7 @@ log = get_logger(__name__)
 def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
+    Does nothing if the email was deleted or is nested in `MAX_DEPTH` or more emails.
     The documents inherit the schema, metadata, priority, archived flag, creator, connector and
     ingestion job of the email, which is their parent. If the organization already has a document
     with the content, the email becomes the parent of that document, unless it already has a parent.

@@ -43,9 +43,9 @@ def archive_many(
     """Archive or unarchive documents by id or by filter; return the result for each document.
 
     As with a single document, archiving ends claims and keeps tag sets. Emits `artifacts.archived`
-    for each batch of 1,000. With a filter, each batch is a separate transaction
+    for each batch of 1,000 documents. With a filter, each batch is a separate transaction
     (`bulk.run_in_batches`). Raises 409 `conflict` with `details.count` if the filter matches a
-    number other than `expected_count`.
+    number of documents other than `expected_count`.
     """
 
     def apply(artifacts: Sequence[LockedArtifact]) -> None:

@@ -18,7 +18,7 @@ MIN_UNUSED_AGE = timedelta(hours=1)
 """The minimum age of an unused file to delete; younger files may belong to open transactions."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 200
-"""The minimum number of files to check before a checkpoint, and the maximum in one query."""
+"""The minimum number of files before each checkpoint, and the maximum number in one query."""
 _MAX_LOCKED = 20
 """The maximum number of contents that are locked at the same time while their files are deleted."""
 _ORGANIZATION = re.compile(r"[0-9a-f-]{36}")
@@ -40,10 +40,11 @@ class _StoredFile(NamedTuple):
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
-    """Delete the stored files with these SHA-256 digests that no document of the organization uses.
+    """Delete the files with these SHA-256 digests that no document of the organization uses.
 
-    `checkpoint` commits a transaction for at most `_MAX_LOCKED` files, because uploads of the same
-    content wait for the lock. Returns the number of deleted files.
+    Also deletes their page images. `checkpoint` commits a transaction for at most `_MAX_LOCKED`
+    files, because uploads of the same content wait for the lock. Returns the number of deleted
+    files; page images are not counted.
     """
     deleted_count = 0
     ordered_digests = sorted(set(digests))

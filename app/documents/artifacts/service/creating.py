@@ -103,7 +103,7 @@ def create_from_text(
     else:
         routing.request_routing([row["id"]])
     with translate_storage_errors():
-        # Write the file last: after it, only the commit itself can fail.
+        # The file is written last, so that only the commit can fail after this step.
         files.get_storage().write(files.build_content_key(row["sha256"]), [content])
     return row
 

@@ -63,7 +63,10 @@ class Outcome(NamedTuple):
 
 
 class PreparedText(NamedTuple):
-    """A parsed text, or the error if it cannot be parsed."""
+    """A text with its content and the parsed document, or the error if it cannot be parsed.
+
+    `error` is an error code of the API and a message. After an error, `sha256` is empty.
+    """
 
     text: NewText
     content: bytes
@@ -96,7 +99,7 @@ def create_from_texts(
 ) -> list[Outcome]:
     """Create up to `MAX_BATCH` documents, and return the outcome for each text in the same order.
 
-    No document is created for a text whose content already exists or repeats an earlier text. Emits
+    No document is created for a text that another document or an earlier text already has. Emits
     `artifact.ingested` for each document, or `artifact.parsed` if routing rules must run first. If
     a document cannot be created, for example because of the plan, its outcome has an error. The
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.

@@ -1,4 +1,4 @@
-"""Storage keys of documents and their page images, and the check that a document is readable."""
+"""The stored files of documents and page images, and a check that a document is readable."""
 
 from typing import TypeVar
 

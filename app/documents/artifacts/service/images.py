@@ -39,9 +39,9 @@ _UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
 
 class PageImage(NamedTuple):
-    """An image of a page, which is `width` pixels wide.
+    """An image of a page. The image is `width` pixels wide.
 
-    `text` is the text of the page if its words are laid out from it, or None.
+    `text` is the text of the page if its words are laid out from the text, otherwise None.
     """
 
     sha256: str
@@ -73,7 +73,7 @@ def get_page_image(
     """Return the image of a page, `width` pixels wide.
 
     Raises 404 if the document or page does not exist, 409 if the document has not been read yet or
-    the page cannot be rendered, 400 for `width` if the image would be too large, 503 while other
+    the page cannot be rendered, 400 for `width` if the image would be too large, or 503 while other
     pages are being rendered or if no process can be started.
     """
     content = files.require_readable(queries.find_content(artifact_id))
@@ -103,7 +103,7 @@ def get_page_image(
 
 
 class PageImages:
-    """Images of pages for a job, which needs the pages of one document after the other.
+    """Images of pages for a job that renders all pages of a document before the next document.
 
     Keeps the local copy of a file until another file is needed. Otherwise, an object store would
     send the file again for each page.
@@ -115,7 +115,7 @@ class PageImages:
         self._path: Path | None = None
 
     def find(self, image: PageImage) -> bytes | None:
-        """Return an image: from the cache, or rendered.
+        """Return an image from the cache, or render it.
 
         Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
         because a job may render all pages of an organization. Raises `StorageUnavailable`, and
@@ -144,7 +144,7 @@ class PageImages:
         )
 
     def close(self) -> None:
-        """Delete the local copy."""
+        """Delete the local copy of the current file."""
         self._copy.close()
         self._sha256 = self._path = None
 

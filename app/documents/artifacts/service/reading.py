@@ -22,7 +22,7 @@ def get(artifact_id: UUID) -> ArtifactRow:
 
 
 def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
-    """Return a document as `get` does, but faster and with ids as text. Raises 404."""
+    """Return a document as `get` does, but faster and with ids as strings. Raises 404."""
     return errors.require_found(queries.find_api_row(artifact_id))
 
 
@@ -77,10 +77,11 @@ def get_text(artifact_id: UUID) -> TextRow:
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """List the pages of a document with their words.
+    """Return one result page of the pages of a document, with their words.
 
-    `words` is None for pages whose words do not fit in `words.MAX_RESPONSE_BYTES`. The first page
-    always has its words. Raises 404, or 409 if the document could not be read or is not yet read.
+    All words together have at most `words.MAX_RESPONSE_BYTES`, but the first page always has its
+    words. `words` is None for the first page that does not fit and for all later pages. Raises 404,
+    or 409 if the document could not be read or is not yet read.
     """
     files.require_readable(queries.find_content(artifact_id))
     result = queries.list_pages(page, artifact_id)

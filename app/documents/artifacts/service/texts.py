@@ -18,8 +18,8 @@ CACHE_BYTES = 16 * 2**20
 def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
     """Build the source text of a document that the caller has locked; it is loaded on first use.
 
-    `updated_at` is the timestamp of the locked document: every write of the text changes it, and
-    saving a draft does not.
+    `updated_at` is the timestamp of the locked document. Every write of the text changes this
+    timestamp; saving a draft does not, so the cached text stays valid.
     """
     organization_id = tenancy.current_organization_id()
     return SourceText(lambda: _load(organization_id, artifact_id, updated_at))

@@ -28,9 +28,10 @@ class PageSpan(NamedTuple):
 def read_words(
     artifact_id: UUID, pages: Sequence[PageSpan], *, flowing: bool
 ) -> dict[int, orjson.Fragment]:
-    """Read the words of as many of the first `pages` as fit in a response, by page number.
+    """Read the words of `pages` until a response is full, and return them by page number.
 
-    The words of documents with `flowing` text are not stored, but laid out from the text.
+    The first page is always included; the first page that does not fit and all later pages are
+    omitted. The words of documents with `flowing` text are not stored, but laid out from the text.
     """
     if not pages:
         return {}

@@ -15,10 +15,10 @@ DELETE_JOB = "schemas.delete"
 def delete(schema_id: UUID, *, revision: int | None) -> None:
     """Delete a schema that has no tag sets, and its versions.
 
-    The schema's documents are kept, but have no schema afterwards. The schema is only marked as
-    deleted, so that nobody finds it any more, and a job deletes the rest. Raises 404 if the schema
-    does not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the
-    schema has tag sets; `details.tag_sets` is their number.
+    The schema's documents are kept, but have no schema afterwards. This function only marks the
+    schema as deleted, so that clients cannot find it any more; a job deletes the rows later. Raises
+    404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, or 409
+    `conflict` if the schema has tag sets; `details.tag_sets` is their number.
     """
     schema = get(schema_id)
     errors.check_revision(revision, schema.revision)
@@ -38,8 +38,9 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
 
 
 def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
-    """Remove a schema that is marked as deleted from its documents, and delete it.
+    """Finish the deletion of a schema that `delete` has marked as deleted.
 
+    Removes the schema from its documents, deletes its predictions, and deletes the schema.
     `checkpoint` commits each batch, so a run after a crash continues with the remaining documents.
     """
     workflow = ports.workflow.get()
@@ -57,12 +58,16 @@ def finish_deletion(schema_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _delete_row(schema: ArtifactSchema) -> bool:
-    """Delete a locked schema, unless documents were added before the lock."""
+    """Delete a locked schema and return True, or return False if documents still refer to it.
+
+    Documents may have been added before the schema was locked.
+    """
     # No new row can refer to the schema now. Do not wait for locked documents, because their
     # transactions may be waiting for the schema.
     if not ports.workflow.get().detach_artifacts(schema.id, wait=False):
         return False
-    # For each version, PostgreSQL searches all tag sets and predictions of the organization.
+    # The deletion can exceed the timeout: for each version, PostgreSQL searches all tag sets and
+    # predictions of the organization.
     db.disable_statement_timeout()
     db.session().delete(schema)
     db.session().flush()

@@ -9,10 +9,10 @@ from app.kit.ports import Port
 
 
 class DetachArtifacts(Protocol):
-    """A function that removes a schema from a batch of its artifacts.
+    """A function that removes a schema from a batch of the artifacts that have the schema.
 
-    Returns whether there was no such artifact. If another transaction has locked one of the
-    artifacts, the function waits. If `wait` is false, it fails instead.
+    Returns True if no artifact had the schema. If another transaction has locked one of the
+    artifacts, the function waits or, if `wait` is false, raises an error.
     """
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> bool: ...
@@ -22,8 +22,9 @@ class DetachArtifacts(Protocol):
 class Workflow:
     """Functions of higher layers that count a schema's tag sets and delete its other records.
 
-    `delete_predictions` deletes a batch of its predictions, and returns whether none is left.
-    `clear_references` remove it from the records that apply it to new artifacts.
+    `delete_predictions` deletes a batch of the schema's predictions, and returns whether none is
+    left. Each function in `clear_references` removes the schema from one type of record that gives
+    it to new artifacts, such as routing rules.
     """
 
     count_tag_sets: Callable[[UUID], int]

@@ -144,7 +144,7 @@ def build_assignee(user_id: UUID | None = None, team_id: UUID | None = None) -> 
 class LockedArtifact(NamedTuple):
     """A locked artifact with its assignees and its urgency.
 
-    `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
+    `closed_state` is `archived` or the status that prevents labeling, or None if neither does.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
     `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
     the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
@@ -200,9 +200,9 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
 
 
 def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
-    """Return {artifact_id: ids of the labelers whose tag sets were rejected and sent to the pool}.
+    """Return {artifact_id: ids of labelers whose tag sets were rejected with `send_to: pool`}.
 
-    Artifacts without such users are omitted.
+    Artifacts without such labelers are omitted.
     """
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, artifact_ids))}
     user_ids_by_id: dict[UUID, set[UUID]] = defaultdict(set)

@@ -101,9 +101,9 @@ def _lock(artifact_id: UUID) -> None:
 def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | None:
     """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
-    Returns None if the artifact cannot be labeled, if another user has claimed it, if the user has
-    labeled it and has no draft, or if every remaining tag set that its schema requires is reserved
-    for another user.
+    The claim expires after `minutes`. Returns None if the artifact does not exist or cannot be
+    labeled, if another user has claimed it, if the user has labeled it and has no draft, or if
+    every remaining tag set that its schema requires is reserved for another user.
     """
     _lock(artifact_id)
     reserved_for_others = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))

@@ -22,7 +22,7 @@ from app.workflow.tag_sets import claimable
 MAX_LOCKED = 48
 """The maximum number of artifacts that the first query tries to lock.
 
-It is larger than the number of users who claim at the same time.
+It is larger than the expected number of users who claim at the same time.
 """
 
 MAX_LOCKED_LEFTOVERS = 2000
@@ -166,7 +166,7 @@ def _compile_column(column: ColumnElement[Any]) -> str:
 
 
 _RETURNED_COLUMNS = ", ".join(_compile_column(column) for column in ARTIFACT_COLUMNS)
-# Returns a row even if nothing was claimed. It then says whether there were candidates.
+# The statement returns a row even if nothing was claimed, to show whether there were candidates.
 _CLAIM_SQL = f"""{_CRITERIA}, candidates AS ({{candidates}}), first AS MATERIALIZED (
     SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{limit}}
 ), chosen AS (
@@ -238,7 +238,8 @@ def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> Claim
 
     If the first query finds no candidate, the second query looks only for artifacts whose expired
     claim has not been cleared yet. If all candidates of the first query are locked, the second
-    query tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
+    query looks for both types of candidates, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts
+    instead of MAX_LOCKED.
     """
     parameters = _build_parameters(user_id, criteria, minutes)
     result: ClaimResult = _NEXT_STATEMENT.first(*parameters)

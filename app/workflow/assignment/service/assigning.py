@@ -100,7 +100,7 @@ def bulk_assign(
 
 
 class _AssignmentOutcome(NamedTuple):
-    """The ids of the assigned artifacts, and the errors for artifacts that cannot be labeled."""
+    """The ids of the assigned artifacts, and the errors by id for artifacts not assigned."""
 
     assigned_ids: set[UUID]
     errors_by_id: dict[UUID, ApiError]

@@ -58,8 +58,8 @@ class LabelerPool:
     """A heap of labelers, ordered by load and then by their order in `user_ids`.
 
     The caller increments `loads`, which may be shared with other pools. Loads only grow, so an
-    outdated heap entry has a load that is too small. It reaches the top of the heap, where it is
-    corrected.
+    outdated heap entry has a load that is too small. Such an entry reaches the top of the heap
+    early, and is corrected there.
     """
 
     def __init__(self, user_ids: Sequence[UUID], loads: Counter[UUID]) -> None:
@@ -70,10 +70,7 @@ class LabelerPool:
         heapify(self._heap)
 
     def find_least_loaded(self, excluded: AbstractSet[UUID | None] = frozenset()) -> UUID | None:
-        """Return the id of the labeler with the lowest load, or None if there is no labeler.
-
-        Labelers in `excluded` are left out.
-        """
+        """Return the id of the labeler with the lowest load who is not in `excluded`, or None."""
         excluded_entries = []
         user_id = self._find_first()
         while user_id is not None and user_id in excluded:

@@ -57,7 +57,11 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
 
 
 def _build_trust_condition(schema_id: UUID) -> ColumnElement[bool]:
-    """Build the condition that a tag set was checked by a person or not accepted by confidence."""
+    """Build the condition that a tag set can be trusted: it is safe to train a model on it.
+
+    Either a person has checked the values, or the schema version does not accept tag sets by
+    confidence.
+    """
     policy_limit = SchemaVersion.review_policy["auto_accept_confidence"].astext
     versions = select(SchemaVersion.id).where(
         SchemaVersion.schema_id == schema_id, policy_limit.is_not(None)
@@ -84,7 +88,10 @@ def _build_accepted_conditions(
 
 
 def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
-    """Return the number of accepted tag sets with these schema versions, but at most `limit`."""
+    """Return the number of accepted tag sets with these schema versions, at most `limit`.
+
+    Tag sets that must not train a model are not counted; see the module docstring.
+    """
     rows = (
         select(TagSet.id)
         .where(*_build_accepted_conditions(schema_id, version_ids))

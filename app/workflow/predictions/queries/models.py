@@ -21,7 +21,7 @@ class StoredModel(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A trained model in a list for operators. `size_bytes` is None if it has no content."""
+    """A trained model in a list for operators; `size_bytes` is None if training failed."""
 
     id: UUID
     schema_version_id: UUID
@@ -36,7 +36,7 @@ class ModelRow(NamedTuple):
 
 
 def find_active_id(schema_version_id: UUID) -> UUID | None:
-    """Return the id of a schema version's active model, or None."""
+    """Return the id of a schema version's active model, or None if there is none."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.state == ModelState.ACTIVE,
@@ -52,7 +52,7 @@ def find_model(model_id: UUID) -> StoredModel | None:
 
 
 def find_model_id(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of a model that has this version and no error, or None."""
+    """Return the id of a schema version's model with this `version` and without error, or None."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,

@@ -52,13 +52,13 @@ def find_latest(artifact_id: UUID) -> PredictedTags | None:
 
 
 def find_schema_version_id(prediction_id: UUID) -> UUID | None:
-    """Return the id of the schema version for which a prediction was made, or None."""
+    """Return the id of a prediction's schema version, or None if the prediction does not exist."""
     statement = select(Prediction.schema_version_id).where(Prediction.id == prediction_id)
     return db.session().scalars(statement).one_or_none()
 
 
 def find_queued(artifact_id: UUID) -> Prediction | None:
-    """Return the queued prediction of an artifact, or None."""
+    """Return the queued prediction of an artifact, or None if there is none."""
     statement = select(Prediction).where(
         Prediction.artifact_id == artifact_id, Prediction.status == PredictionStatus.QUEUED
     )
@@ -66,7 +66,7 @@ def find_queued(artifact_id: UUID) -> Prediction | None:
 
 
 def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
-    """Return a prediction, or None. Lock the row if `lock` is set."""
+    """Return a prediction, or None if it does not exist. Lock the row if `lock` is set."""
     statement = select(Prediction).where(Prediction.id == prediction_id)
     if lock:
         statement = statement.with_for_update()

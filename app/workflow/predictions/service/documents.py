@@ -15,14 +15,14 @@ from app.workflow.predictions.queries import examples
 from app.workflow.predictions.queries.examples import AcceptedTagSet, PageRow, VersionRow
 
 MAX_PAGES = 20
-"""The maximum number of pages that are read, from the start of the document."""
+"""The maximum number of pages of a document that are read, from the first page."""
 
 
 def count_predicted_pages(page_count: int | None) -> int:
-    """Return the number of pages of a document that are read and metered, at most MAX_PAGES.
+    """Return how many pages of a document a prediction reads and meters, at most MAX_PAGES.
 
-    `page_count` is the number of pages of the artifact. A document without pages counts as one
-    page.
+    `page_count` is the number of pages of the artifact. A document without pages, or whose number
+    of pages is unknown (None), counts as one page.
     """
     return min(page_count or 1, MAX_PAGES)
 
@@ -101,7 +101,7 @@ def _build_field_types(fields: list[Field]) -> dict[str, Any]:
 
 
 def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedTagSet]:
-    """Return the accepted tag sets on which a model for `version` is trained, newest first."""
+    """Return at most `limit` accepted tag sets to train a model for `version`, newest first."""
     return examples.list_accepted(version.schema_id, list_compatible_version_ids(version), limit)
 
 

@@ -33,21 +33,21 @@ from app.workflow.tag_sets.service.submitting import RULES_PREFIX
 
 BUILTIN = "builtin"
 RULES_VERSION = f"{RULES_PREFIX}1"
-"""The model version in predictions by rules. Rules are used until the first model is trained."""
+"""The `model_version` of predictions by rules, which are used until a model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been read."
 _UNRESPONSIVE_MESSAGE = "The model server did not respond to any request for a day."
 _MAX_WAIT = timedelta(days=1)
-"""The time for which a prediction waits for its document or for an unresponsive model server."""
+"""The maximum time that a prediction waits for its document or for an unresponsive server."""
 _WAIT_FOR_DOCUMENT = timedelta(seconds=30)
 
 
 class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
-    """The document is being processed again."""
+    """Raised if the document is being processed again, so that it cannot be read now."""
 
 
 class _PredictionResult(NamedTuple):
-    """What a model or the rules proposed, and the number of pages that were read.
+    """The proposal of a model or of the rules, and the number of pages that were read.
 
     `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
     """

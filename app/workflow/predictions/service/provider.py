@@ -1,9 +1,10 @@
 """Client for the organization's own model server. It uses a separate egress policy.
 
-Each request to an unresponsive server occupies a slot of the queue until its deadline. Without
-pauses, the unresponsive servers of two organizations would occupy all slots, and the predictions of
-other organizations would wait. The timeouts are counted in Redis, which all workers share. While
-Redis is unavailable, requests are sent without pauses.
+Requests to a server are paused after several timeouts. Otherwise, each request to an unresponsive
+server would occupy a slot of the queue until the request's deadline. The servers of two
+organizations could occupy all slots, and the predictions of other organizations would wait. The
+timeouts are counted in Redis, which all workers share. While Redis is unavailable, requests are
+sent without pauses.
 """
 
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ _COUNT_LIFETIME = timedelta(hours=1)
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
-    """A prediction failed; if `is_transient` is true, another attempt may succeed.
+    """Raised if a prediction failed; if `is_transient` is true, another attempt may succeed.
 
     `retry_after` is the time in seconds after which the next attempt is allowed.
     """
@@ -60,7 +61,7 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class ServerUnresponsive(Exception):  # noqa: N818 - a signal, not an error
-    """The model server did not respond to earlier requests, so no request may be sent now.
+    """Raised if the model server did not respond to earlier requests, so that none may be sent now.
 
     `wait` is the time until the next request may be sent.
     """
@@ -81,7 +82,7 @@ class Proposal(NamedTuple):
 
 
 def predict_with_server(provider: Provider, document: Document, fields: list[Field]) -> Proposal:
-    """Request a prediction of a document's tags from the model server, and return it.
+    """Request a prediction of a document's tags from the model server; return the proposed tags.
 
     Raises PredictionFailed, or ServerUnresponsive if no request may be sent to the server now.
     """
@@ -153,7 +154,7 @@ def _check_outcome(outcome: RequestOutcome) -> None:
 
 
 def _parse_retry_after(value: str) -> int:
-    """Return the seconds in a `Retry-After` header, at most 600, or 0 if it is not a number."""
+    """Return the seconds in a `Retry-After` header, at most 600, or 0 if it has another format."""
     is_number = value.isascii() and value.isdecimal()
     return min(int(value[:9]), _MAX_RETRY_AFTER_SECONDS) if is_number else 0
 
@@ -169,7 +170,7 @@ class ModelServer:
     def reserve_request(self, deadline: timedelta) -> timedelta | None:
         """Return how long to wait before sending a request, or None to send it now.
 
-        After a pause, one request is sent as a trial. No other request is sent within `deadline`.
+        After a pause, one request is sent as a trial, and then no other request within `deadline`.
         """
         with _connect() as client:
             if int(client.get(self._count_key) or 0) < MAX_TIMEOUTS:

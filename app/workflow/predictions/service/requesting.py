@@ -55,7 +55,7 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
 def request_many(
     artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
 ) -> list[QueueOutcome]:
-    """Request predictions for documents, and return the outcomes in the order of the documents.
+    """Request predictions for documents, and return the outcomes in the order of `artifact_ids`.
 
     If a document already has a queued prediction, the outcome has the id of that prediction.
     """
@@ -118,9 +118,9 @@ def choose_job() -> str:
 
 
 def enqueue_prediction(prediction_id: UUID, *, due_at: datetime | None = None) -> None:
-    """Enqueue a queued prediction again, with the job that the current settings require.
+    """Enqueue another job for a queued prediction, of the type that the current settings require.
 
-    The job is due at `due_at`, or immediately.
+    The job is due at `due_at`, or immediately if `due_at` is None.
     """
     jobs.enqueue(
         choose_job(),

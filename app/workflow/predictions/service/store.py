@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 
 def build_mac(schema_version_id: UUID, version: str, content: bytes) -> str:
-    """Build the MAC for a model's content, version, organization and schema version."""
+    """Build the hexadecimal MAC of a model's content, version, organization and schema version."""
     return (
         container.keyring()
         .sign(_PURPOSE, _build_signed_payload(schema_version_id, version, content))
@@ -59,7 +59,7 @@ def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
 
 
 class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
-    """A model's content is missing, is not authentic, or was written by an incompatible release."""
+    """Raised if a model's content is missing, not authentic, or from an incompatible release."""
 
     def __init__(self, model_id: UUID) -> None:
         super().__init__(model_id)
@@ -84,7 +84,7 @@ def check_active(schema_version_id: UUID) -> None:
         _check_model_once(tenancy.current_organization_id(), model_id)
 
 
-# A model that cannot be read raises an error, so it is not cached.
+# Reading an unreadable model raises an error, so only readable models are cached.
 @lru_cache(_MAX_LOADED_MODELS)
 def _load_model(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
     from app.engines.extraction.loading import read_model  # noqa: PLC0415 - loads numpy
@@ -178,7 +178,7 @@ def list_models(schema_id: UUID) -> list[ModelRow]:
 def delete_models_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:
     """Delete the models that were trained on one of the documents.
 
-    Returns the ids of the schema versions that need a new model.
+    Returns the ids of the schema versions of the deleted models.
     """
     rows = models.list_models_trained_on(artifact_ids)
     models.delete_models([model_id for model_id, _ in rows])

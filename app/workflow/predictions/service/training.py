@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
-    """A training document was deleted during training, so the model was not stored."""
+    """Raised if a training document was deleted during training, so the model was not stored."""
 
 
 def compute_next_document_count(last_count: int) -> int:
@@ -96,7 +96,7 @@ def is_training_due(version_id: UUID) -> bool:
     next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
     version_ids = documents.list_compatible_version_ids(version)
-    # There are nearly always too few tag sets, so the documents usually do not have to be read.
+    # Usually there are too few tag sets, and this cheaper count is enough.
     if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
     return (
@@ -264,9 +264,10 @@ def evaluate(
 ) -> dict[str, Any] | None:
     """Evaluate a model by cross-validation on a schema's accepted tag sets; return the report.
 
-    If `number` is None, the latest schema version is used. Returns None if the schema has no such
-    version. `progress` is called with the number of documents that were read and the total number.
-    Raises LearningFailed.
+    `number` is the number of a schema version; None means the latest version. `folds` is the
+    number of parts into which the tag sets are split. Returns None if the schema has no
+    such version. `progress` is called with the number of documents that were read and the total
+    number. Raises LearningFailed.
     """
     version_id = examples.find_version_id(schema_id, number)
     if version_id is None:

@@ -91,7 +91,7 @@ class LockedItem(NamedTuple):
 
 
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
-    """Lock the items that are pending, in the order of their ids, and return them."""
+    """Lock those of the items that are pending review, and return them ordered by id."""
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
     return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
 
@@ -103,9 +103,10 @@ def assign(
     due_at: datetime | None,
     keep_claims: set[UUID],
 ) -> None:
-    """Assign locked items, and end the claims on all items whose ids are not in `keep_claims`.
+    """Assign locked items, and end the claims on those items whose ids are not in `keep_claims`.
 
-    `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`.
+    `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`. If
+    `due_at` is None, the due times do not change.
     """
     values = {
         "org": tenancy.current_organization_id(),
@@ -260,9 +261,9 @@ def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedI
 
 
 class EndedSelfReview(NamedTuple):
-    """An item whose self-review was ended: a person who labeled it no longer reviews it.
+    """An item whose self-review was ended: the claim or assignment of a person who labeled it.
 
-    `assignee_id` is the id of that person, or None if the person had only claimed the item.
+    `assignee_id` is the id of this person, or None if the person had only claimed the item.
     """
 
     id: UUID
@@ -271,7 +272,7 @@ class EndedSelfReview(NamedTuple):
 
 
 def end_self_reviews() -> list[EndedSelfReview]:
-    """End the claims and direct assignments of at most BATCH items that their labelers review.
+    """End the claims and direct assignments of labelers on at most BATCH of their own items.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the organization allows self-review.

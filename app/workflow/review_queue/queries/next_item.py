@@ -1,8 +1,9 @@
 """SQL query that finds, locks and claims the next tag set for a reviewer in one statement.
 
-The subqueries run in an Append that stops at the first row: items that the reviewer has claimed,
-items assigned to the reviewer, items assigned to the reviewer's teams, then the pool. Rows locked
-by other transactions are skipped, so no request waits and no item is claimed twice.
+The statement runs its subqueries one by one until one of them returns a row: for items that the
+reviewer has claimed, items assigned to the reviewer, items assigned to the reviewer's teams, and
+then the pool of unassigned items. Rows locked by other transactions are skipped, so no request
+waits and no item is claimed twice.
 
 The first POOL_SCAN_SIZE items of the pool usually include an item that the reviewer may claim. If
 they do not, for example because the reviewer labeled them or lacks the required skills, a longer
@@ -22,7 +23,7 @@ from app.workflow.tag_sets.models import CONTRIBUTORS, LABELER
 POOL_SCAN_SIZE = 200
 """The number of most urgent items in the pool that are read before the pool is split into parts."""
 _ITEMS_PER_PART = 8
-"""The number of items that are read in each part. It is enough for 8 concurrent callers."""
+"""The number of items that are read in each part, which suffices for 8 concurrent callers."""
 
 _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 whether to include the reviewer's own tag sets, $4 minutes,
@@ -40,8 +41,9 @@ _IS_ELIGIBLE = f"""
 _LABELER = LABELER.format(of="item.")
 _HAS_SKILLS = "item.schema_id <> ALL (coalesce((SELECT schemas FROM unskilled), '{}'))"
 _IN_POOL = f"{_PENDING} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
-# These are the same conditions for a row that is locked by its id. They are written so that no
-# partial index matches, because a plan made for an empty queue would scan that index for each row.
+# These conditions are the same as those of `_PENDING` and `_IN_POOL`, but for a row that is locked
+# by its id. They are written so that no partial index matches, because a plan made for an empty
+# queue would scan that index for each row.
 _IS_STILL_UNCLAIMED = (
     f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_UNCLAIMED}"
 )
@@ -169,7 +171,8 @@ def claim_next(
 ) -> UUID | None:
     """Claim the next tag set for a reviewer and return its id, or None if no tag set matches.
 
-    The claim expires after `minutes`. `schema_id` and `flags` (any of them) restrict the tag sets.
+    The claim expires after `minutes`. If `schema_id` is set, the tag set has this schema; if
+    `flags` is set, it has at least one of the flags.
     `exclude` lists ids to exclude; `skip_held` excludes tag sets that the reviewer has claimed.
     """
     row = _CLAIM_NEXT.first(

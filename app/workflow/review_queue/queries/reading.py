@@ -116,7 +116,7 @@ def find_item_ids(
 def match_items(
     item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID
 ) -> dict[UUID, bool]:
-    """Return {tag_set_id: whether it matches `filters`}; deleted tag sets are omitted.
+    """Return {tag_set_id: true if the tag set matches `filters`}; deleted tag sets are omitted.
 
     The filter `mine` applies to the user `user_id`.
     """

@@ -38,8 +38,8 @@ def escalate(
 
     Emits `reviews.assigned`. Raises 404; 409 `stale_precondition`; 403 for the caller's own tag
     set; 400 if the user or team cannot review the item, or if the user is the caller. Unless the
-    caller is an admin, raises 409 `conflict` with `details.claim` if another user has claimed the
-    item, or `assignee_id` or `assignee_team_id` if it is assigned to another user or team.
+    caller is an admin, raises 409 `conflict` if another user has claimed the item, or if it is
+    assigned to another user or team; `details` has `claim`, `assignee_id` or `assignee_team_id`.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):

@@ -18,8 +18,9 @@ def unassign_removed_member(
 ) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
 
-    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. All functions
-    in this module are safe to repeat: reviews that the assignee can still do stay assigned.
+    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
+    and all others of this module are safe to repeat: reviews that the assignee can still do stay
+    assigned.
     """
     _unassign_user(user_id, checkpoint, reason="member_removed")
     for team_id in team_ids:
@@ -29,7 +30,7 @@ def unassign_removed_member(
 def end_self_reviews(checkpoint: Checkpoint) -> None:
     """End the claims and assignments that are invalid because self-review is no longer allowed.
 
-    Does nothing if the organization allows self-review again.
+    Calls `checkpoint` after each batch. Does nothing if the organization allows self-review again.
     """
     reason = "self_review_disallowed"
     while items := queries.end_self_reviews():
@@ -45,7 +46,10 @@ def end_self_reviews(checkpoint: Checkpoint) -> None:
 
 
 def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Release and unassign the reviews of a member who may no longer review."""
+    """Release and unassign the reviews of a member who may no longer review.
+
+    Also unassigns the member's teams from reviews that none of their members can do.
+    """
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team_id in teams.list_team_ids(user_id):
@@ -55,7 +59,7 @@ def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) 
 def unassign_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     """Unassign a team from all reviews that none of its members can do.
 
-    For a deleted team, these are all its reviews. Emits `reviews.returned` for each batch. An
+    All reviews of a deleted team are unassigned. Emits `reviews.returned` for each batch. An
     escalated review stays escalated, and admins are notified.
     """
     while items := queries.unassign_team(team_id):

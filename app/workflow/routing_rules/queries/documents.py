@@ -118,7 +118,7 @@ def list_unassigned(after: RoutingPosition, until: datetime, limit: int) -> list
 
 
 def lock(ids: Iterable[UUID], *, unrouted_only: bool) -> list[UUID]:
-    """Lock the documents that can still be routed, and return their ids in order.
+    """Lock those of the documents that can still be routed, and return their sorted ids.
 
     With `unrouted_only`, documents that the rules have already processed are omitted.
     """

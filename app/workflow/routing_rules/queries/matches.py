@@ -55,7 +55,10 @@ def encode_outcome(values: Mapping[str, object]) -> bytes:
 
 
 def record(matches: Sequence[RuleMatch], last_user_ids: Mapping[UUID, UUID]) -> None:
-    """Record and count matches, and store the last assigned user of each round-robin rule."""
+    """Record and count matches, and store the last assigned user of each round-robin rule.
+
+    `last_user_ids` maps rule ids to user ids.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(match.artifact_id) for match in matches],
@@ -71,7 +74,7 @@ def record(matches: Sequence[RuleMatch], last_user_ids: Mapping[UUID, UUID]) -> 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT for the latest match of each rule that matched a document.
 
-    The columns are at, rule_id, rule_name, `assigned` (whether the rule set the assignee) and note.
+    The columns are at, rule_id, rule_name, `assigned` (true if the rule set the assignee) and note.
     """
     outcome = ArtifactRouting.outcome
     return select(

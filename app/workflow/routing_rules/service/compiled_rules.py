@@ -121,7 +121,8 @@ class RuleSet:
     """The enabled rules in order, with an index that speeds up matching many documents.
 
     In a large set, most rules require a specific value of an attribute, such as a vendor, type or
-    schema. These rules are indexed by the value, and are evaluated only if the document has it.
+    schema. These rules are indexed by this value, and are evaluated only for documents that have
+    the value.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:

@@ -11,7 +11,7 @@ from app.engines.conditions.compiled import CompiledConditions
 
 MAX_PATTERNS_OF_RULES = 200
 MAX_PROGRAM_SIZE_OF_RULES = 30_000
-"""The maximum number of instructions of all patterns."""
+"""The maximum number of instructions in all compiled patterns together."""
 
 DOCUMENT_SECONDS = 2.0
 """The maximum processor time for evaluating all rules on one document."""
@@ -29,14 +29,14 @@ SIMULATION_SECONDS = 5.0
 
 
 class PatternTotals(NamedTuple):
-    """The number of patterns of a rule set, and the number of their instructions."""
+    """The number of patterns of a rule set, and the number of instructions (`program_size`)."""
 
     pattern_count: int
     program_size: int
 
     @property
     def error(self) -> str | None:
-        """Return the message for totals that exceed a limit, or None."""
+        """Return the error message if a total exceeds its limit, or None if no total does."""
         if self.pattern_count > MAX_PATTERNS_OF_RULES:
             return f"All rules together can have at most {MAX_PATTERNS_OF_RULES} patterns."
         if self.program_size > MAX_PROGRAM_SIZE_OF_RULES:

@@ -18,7 +18,7 @@ log = get_logger(__name__)
 
 CHUNK = 1000
 CHUNK_WITH_TEXT = 100
-"""The number of documents to read at once if a rule needs their text. It limits the memory."""
+"""The number of documents to read at once if a rule needs their text, to limit the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class MatchResult:
 
     `timed_out_ids` are the artifacts on which the rules exceeded the time limit, so that it is
     unknown whether they match. `remaining_ids` are the artifacts that were not evaluated, because
-    the batch took too long. If the batch is in order of creation, they are its last artifacts.
+    the batch took too long. If the ids of the batch were in order of creation, these artifacts are
+    the last of the batch.
     """
 
     matched: list[MatchedDocument] = field(default_factory=list)

@@ -24,7 +24,7 @@ from app.workflow.routing_rules.queries import records as queries
 from app.workflow.routing_rules.service import compiled_rules, limits
 
 REQUESTED = "routing.requested"
-"""The name of the event that requests routing for all unassigned artifacts."""
+"""The event that is emitted when a user requests routing for all unassigned artifacts."""
 APPLY_JOB = "routing_rules.apply"
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
@@ -45,7 +45,7 @@ def list_rules(page: PageRequest, **filters: object) -> Page:
 
 
 def get(rule_id: UUID) -> RoutingRule:
-    """Return a rule. Raises 404."""
+    """Return a rule. Raises 404 if it does not exist."""
     return errors.require_found(queries.get(rule_id))
 
 
@@ -174,7 +174,10 @@ def disable_rules_of_ineligible_user(user_id: UUID) -> None:
 
 
 def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
-    """Move a rule to `position`, or to the end if `position` is larger than the number of rules."""
+    """Move a rule to `position`, or to the end if `position` is larger than the number of rules.
+
+    Does nothing if `position` is None. `order` lists the ids of all rules in their current order.
+    """
     if position is None:
         return
     new_order = [rule_id for rule_id in order if rule_id != rule.id]
@@ -185,7 +188,7 @@ def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> No
 def _request_routing(requested_by: UUID, *, apply: bool) -> None:
     """Request that the rules are applied to all unassigned documents, if `apply` is set.
 
-    An organization has one such job. If the job is unfinished, a new request restarts it.
+    Each organization has one job that applies the rules. If the job is unfinished, it restarts.
     """
     if apply:
         payload: RequestedPayload = {"by": requested_by}

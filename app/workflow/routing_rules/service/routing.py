@@ -86,9 +86,9 @@ def route_unassigned(
 ) -> int:
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
-    `checkpoint` commits after each batch. `progress` is advanced in the same transaction. If it is
-    stored and this call is interrupted, the next call continues from the stored position. Each
-    batch reads the current rules. `report` is called after each batch.
+    `checkpoint` commits after each batch. `progress` is advanced in the same transaction. If this
+    call is interrupted, the next call continues from the position that `progress` has stored for
+    its job. Each batch reads the current rules. `report` is called after each batch.
     """
     progress = progress or ApplyProgress()
     total, processed, matched_count = documents.count_unassigned(), 0, 0

@@ -115,6 +115,6 @@ def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
 
 
 def release_reviews(user_id: UUID) -> None:
-    """End all claims of a user on tag sets pending review, unless the user may review."""
+    """End all claims of a user on tag sets that are pending review, unless the user may review."""
     values = {"org": tenancy.current_organization_id(), "user_id": user_id}
     db.session().execute(_RELEASE_REVIEWS, values)

@@ -159,9 +159,9 @@ def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
 def find_id_by_labeler(
     artifact_id: UUID, user_id: UUID, statuses: tuple[str, ...], *, excluded_id: UUID | None = None
 ) -> UUID | None:
-    """Return the id of a user's tag set for an artifact in one of the statuses, or None.
+    """Return the id of a user's tag set for an artifact, or None if there is none.
 
-    The tag set `excluded_id` is ignored.
+    Only tag sets in one of `statuses` are considered, except the tag set `excluded_id`.
     """
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.labeler_id == user_id, TagSet.status.in_(statuses)
@@ -187,7 +187,7 @@ def list_ids(
 
 
 def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the provenance entries of a merge."""
+    """Return the provenance entries of a merge, or an empty list for any other tag set."""
     statement = select(TagSet.provenance).where(TagSet.id == tag_set_id)
     return list(db.session().execute(statement).scalar_one() or ())
 
@@ -258,7 +258,7 @@ def supersede(
 
 
 def _build_conditions(tag_set_ids: Sequence[UUID]) -> list[ColumnElement[bool]]:
-    # The ORM does not add the tenant filter inside an INSERT.
+    # The ORM does not add the condition on the organization inside an INSERT.
     in_organization = TagSet.organization_id == tenancy.current_organization_id()
     return [in_organization, TagSet.id.in_(tag_set_ids)]
 

@@ -63,7 +63,7 @@ def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | N
 
 
 class Draft(NamedTuple):
-    """A tag set of any status that is locked for a save, with columns of its artifact."""
+    """A tag set of any status that is locked before a save, with columns of its artifact."""
 
     id: UUID
     artifact_id: UUID

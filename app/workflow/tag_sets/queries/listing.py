@@ -1,4 +1,4 @@
-"""SQL queries for the list of tag sets. Totals come from counters; pages use index ranges."""
+"""SQL queries for the list of tag sets. Totals come from counters, and pages use index ranges."""
 
 from typing import Any
 from uuid import UUID
@@ -45,8 +45,10 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
-"""With at least this many visible tag sets of versions that are not labeled blind, a list sorted by
-`updated_at` reads all tag sets in this order. With fewer, it reads and sorts only these."""
+"""The minimum number of tag sets for which a list sorted by `updated_at` reads all in that order.
+
+Only tag sets with versions that are not labeled blind are counted. If there are fewer, the list
+reads and sorts only these tag sets."""
 _NEWEST = PreparedList(
     "list_tag_sets",
     select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
@@ -149,8 +151,9 @@ def _list_blind_version_ids() -> VersionIds:
 def _build_visible_count(
     filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
 ) -> ColumnElement[int]:
-    """Build an expression for the number of tag sets that match and that a labeler may see.
+    """Build an expression for the number of tag sets that match `filters` and are visible.
 
+    `user_id` is the id of the labeler who reads the list.
     `siblings` is the result of `_select_siblings`.
     """
     total = build_count(filters) - build_count(filters, versions=list(blind_versions))

@@ -13,12 +13,12 @@ from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 
 KEYS = select(TagSet.created_at, TagSet.updated_at, TagSet.id)
-"""A SELECT of the sort columns and the id of tag sets."""
+"""A SELECT of the columns by which lists of tag sets are sorted, and of the id."""
 VersionIds = Sequence[UUID]
 
 
 def build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    """Build the conditions that a tag set matches `filters`."""
+    """Build the conditions that a tag set must meet to match `filters`."""
     return build_filter_conditions(TagSet, filters)
 
 
@@ -52,7 +52,7 @@ def select_ids(filters: dict[str, Any]) -> Select[Any]:
 
 
 def build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
-    """Build index ranges for a page sorted by creation time, or [] if one range is enough."""
+    """Build the index ranges for a page sorted by creation time, or [] if one range suffices."""
     statuses = filters.get("status", ())
     has_labeler = "labeler_id" in filters
     has_many_statuses = len(statuses) > 1 or (

@@ -89,7 +89,8 @@ def select_tag_sets(
 ) -> Select[Any]:
     """Return a SELECT for tag sets whose rows are named tuples with the fields `names`.
 
-    The columns are those of `TagSetRow`, except those in `expressions`.
+    `expressions` has the columns of names that `TagSetRow` does not have, and may replace columns
+    of `TagSetRow`.
     """
     columns = db.build_columns(
         names,
@@ -158,7 +159,8 @@ OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
 class Reader(NamedTuple):
     """A user who may not see all tag sets.
 
-    `blind` is true for labelers, who may have to label blind.
+    `blind` is true for labelers, who may have to label an artifact blind: without seeing the tag
+    sets of other users.
     """
 
     user_id: UUID
@@ -177,9 +179,9 @@ def build_labeler_visibility_condition(
 ) -> ColumnElement[bool]:
     """Build the condition that a labeler may see a tag set.
 
-    Drafts of other users are hidden. If several people label an artifact, other users' tag sets are
-    hidden until the labeler has submitted a tag set with the same schema. (The schema of an
-    artifact can change.)
+    Drafts of other users are hidden. If several people label an artifact, all other tag sets of
+    other users are hidden too, until the labeler has submitted a tag set with the same schema for
+    the artifact. (The schema of an artifact can change.)
 
     The second rule applies to schema versions that require several tag sets, and to all versions of
     a schema whose current version requires several tag sets, so that new tag sets are independent
@@ -210,7 +212,7 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
 
 
 def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
-    """Return the ids of the tag sets that a reader may see."""
+    """Return the ids of those tag sets among `tag_set_ids` that a reader may see."""
     statement = select(TagSet.id).where(
         TagSet.id.in_(tag_set_ids), build_visibility_condition(reader)
     )

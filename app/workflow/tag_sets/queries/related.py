@@ -61,7 +61,7 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
 
 
 def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
-    """Return the ids of the artifact's merges, of any status, with this tag set as a source."""
+    """Return the ids of an artifact's merges, in any status, that have this tag set as a source."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
     )
@@ -81,7 +81,7 @@ def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> Non
 
 
 MAX_LISTED_TAG_SETS = 100
-"""The maximum number of tag sets that an error lists."""
+"""The maximum number of ids of tag sets that an error response lists."""
 
 
 def list_oldest_ids(artifact_id: UUID, *conditions: ColumnElement[bool]) -> list[UUID]:
@@ -95,7 +95,10 @@ def list_oldest_ids(artifact_id: UUID, *conditions: ColumnElement[bool]) -> list
 
 
 def list_oldest_ids_of_other_schemas(artifact_id: UUID, schema_id: UUID | None) -> list[UUID]:
-    """Return the ids of the oldest tag sets that are not rejected and have another schema."""
+    """Return the ids of an artifact's oldest tag sets with a schema other than `schema_id`.
+
+    Rejected tag sets are ignored. At most MAX_LISTED_TAG_SETS ids are returned.
+    """
     is_of_other_schema = TagSet.schema_id.is_distinct_from(schema_id)
     return list_oldest_ids(artifact_id, TagSet.status != TagSetStatus.REJECTED, is_of_other_schema)
 

@@ -22,7 +22,8 @@ _UNASSIGN = text(
     WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
     """  # noqa: S608 - made of constants
 )
-# The users are unassigned, because assigned artifacts would be offered to them first.
+# The labelers are unassigned, because artifacts that are assigned to them would be offered to them
+# before all others.
 _SKIP_REJECTED = text(
     f"""
     WITH rejected AS (
@@ -77,7 +78,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 
 
 def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Record skips for labelers whose tag sets were rejected, and unassign these labelers.
+    """Record skips for labelers whose tag sets were rejected with `send_to: pool`; unassign them.
 
     `labelers` maps the ids of locked artifacts to user ids. Existing skips are kept.
     """

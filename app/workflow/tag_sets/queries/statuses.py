@@ -19,7 +19,9 @@ ASSIGNEES_WHERE = """coalesce((
         FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
         WHERE {condition}
     ), '[]')"""
-"""SQL expression for those assignees of an artifact that meet a condition on `assignee`."""
+"""SQL expression for those assignees of an artifact that meet `condition`.
+
+`condition` is an SQL condition on `assignee`, a JSON object with `user_id` and `team_id`."""
 
 # The status depends first on the tag sets, then on an unexpired claim. An artifact whose document
 # is being read, or could not be read, keeps its status. An artifact whose tag sets were all
@@ -162,10 +164,11 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
 
 
 def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
-    """Lock the next BATCH artifacts of a schema that are in progress or in review, oldest first.
+    """Lock the next BATCH artifacts of a schema that are in progress or in review.
 
-    `after` is the (created_at, id) of the last artifact in the previous batch, or None. The
-    returned rows have the columns id and created_at.
+    Batches are in order of creation; `after` is the (created_at, id) of the newest artifact in the
+    previous batch, or None for the first batch. The returned rows have the columns id and
+    created_at, and are ordered by id.
     """
     since, after_id = after or _START
     values = {
@@ -191,8 +194,8 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
     - ready: none of the above. Artifacts that are processing or failed keep their status.
 
-    Assignees who cannot submit another tag set that is required are unassigned, so that other users
-    can claim the artifact. Deleted artifacts are omitted.
+    If the new status is ready or in_progress, assignees who cannot submit another tag set are
+    unassigned, so that other users can claim the artifact. The result omits deleted artifacts.
     """
     return _execute_update(_UPDATE_STATUSES, artifact_ids)
 
@@ -273,7 +276,7 @@ def list_reserved_for(artifact_id: UUID) -> list[UUID]:
 
 
 def list_organizations_with_expired_reservations() -> list[UUID]:
-    """Return the ids of organizations with expired reservations."""
+    """Return the ids of all organizations with expired reservations."""
     return list(db.session().scalars(_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS))
 
 

@@ -66,10 +66,10 @@ _EVIDENCE_TYPES: dict[str, tuple[type, ...]] = {
 
 
 class Tags(List):
-    """A list of tags that is validated like `TagInput` but returned unchanged.
+    """A list of `TagInput` objects, of which only the property names and types are validated.
 
-    marshmallow would need about one second to validate 5,000 tags. `engines.fields` later reads
-    every property again, to check that the values fit the fields of the schema version.
+    The list is returned unchanged. Full validation by marshmallow would take about one second for
+    5,000 tags. `engines.fields` later checks all properties against the schema version.
     """
 
     def __init__(self, **options: Unpack[FieldOptions]) -> None:
@@ -125,7 +125,7 @@ def check_not_blank(text: str) -> None:
 
 
 class Reason(Str):
-    """The required reason of a decision."""
+    """A required field for the reason of a decision; it must not be blank."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -217,7 +217,7 @@ class ReopenTagSet(Schema):
 class MergeChoice(Schema):
     """The tag set from which the merge copies the tags for one field and row.
 
-    If the tag set has no value for the field and row, the merge has no value either.
+    If this tag set has no value for the field and row, the merge has no value either.
     """
 
     field = Str(required=True, description="A field's key, or `table.column`.")

@@ -132,9 +132,9 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     """Return an artifact's tag sets side by side: values, majority, and agreement.
 
     Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
-    Rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are listed but
-    not counted. For a gold artifact, each tag set is also compared with the accepted merge or, if
-    there is none, with the oldest accepted tag set. An agreement is None if there are too many
+    Other rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are
+    listed but not counted. In a gold artifact, each tag set is also compared with the accepted
+    merge, or else with the oldest accepted tag set. An agreement is None if there are too many
     spans or boxes to match in one request. `fields` lists as many fields as fit into 8 MiB;
     `truncated` is true if fields were omitted. Raises 404 if the artifact does not exist.
     """
@@ -240,11 +240,11 @@ def _measure_gold_agreement(
 MAX_LISTED_CHANGES = 500
 """The maximum number of changes, and of ranges of moved rows, that a summary lists."""
 MAX_LISTED_BYTES = 1024 * 1024
-"""The maximum size of listed changes, or of undecided fields in an error, as JSON."""
+"""The maximum size in bytes, as JSON, of listed changes, or of undecided fields in an error."""
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return the first items, as many as fit into `max_bytes` when they are encoded as JSON."""
+    """Return as many of the first items as fit into `max_bytes` when they are encoded as JSON."""
     fitting_items = []
     remaining = max_bytes
     for item in items:

@@ -92,9 +92,10 @@ def _build_corrections(
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
-    """Return the ids of the locked artifact's accepted tag sets if they reach the quorum, or [].
+    """Return the ids of the artifact's accepted tag sets if they reach the quorum, otherwise [].
 
-    One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
+    The artifact must be locked. One accepted merge is a quorum. If `tag_set` is a merge, only
+    accepted merges are considered.
     """
     merge_ids = deciding.list_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,), source="merge")
     if merge_ids or tag_set.source == "merge":
@@ -275,7 +276,8 @@ def check_decision(
 ) -> None:
     """Check that the caller may decide on the tag set now, and that its revision is `revision`.
 
-    Raises the errors of `check_reviewer`, `check_state` and `check_review`, in this order.
+    If `revision` is None, the revision is not checked. Raises the errors of `check_reviewer`,
+    `check_state` and `check_review`, in this order.
     """
     rules.check_reviewer(caller, tag_set)
     rules.check_state(tag_set, action, revision)

@@ -36,7 +36,7 @@ class _TagSetIds(NamedTuple):
 def check_imported_tags(
     version: CurrentVersion, tags: object, *, text: str, page_count: int
 ) -> list[Tag]:
-    """Check the tags of an imported document and return them in normal form.
+    """Check the tags of an imported document and return them in canonical form.
 
     The source of each tag is set to `import`. Raises 400 with the path of the first invalid tag, or
     400 `required_fields_missing`.

@@ -42,7 +42,7 @@ class _MergedTags(NamedTuple):
         self.origins.append((by, tag_set_ids))
 
     def remove_empty_rows(self, alignment: RowAlignment) -> "_MergedTags":
-        """Return the tags without empty rows: the rows below an empty row move up."""
+        """Return the same tags with new row numbers: the rows below an empty row move up."""
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:

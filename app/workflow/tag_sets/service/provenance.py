@@ -97,7 +97,7 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
 def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
     """Return the `known` tags that are missing from `tags`, compared as in `set_sources`.
 
-    If `known` contains more equal tags than `tags` does, the surplus is returned.
+    If `known` contains an equal tag more often than `tags` does, the surplus is returned.
     """
     remaining = Counter(map(_build_identity, tags))
     missing = []

@@ -20,8 +20,8 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
 
     Drafts of other users are hidden, except from reviewers. If several people label the artifact,
-    other people's tag sets are hidden from a labeler until the labeler has submitted a tag set for
-    it with the same schema.
+    other people's tag sets are hidden from a labeler until the labeler has submitted a tag set with
+    the same schema for the artifact.
     """
     return errors.require_found(find(tag_set_id, caller=caller))
 
@@ -42,7 +42,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
 
 
 def find_visible_ids(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of the tag sets that a caller with a role below reviewer may see."""
+    """Return the ids of those `tag_set_ids` that a caller with a role below reviewer may see."""
     return reading.find_visible_ids(tag_set_ids, rules.build_reader(caller))
 
 
@@ -83,7 +83,10 @@ def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[Any]:
 
 
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return `queries.revisions.select_revisions` for the tag sets that the caller may see."""
+    """Return a SELECT for the revisions of an artifact's tag sets that the caller may see.
+
+    The columns are those of `queries.revisions.select_revisions`.
+    """
     return revisions.select_revisions(artifact_id, _build_reader(caller))
 
 

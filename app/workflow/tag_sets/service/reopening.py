@@ -29,7 +29,7 @@ def reopen(
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
-    is `labeler`, it returns to its labeler as a draft. It is never accepted automatically.
+    is `labeler`, it becomes a draft of its labeler. A reopened tag set is never auto-accepted.
 
     Raises 404; 403 for the caller's own tag set; 400 if no labeler can edit the draft; 409
     `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id` (the

@@ -97,7 +97,10 @@ def check_tags(
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
-    """Build the 400 error for invalid tags; `details.errors` lists the errors, at most 100."""
+    """Build the 400 error for invalid tags; `details.errors` lists the errors, at most 100.
+
+    The error has the path `field` or, if it is None, the path of the first invalid tag.
+    """
     messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
@@ -145,27 +148,27 @@ class ReviewableTagSet(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None:
-        """The labeler's id, or None."""
+        """Return the labeler's id, or None if there is no labeler."""
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """The ids of those who labeled the tag set or, for a merge, its sources."""
+        """Return the ids of those who labeled the tag set or, for a merge, its sources."""
 
     @property
     def claimed_by(self) -> UUID | None:
-        """The id of the reviewer with an unexpired claim, or None."""
+        """Return the id of the reviewer with an unexpired claim, or None."""
 
     @property
     def claim_expires_at(self) -> datetime | None:
-        """When the claim expires, or None."""
+        """Return when the claim expires, or None if nobody has claimed the tag set."""
 
     @property
     def assignee_id(self) -> UUID | None:
-        """The assigned user's id, or None."""
+        """Return the assigned user's id, or None."""
 
     @property
     def assignee_team_id(self) -> UUID | None:
-        """The assigned team's id, or None."""
+        """Return the assigned team's id, or None."""
 
 
 def check_reviewer(caller: Caller, tag_set: ReviewableTagSet) -> None:

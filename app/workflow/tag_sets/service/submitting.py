@@ -20,7 +20,7 @@ from app.workflow.tag_sets.service import decisions, ports, provenance, rules
 from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
-"""The default confidence limit.
+"""The confidence limit (0 to 1) of schemas whose review policy has no `auto_accept_confidence`.
 
 A tag set gets the flag `low_confidence` if a tag by a model has a lower confidence."""
 
@@ -176,12 +176,14 @@ def evaluate_agreement(
 ) -> list[LockedTagSet]:
     """Evaluate the agreement, set the flag `disagreement`, and return the tag sets to accept.
 
-    The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
-    the artifact has exactly as many independent tag sets as the schema requires, no reviewer has
-    returned one of these tag sets, and their mean agreement reaches the schema's limit. Claimed and
-    escalated tag sets are left to the reviewers. If the agreement is below the limit, or there are
-    too many spans or boxes to compute it, the submitted tag sets get the flag `disagreement`;
-    otherwise the flag is removed.
+    The artifact of `tag_set` must be locked. Does nothing if the schema has no limit for the
+    agreement or requires only one tag set, or if too few tag sets are independent. If the mean
+    agreement is below the limit, or there are too many spans or boxes to compute it, the submitted
+    tag sets get the flag `disagreement`; otherwise the flag is removed.
+
+    If the agreement reaches the limit, there are exactly as many independent tag sets as required,
+    and no reviewer has returned one of them, all of the submitted tag sets are returned, except
+    claimed and escalated tag sets, which are left to the reviewers.
     """
     limit = version_rules.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
