@@ -19,7 +19,7 @@ PAGE = PageRequest(None, 20, "-created_at", b"")
 def assert_lists_rows(
     org: Org, path: str, table: str, queries: Mapping[str, str], *, by: str = "viewer"
 ) -> None:
-    """Assert that a list has the total and first rows of `table`, before and after counts are folded.
+    """Assert that a list has the total and first rows of `table`, before and after folding counts.
 
     `queries` maps each query to the SQL condition of its rows.
     """

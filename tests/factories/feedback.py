@@ -64,7 +64,7 @@ class Assisted:
         run_jobs_of(self.org, "bulk")
 
     def summary(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
-        """Return the summary of the organization's feedback; `query` is empty or begins with `?`."""
+        """Return the summary of all feedback; `query` is empty or begins with `?`."""
         return self.read(f"/feedback/summary{query}", by=by)
 
     def by_field(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:

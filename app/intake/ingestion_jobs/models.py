@@ -85,7 +85,10 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: documents done, total, rate per second, estimated seconds left."""
+        """Return the progress: documents done, total, rate per second, estimated seconds left.
+
+        The total, the rate and the estimate are None while they are unknown.
+        """
         done, total = self.next_number - 1, self.total
         rate = eta = None
         if self.started_at is not None and done:
