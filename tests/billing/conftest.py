@@ -58,7 +58,7 @@ class Customer:
         )
 
     def used(self, meter: str, day: str, added: int, level: int | None = None) -> None:
-        """Record a meter's use on a day; `level`, by default `added`, is the level after the day."""
+        """Record a meter's use on a day; `level`, by default `added`, is the level after it."""
         self.sql(
             "INSERT INTO usage_days (organization_id, meter, day, added, removed, level)"
             " VALUES (:org, :meter, :day, :added, 0, :level)",
