@@ -47,18 +47,18 @@ INSIDE = "127.0.0.2/32"
 """The only loopback address to which the service may send outbound requests in tests."""
 
 load_profile()
-# As in the application of the tests. Tests of other levels restore this one.
+# The application in the tests has the same level. Tests that change the level restore it.
 logging.configure("WARNING", "json")
 
 # Servers poll for their shutdown at this interval in seconds. With the default of 0.5 s, stopping
 # servers took two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
 
-# As in the service's own processes. More threads of the numeric libraries wait for each other in
-# loops, while other tests need the processor.
+# The service's own processes also use one thread. With more threads, the numeric libraries wait in
+# busy loops, while other tests need the processor.
 os.environ |= interpreter._SINGLE_THREAD_VARIABLES
 
-# The power does not fail during a test. On a disk that PostgreSQL also writes to, each call waits.
+# Tests need no durable files, and calls are slow on a disk that PostgreSQL also writes to.
 os.fsync = lambda _descriptor: None
 
 # Tests only connect to this machine, which a proxy cannot reach.
@@ -258,7 +258,7 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _discard_pending_work() -> Iterator[None]:
-    """Delete the pending work that a module leaves, so that later tests need not do it."""
+    """Delete the pending jobs and deliveries of a module, so that later tests do not run them."""
     yield
     for url in _databases:
         with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as sql:

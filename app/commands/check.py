@@ -96,7 +96,7 @@ def _check_files() -> str:
 
 
 def _iterate_organizations_without_file() -> Iterator[str]:
-    # Close the list, because it has access to all organizations until it is closed.
+    # Close the generator: until then, this code has access to all organizations.
     with closing(control_plane.list_organizations()) as organizations:
         slugs = [row["slug"] for row in islice(organizations, _MAX_ORGANIZATIONS)]
     for slug in slugs:

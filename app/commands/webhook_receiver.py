@@ -69,7 +69,8 @@ def verify_standard_signature(
 class Receiver:
     """Verifies and prints deliveries.
 
-    `max_count` is the number of deliveries after which the server stops; None means no maximum.
+    `status` is the status code of the responses. `max_count` is the number of deliveries after
+    which the server stops; None means no maximum. If `secret` is None, signatures are not verified.
     """
 
     def __init__(

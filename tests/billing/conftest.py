@@ -35,7 +35,7 @@ class Customer:
         return profile
 
     def sql(self, statement: str, **values: Any) -> None:
-        """Run a statement in the organization; triggers record what they always do."""
+        """Run a statement in the organization. The triggers of the tables run as usual."""
         run_sql(self.org, statement, **values)
 
     def run_command(self, *arguments: str) -> None:
@@ -44,11 +44,11 @@ class Customer:
         assert result.exit_code == 0, result.output
 
     def begin(self, at: str) -> None:
-        """Let the organization exist since a time."""
+        """Set the time at which the organization was created."""
         self.sql("UPDATE organizations SET created_at = :at WHERE id = :org", at=at)
 
     def had(self, plan: str, until: str, then: str) -> None:
-        """Add a change of the plan to the history."""
+        """Record that the organization had `plan` until the time `until`, and `then` after it."""
         self.sql(
             "INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)"
             " VALUES (:org, :plan, :then, :until)",
@@ -58,7 +58,7 @@ class Customer:
         )
 
     def used(self, meter: str, day: str, added: int, level: int | None = None) -> None:
-        """Record the use of a meter on a day."""
+        """Record a meter's use on a day; `level`, by default `added`, is the level after it."""
         self.sql(
             "INSERT INTO usage_days (organization_id, meter, day, added, removed, level)"
             " VALUES (:org, :meter, :day, :added, 0, :level)",
@@ -94,9 +94,10 @@ def make_customer_of(org: Org) -> Customer:
 
 @pytest.fixture
 def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
-    """Return a function that creates such organizations.
+    """Return a function that creates organizations as `make_customer_of` describes.
 
-    Afterwards they are as old as others, so that no other test bills them for its months.
+    After the test, their creation times are set to November 2026, so that no other test bills them
+    for earlier months.
     """
     made: list[Customer] = []
 
@@ -111,5 +112,5 @@ def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
 
 @pytest.fixture
 def customer(make_customer: Callable[[], Customer]) -> Customer:
-    """An organization with the plan team and a billing profile, since January 2001."""
+    """Return an organization with the plan team and a billing profile, since January 2001."""
     return make_customer()

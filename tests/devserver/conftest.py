@@ -77,7 +77,7 @@ class Running:
         return {process.pid for process in processes.list_tree(self.pid)} - {self.pid}
 
     def end(self, number: int, seconds: float = 60.0) -> int:
-        """Send a signal, and return the exit status."""
+        """Send a signal to the program, wait for its end, and return the exit status."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
 
@@ -96,7 +96,7 @@ def running() -> Iterator[Callable[..., Running]]:
 
 
 def kill_all(programs: list[Running]) -> None:
-    """Kill what is left of the programs and their descendants."""
+    """Kill all processes of the programs and their descendants that are still running."""
     for program in programs:
         for pid in {program.pid, *program.descendants()}:
             if processes.is_running(pid):

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 
 def parse_tomorrow(text: str) -> date:
-    """Return the exclusive end of a response's default period: the day after today in UTC.
+    """Parse and check the exclusive end of a default period: the day after today in UTC.
 
     If midnight passed during the request, today may be the day that has just ended.
     """

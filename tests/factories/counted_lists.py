@@ -19,7 +19,7 @@ PAGE = PageRequest(None, 20, "-created_at", b"")
 def assert_lists_rows(
     org: Org, path: str, table: str, queries: Mapping[str, str], *, by: str = "viewer"
 ) -> None:
-    """Assert that a list has the total and the first rows of `table`, before and after a fold.
+    """Assert that a list has the total and first rows of `table`, before and after folding counts.
 
     `queries` maps each query to the SQL condition of its rows.
     """
@@ -44,7 +44,7 @@ def assert_lists_rows(
 def explain(
     org: Org, postgres: EmbeddedPostgres, table: str, read: Callable[[], Any]
 ) -> list[Explained]:
-    """Fold the counts, analyze the table, call `read`, and return its explained statements."""
+    """Fold the counts, analyze the table, and return the explained statements of a `read` call."""
     fold(org.app)
     with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
         cursor.execute(f"ANALYZE {table}, counts")

@@ -64,11 +64,11 @@ class Assisted:
         run_jobs_of(self.org, "bulk")
 
     def summary(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
-        """Return the summary of the organization's feedback; `query` is a query string."""
+        """Return the summary of all feedback; `query` is empty or begins with `?`."""
         return self.read(f"/feedback/summary{query}", by=by)
 
     def by_field(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
-        """Return the summary of the feedback by field; `query` is a query string."""
+        """Return the summary of the feedback by field; `query` is empty or begins with `?`."""
         return self.read(f"/feedback/summary/fields{query}", by=by)
 
     def read(self, path: str, *, by: str = "viewer") -> Any:
@@ -78,7 +78,7 @@ class Assisted:
         return response.json["data"]
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return the stored feedback without its ids and timestamps, by tag set and position."""
+        """Return the feedback, sorted by tag set and position, without its ids and timestamps."""
         rows = self.workspace.sql(
             "SELECT artifact_id, field, row, model, outcome, confidence, bin, tag_set_id,"
             " labeler_id, day, accepted_revision, position FROM prediction_feedback"

@@ -28,7 +28,7 @@ class Inbox:
         self.encrypted: list[bool] = []
         self.recipient_response = self.data_response = "250 OK"
         self.hold = ""
-        """While this is not empty, a message whose id contains it gets no response."""
+        """While `hold` is not empty, a message whose id contains `hold` gets no response."""
 
     async def handle_RCPT(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]

@@ -33,7 +33,8 @@ def insert_notifications(
 ) -> list[str]:
     """Insert `number` notifications of a user, oldest first, and return their ids.
 
-    They are created from `start` on, with the interval `step` between them.
+    The first notification is created one `step` after `start`, and each of the others one `step`
+    after the previous one.
     """
     values: dict[str, Any] = {
         "user_id": user_id,

@@ -145,7 +145,7 @@ class Org:
         return self.add_users({name: role})[name]
 
     def add_users(self, roles: dict[str, str]) -> dict[str, UUID]:
-        """Create users who are members; `roles` maps names to roles. Return the ids by name."""
+        """Create users who are members; `roles` maps names to roles. Returns the ids by name."""
         with self.app.app_context(), tenancy.organization(self.id), db.transaction():
             self._insert_users(roles)
         return {name: self.users[name] for name in roles}

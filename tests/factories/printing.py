@@ -34,7 +34,7 @@ def trace_list(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[
 
 
 def assert_printed_while_read(trace: list[str]) -> None:
-    """Assert that the first row was printed before the last row was read."""
+    """Assert that rows were printed before the last row was read, never during a transaction."""
     assert "blocking" not in trace
     last_read = len(trace) - trace[::-1].index("read")
     assert "printed" in trace[:last_read]

@@ -11,7 +11,7 @@ LAUNCHER = "engines/sandbox/launcher.py"
 
 
 def launchers(of: int | None = None) -> list[psutil.Process]:
-    """Return the launchers that a process started. `of` is its id, by default this process."""
+    """Return the launchers that a process started. `of` is its id, by default this process's."""
     return [child for child in _children(of) if _is_launcher(child)]
 
 

@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 SHRINKING_SECONDS = 40
-"""The limit for shrinking an example. Hypothesis has no setting for its limit of five minutes."""
+"""The time limit for shrinking an example. Hypothesis's own limit of 300 s is not a setting."""
 _MAX_BODY = 200
 
 
@@ -43,9 +43,9 @@ def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: i
 
 
 class Patch:
-    """Replaces attributes during a test; checks that a function accepts the original's arguments.
+    """Replaces attributes during a test; a new function must accept the original's arguments.
 
-    Otherwise, a TypeError would make the state machine fail instead of the mutation.
+    Otherwise, the state machine would fail because of a TypeError, and not detect the mutation.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:

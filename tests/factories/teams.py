@@ -61,7 +61,7 @@ JOIN person ON person.i = (team.i * 7 + k) % :users
 
 
 def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
-    """Create `teams` teams with `each` members out of `users` new users."""
+    """Create `teams` teams, each with `each` of the `users` new users as members."""
     assert each <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:

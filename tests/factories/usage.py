@@ -27,7 +27,7 @@ def find_usage_differences(org: Org) -> list[upkeep.Difference]:
 
 
 def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -> dict[str, int]:
-    """Measure the usage in a period, and commit. With `settle`, first settle usage up to `end`."""
+    """Measure the usage in a period, and commit. With `settle`, first settles usage up to `end`."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         if settle:
             with tenancy.across_organizations(reason="settles like the job of invoices"):

@@ -126,11 +126,11 @@ def drain(app: Flask) -> None:
         if not sent and not _count_messages(connection, queues):
             return
         worker = build_worker(InProcessWorker, app, names, functions, connection, Event())
-        # This skips RQ's maintenance of the queues, which would run for each new worker and took a
-        # fifth of the time.
+        # Skip RQ's maintenance of the queues, which would run for each new worker and take a fifth
+        # of the time.
         worker.last_cleaned_at = db.utc_now()
-        # With a maximum idle time, the worker keeps its connections to PostgreSQL. New ones in each
-        # round took half of the time of a round with one job.
+        # With a maximum idle time, the worker keeps its connections to PostgreSQL. New
+        # connections take half of the time of a round with one job.
         worker.work(burst=True, max_idle_time=1, logging_level="WARNING")
         assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
     raise AssertionError(f"jobs are still due after {_ROUNDS} rounds")

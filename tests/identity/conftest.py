@@ -1,4 +1,4 @@
-"""Run a request while another one holds a lock."""
+"""A fixture that runs a call while another transaction holds a lock."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Import files, and read what became of them."""
+"""Import files, and read the resulting jobs, items and documents."""
 
 import io
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.factories.workspace import Workspace
 
 
 class Killed(BaseException):
-    """Stands for the end of a process, which no handler of errors sees."""
+    """Simulates a killed process; production code must not catch it."""
 
 
 class Imports:
@@ -33,7 +33,7 @@ class Imports:
         *,
         checkpoints: int | None = None,
     ) -> None:
-        """Run a job in this process until it ends, or has committed this often and is killed."""
+        """Run a job in this process until it ends, or is killed after `checkpoints` commits."""
         remaining = checkpoints
 
         def checkpoint() -> None:
@@ -131,5 +131,5 @@ def lines() -> Callable[..., bytes]:
 
 
 def counts(**members: int) -> dict[str, int]:
-    """Return the counts of a job; omitted ones are 0."""
+    """Return the counts of a job; counts that are not in `members` are 0."""
     return dict.fromkeys(("found", "created", "duplicate", "skipped", "failed"), 0) | members

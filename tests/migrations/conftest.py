@@ -80,7 +80,7 @@ class Migrating:
 
 
 class Databases:
-    """Creates databases of old releases; what several tests begin with is migrated once."""
+    """Creates databases of old releases; the migrations to each release run only once."""
 
     def __init__(
         self, postgres: EmbeddedPostgres, environ: dict[str, str], commands: Commands
@@ -92,7 +92,7 @@ class Databases:
         self._releases: dict[str, Migrating] = {}
 
     def create(self, template: Migrating | None = None) -> Migrating:
-        """Create a database, empty or a copy of one that nobody is connected to."""
+        """Create an empty database, or a copy of a database that nobody is connected to."""
         name = f"migrated_{uuid7().hex}"
         source = template and template.url.rpartition("/")[2]
         self._names.append(name)
@@ -115,7 +115,7 @@ class Databases:
         self._names.remove(name)
 
     def drop_all(self) -> None:
-        """Drop what is left."""
+        """Drop all remaining databases."""
         for name in self._names:
             self._postgres.drop_database(name)
 

@@ -1,4 +1,4 @@
-"""One service with the demo organization, and one browser, for all walks."""
+"""One service with the demo organization, and one browser, for all tests of the workbench."""
 
 import os
 from collections.abc import Iterator
@@ -13,12 +13,13 @@ from tests.workbench.driver import Walker
 ROOT = Path(__file__).parents[2]
 CONTROL_PLANE_TOKEN = os.environ.get("CONTROL_PLANE_TOKEN", "control-plane-token-of-the-walks")
 BASE = "WORKBENCH_BASE"
-"""The address of a running service, to develop with; its variables are those of `make run`.
+"""The environment variable with the address of a running service, for developing the tests.
 
-It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
+Start the service with `make run`, RATE_LIMITS=off and REGISTRATION=open. The tests need the same
+values of DATA_DIR and DEMO_PASSWORD as the service.
 For webhooks and single sign-on: EGRESS_ALLOWED_NETWORKS=127.0.0.2/32 and WEBHOOK_ALLOW_HTTP=on.
 For connectors: CONNECTOR_ALLOWED_NETWORKS=127.0.0.0/8 and CONNECTOR_ALLOW_UNENCRYPTED=true.
-For invoices: BILLING_FILE=examples/billing.toml, as a whole path, and CONTROL_PLANE_TOKEN.
+For invoices: BILLING_FILE with the absolute path of examples/billing.toml, CONTROL_PLANE_TOKEN.
 """
 
 _until_last_test = ExitStack()
@@ -68,7 +69,7 @@ def workbench(build: Path, _stop_shared: None) -> Service:
 
 @pytest.fixture(scope="session")
 def data_dir(request: pytest.FixtureRequest) -> Path:
-    """Return the data folder of the service that is walked through."""
+    """Return the data folder of the service that the tests use."""
     if BASE in os.environ:
         return Path(os.environ["DATA_DIR"]).absolute()
     service: Service = request.getfixturevalue("workbench")

@@ -51,7 +51,8 @@ _TOUCH = Prepared(
 class KeyState:
     """The state of a key, with its creator and its organization.
 
-    `has_ended` is true if the key has expired or its organization is closed or erased. `user_id`
+    `has_ended` is true if the key has expired or its organization is closed or erased.
+    `last_used_is_outdated` is true if `last_used_at` is null or more than a minute old. `user_id`
     and `email` belong to the creator.
     """
 

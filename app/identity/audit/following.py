@@ -49,7 +49,7 @@ class AuditFollower:
             )
 
     def _record_known(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Record that the entries are known, and return them without the queries of URLs."""
+        """Record that the entries are known, and return them without the query strings of URLs."""
         self._known_times |= {entry["id"]: entry["at"] for entry in entries}
         if entries:
             start = entries[-1]["at"] - 2 * OVERLAP

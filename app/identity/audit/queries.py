@@ -254,7 +254,10 @@ def find_position_after_head(organization_id: UUID) -> int | None:
 
 
 def list_chains() -> list[tuple[UUID, str | None]]:
-    """Return the organization id and slug of every chain that exists or should exist."""
+    """Return the organization id and slug of every chain that exists or should exist.
+
+    The slug is None if no organization has the id.
+    """
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 

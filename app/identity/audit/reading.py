@@ -1,4 +1,4 @@
-"""SQL queries for listing and selecting audit entries, and removal of URL queries from entries."""
+"""SQL queries that read audit entries, and removal of the query strings of URLs from entries."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -96,11 +96,11 @@ def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
 
 
 def _build_keys(filters: Mapping[str, Any]) -> list[KeyQuery]:
-    """Build a key query that quickly finds a page filtered by action, actor kind or target type.
+    """Build the key query that quickly finds a page filtered by action, actor kind or target type.
 
     The filters may match few out of many entries. Therefore, the query reads an index range for
-    each matching combination of action and actor kind, and merges the ranges. Returns an empty list
-    for other filters.
+    each matching combination of action and actor kind, and merges the ranges. Returns a list with
+    this query, or an empty list for other filters.
     """
     facets: dict[str, Any] = {name: filters[name] for name in _ENTRY_FACETS if name in filters}
     if not facets or "actor_id" in filters or "target_id" in filters:
@@ -183,10 +183,10 @@ def _build_recent_conditions(organization_id: UUID, age: timedelta) -> list[Colu
 
 
 def hide_url_queries(changes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry's changes without the queries of URLs in settings.
+    """Return an entry's changes without the query strings of URLs in settings.
 
-    A URL query may contain a signature, which must not be shown. Entries never change, so the
-    queries are removed when entries are read.
+    A query string may contain a signature, which must not be shown. Entries never change, so the
+    query strings are removed when entries are read.
     """
     if _SETTINGS not in changes:
         return changes
@@ -194,7 +194,7 @@ def hide_url_queries(changes: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def hide_url_queries_in_page(page: Page) -> Page:
-    """Return a page of entries without the queries of URLs in settings."""
+    """Return a page of entries without the query strings of URLs in settings."""
     if not any(_SETTINGS in row.changes for row in page.items):
         return page
     rows = [row._asdict() for row in page.items]

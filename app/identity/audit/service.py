@@ -121,9 +121,9 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
 
     Runs in the caller's transaction. Call this function after all other changes, when the
     organization's row has its final state (`closed` or `erased`): entries about earlier changes are
-    removed, and entries about later changes are kept. `proof` (counts per table, files, bytes) must
-    be JSON-serializable. It is stored in the remaining entry, together with the length and the last
-    hash of the old chain.
+    removed, and entries about later changes are kept. `proof` says how much was erased, such as the
+    number of rows of each table. The remaining entry contains `proof` as JSON, and the length and
+    the last hash of the old chain.
     """
     with tenancy.across_organizations(reason="replaces a chain of any organization"):
         queries.lock_chain(organization_id)

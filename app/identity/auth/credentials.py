@@ -168,9 +168,9 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 
     The response is the same whether or not another account has the address. It contains the link's
     lifetime in seconds. Within 30 seconds of the previous link, the email is delayed, and a new
-    request replaces the email. Raises 400 `validation_error` if the address is invalid or is
-    already the verified address, 503 while the password in another request of the caller is
-    verified, and the errors of `verify_password`.
+    request replaces the delayed email. Raises 400 `validation_error` if the address is invalid or
+    is already the verified address, 503 while another request verifies the caller's password, and
+    the errors of `verify_password`.
     """
     address = addresses.parse(email)
     # The contract limits the rate of all other operations that verify a password.

@@ -1,4 +1,4 @@
-"""Single-use links sent by email, valid for one hour; only a hash of the token is stored.
+"""Single-use links sent by email, by default valid for one hour; only token hashes are stored.
 
 A new confirmation link replaces the previous confirmation link. A new password reset link does not
 replace the previous reset links: anybody may request a reset, and could otherwise lock out the
@@ -75,7 +75,7 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     """Return whether the user must wait before requesting another link for `purpose`.
 
     The user must wait for 30 seconds after the previous link. After five reset links within an
-    hour, the user must wait until the first of these links expires.
+    hour, the user must wait until the first of these links is an hour old.
     """
     created_at = MailedToken.created_at
     statement = select(

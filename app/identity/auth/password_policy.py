@@ -5,7 +5,7 @@ from app.identity.users.models import User
 
 
 def check_address(email: str) -> None:
-    """Raise an error if passwords are disabled for an address.
+    """Raise 403 `permission_denied` if passwords are disabled for an address.
 
     Call this function before creating an account with the address.
     """
@@ -14,6 +14,6 @@ def check_address(email: str) -> None:
 
 
 def check(user: User) -> None:
-    """Raise an error if passwords are disabled for an account."""
+    """Raise 403 `permission_denied` if passwords are disabled for an account."""
     if (error := ports.single_sign_on.get().find_account_error(user)) is not None:
         raise error

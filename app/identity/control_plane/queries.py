@@ -33,7 +33,7 @@ def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
 
 
 def list_enabled_owners(organization_id: UUID) -> list[User]:
-    """Return the owners of an organization whose accounts are not disabled."""
+    """Return those owners of an organization whose accounts are not disabled."""
     statement = (
         select(User)
         .join(Membership, Membership.user_id == User.id)

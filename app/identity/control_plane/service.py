@@ -170,7 +170,8 @@ def list_organizations(
 def get_organization(slug: str) -> dict[str, Any]:
     """Return an organization with its owners, member count, closing time and erasure times.
 
-    Raises 404 for an unknown slug.
+    `owners` contains the email addresses of the owners whose accounts are not disabled. Raises 404
+    for an unknown slug.
     """
     organization = errors.require_found(queries.find_by_slug(slug))
     with tenancy.organization(organization.id):

@@ -38,7 +38,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the address of an open invitation, or None if its token is no longer valid.
 
-    The limits that delayed the email have not counted it yet, so it is counted now.
+    Also counts the email toward the limits that delayed it, because they have not counted it yet.
     """
     address = queries.find_open_address(recipient["token_hash"])
     if address is not None:
@@ -193,7 +193,7 @@ def _reserve_day(delay: int) -> int | None:
     Tries the day that is `delay` seconds from now, and then each following day. The returned delay
     is in seconds. Returns None if the limit is reached on every day before the invitation's expiry.
     """
-    # The count of a day must still exist on that day.
+    # The count of a future day must be kept until that day is over.
     limit = RateLimitItemPerDay(container.settings().invitations_per_day, LIFETIME.days + 1)
     organization_id = tenancy.current_organization_id()
     for wait in range(delay, int(LIFETIME.total_seconds()), _DAY_SECONDS):

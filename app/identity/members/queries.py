@@ -157,9 +157,9 @@ def lock_and_check_disabled(user_id: UUID) -> bool:
 
 
 def lock_and_count_other_owners(user_id: UUID) -> int:
-    """Count the owners of the organization whose accounts are enabled, excluding `user_id`.
+    """Lock and count the enabled accounts of the organization's owners, except `user_id`.
 
-    These accounts cannot be disabled until the transaction ends. Call this function before locking
+    The accounts cannot be disabled until the transaction ends. Call this function before locking
     a membership, because users are locked first.
     """
     statement = (

@@ -1,4 +1,4 @@
-"""Restricts what sessions that are limited to one organization may do."""
+"""Restrictions on what a session that is limited to one organization may change."""
 
 from app.identity.organizations import queries
 from app.kit import errors, tenancy

@@ -1,4 +1,4 @@
-"""The page that notification links open; it says what is linked and how to open it.
+"""The page that notification links open; it shows what the link refers to, and how to get it.
 
 The page is built only from the link. It reads none of the organization's data, so a visitor who is
 not signed in learns nothing, not even whether the linked record exists.

@@ -24,7 +24,7 @@ from app.kit.links import WebPage
 from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
-"""The maximum length of an email address; the API operation has the same maximum."""
+"""The maximum number of characters in an email address, as in the API operation."""
 
 Context = dict[str, Any]
 """The values that a page shows, such as `email`."""
@@ -32,7 +32,7 @@ Form = dict[str, Any]
 """The fields of a submitted form."""
 _MAX_TOKEN_LENGTH = 200
 _MAX_UNSUBSCRIBE_TOKEN_LENGTH = 400
-"""The maximum length of a token that contains the names of all notification types."""
+"""The maximum number of characters in a token with the names of all notification types."""
 _MAX_TEXT_LENGTH = 2000
 
 

@@ -32,10 +32,10 @@ def find_address_error(email: str) -> ApiError | None:
 
 
 def find_account_error(user: User) -> ApiError | None:
-    """Return an error if single sign-on is enforced for the domain of the account's address.
+    """Return an error if single sign-on is enforced for the account's email domain, or None.
 
-    Returns None for owners of the organization that enforces single sign-on: owners can still sign
-    in with a password, in case single sign-on fails.
+    Also returns None for owners of the organization that enforces single sign-on: owners can still
+    sign in with a password, in case single sign-on fails.
     """
     organization = _find_enforcing_organization(user.email)
     if organization is None:

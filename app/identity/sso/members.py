@@ -39,9 +39,9 @@ def sync_membership(
     groups: tuple[str, ...] | None,
     identity: Identity,
 ) -> None:
-    """Create, update or end a person's membership according to their groups.
+    """Create, update or end a person's membership and team memberships according to their groups.
 
-    The membership of an owner does not change. If the mapping contains roles, the groups determine
+    The memberships of an owner do not change. If the mapping contains roles, the groups determine
     the role at each sign-in.
 
     Raises 403 `permission_denied` if the person's groups give no access; in this case, the
@@ -76,9 +76,10 @@ def sync_membership(
 def _require_groups(
     configuration: Configuration, groups: tuple[str, ...] | None
 ) -> tuple[str, ...]:
-    """Return the groups. Raises 403 if they are unknown and the organization maps groups.
+    """Return the groups, or no groups if they are unknown and the organization maps no groups.
 
-    Otherwise, the person would lose what their groups give, such as the role or the membership.
+    Raises 403 if the groups are unknown and the organization maps groups: the person must not lose
+    what the groups give, such as the role or the membership.
     """
     if groups is None and configuration.group_mapping:
         raise errors.denied(

@@ -16,7 +16,7 @@ from app.kit.errors import ApiError
 
 @dataclass(frozen=True, slots=True)
 class ExternalIdentity:
-    """A person's identity as a provider reports it, after its response was verified.
+    """A person's identity as reported in a verified response of a provider.
 
     `issuer` and `subject` identify the person and never change. `email_verified` says whether the
     provider has verified the address, or is None if the provider does not say. `groups` contains

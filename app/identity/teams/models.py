@@ -18,10 +18,11 @@ MAX_DEPTH = 12
 class Team(TenantModel, db.Revised, db.Base):
     """A team in the organization's tree of teams.
 
-    `skills` contains the skills as they were written; `skill_keys` contains their comparison keys.
-    A foreign key ensures that the lead is a member of the team. A trigger on `team_members`
-    maintains `member_count`, so the count is correct regardless of how a member leaves. `revision`
-    changes when a writable field is edited, but not when a member is added or removed.
+    `skills` contains the skills in their stored form, and `skill_keys` contains their comparison
+    keys (see `teams.skills`). A foreign key ensures that the lead is a member of the team. A
+    trigger on `team_members` maintains `member_count`, so the count is correct regardless of how a
+    member leaves. `revision` changes when a writable field is edited, but not when a member is
+    added or removed.
     """
 
     __tablename__ = "teams"

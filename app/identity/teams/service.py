@@ -124,7 +124,7 @@ def _lock_lead_membership(user_id: UUID | None) -> None:
     """Lock the lead's membership; raise 400 for `lead_id` if the user is not a member.
 
     Call this function before locking the team, to prevent deadlocks: when a user leaves the
-    organization, the membership is also locked before the teams.
+    organization, the membership is also locked before the teams. Does nothing if `user_id` is None.
     """
     if user_id is not None and not queries.lock_memberships([user_id]):
         raise errors.invalid("Must be a member of the organization.", "lead_id")

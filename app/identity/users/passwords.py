@@ -1,4 +1,4 @@
-"""Password rules: minimum length, no common passwords, no passwords made of the user's own data.
+"""Password rules: limited length, no common passwords, no passwords made of the user's own data.
 
 Common passwords are the passwords in zxcvbn's list (Wheeler, "zxcvbn: Low-Budget Password Strength
 Estimation", USENIX Security 2016): 30,000 passwords from published leaks, sorted by frequency.
@@ -21,7 +21,7 @@ _MIN_OTHER_LETTERS = 4
 
 
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
-    """Raise 400 `validation_error` on `field` if its length is invalid or it is easy to guess.
+    """Raise 400 `validation_error` on `field` if a password has an invalid length or is weak.
 
     The error's `details.reason` is too_short, too_long, common or personal.
     """
@@ -79,7 +79,11 @@ def _find_repeated_unit(text: str) -> str:
 
 
 def _get_personal_words(email: str, name: str) -> list[str]:
-    """Return the words in the name and the email address, longest first."""
+    """Return the words in the name and the email address, longest first.
+
+    The whole name and the whole address, without separators, also count as words. Words with fewer
+    than `_MIN_WORD_LENGTH` characters are left out.
+    """
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
     joined_words = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
     return sorted(

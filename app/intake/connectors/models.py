@@ -32,11 +32,12 @@ class AlertKind(StrEnum):
 class Connector(TenantModel, db.Revised, db.Base):
     """A connection to a source of documents, which crawls read.
 
-    `settings` contains the settings without secrets, `credentials` the encrypted JSON object with
-    the secrets, or null, and `stored_secrets` the names of the secrets. `next_crawl_at` is the next
-    scheduled time. It is null if the connector has no schedule or is disabled, and while the
-    schedule is suspended. If no crawl succeeds before `stale_at`, and none is in progress then, the
-    connector becomes stale. The revision counts edits; a crawl does not change the revision.
+    `settings` contains the settings without secrets. `credentials` is the encrypted JSON object
+    with the secrets, or null. `stored_secrets` contains the names of the secrets. `next_crawl_at`
+    is the next scheduled time. It is null if the connector has no schedule or is disabled, and
+    while the schedule is suspended. The connector becomes stale if no crawl has succeeded by
+    `stale_at` and none is in progress at that time. The revision counts edits; a crawl does not
+    change the revision.
     """
 
     __tablename__ = "connectors"

@@ -1,1 +1,1 @@
-"""Ingestion jobs that import documents or extract tags, and the items of these jobs."""
+"""Ingestion jobs, which import or reprocess documents or extract tags, and their items."""

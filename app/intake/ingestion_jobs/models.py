@@ -22,10 +22,10 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     The uploaded file is stored under `source_key`; the key is null after the file has been deleted.
     The next batch starts at the byte `next_offset` of the file, with the document `next_number`.
     Documents with numbers below `retried_until` were handled by an earlier run; only the failed
-    documents among them are retried. `cursor` is the path up to which a crawl has handled the
-    documents of the source that `options` identifies, or the number of the last item of the source
-    job for which an extraction has requested a prediction, or the creation time and id of the last
-    document that an operator's job has reprocessed.
+    documents among them are retried. `cursor` depends on the kind of job. For a crawl, it is the
+    path up to which documents of the source in `options` were handled. For an extraction, it is the
+    number of the last item of the source job for which a prediction was requested. For an
+    operator's job, it is the creation time and id of the last reprocessed document.
     """
 
     __tablename__ = "ingestion_jobs"
@@ -85,7 +85,10 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: documents done, total, rate per second, estimated seconds left."""
+        """Return the progress: documents done, total, rate per second, estimated seconds left.
+
+        The total, the rate and the estimate are None while they are unknown.
+        """
         done, total = self.next_number - 1, self.total
         rate = eta = None
         if self.started_at is not None and done:

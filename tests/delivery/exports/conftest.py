@@ -102,17 +102,17 @@ class Exports:
         return export
 
     def file(self, export_id: str) -> bytes:
-        """Download the file."""
+        """Download the file of an export."""
         answer = self.api.get(f"/exports/{export_id}/download")
         assert answer.status_code == 200, answer.json
         return bytes(answer.data)
 
     def rows(self, **body: Any) -> list[dict[str, Any]]:
-        """Return the rows of a new export in jsonl."""
+        """Run an export in the format jsonl, and return its rows."""
         return [orjson.loads(line) for line in self.file(self.make(**body)["id"]).splitlines()]
 
     def ids(self, **body: Any) -> list[str]:
-        """Return the ids of the tag sets of a new export, in order."""
+        """Run an export, and return the ids of its tag sets in the order of the file."""
         return [row["tag_set_id"] for row in self.rows(**body)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
@@ -120,7 +120,7 @@ class Exports:
         return self.workspace.sql(statement, **values)
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Return the data of the organization's events with a name."""
+        """Return the data of the organization's events with this name."""
         return self.workspace.events(name)
 
     def key_of(self, export_id: str) -> str:
@@ -132,9 +132,9 @@ class Exports:
         return [key for key in _staging() if key not in self._staged_before]
 
     def run_row(self, *, skip_locked: bool = False) -> Any:
-        """Return the job of the organization's only export.
+        """Return the job of the organization's only export, or None if there is no job.
 
-        With `skip_locked`, returns None if the row is locked.
+        With `skip_locked`, also returns None if the row is locked.
         """
         lock = " FOR UPDATE SKIP LOCKED" if skip_locked else ""
         jobs = self.sql(f"SELECT * FROM jobs WHERE {OF_RUN}{lock}", org=self.org.id)
@@ -149,7 +149,7 @@ class Exports:
         self.update_run("lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'")
 
     def end_lease(self) -> None:
-        """Let the lease of that worker expire."""
+        """Let the lease that `take_lease` took expire."""
         self.update_run("leased_until = now() - interval '1 second'")
 
     def again(self) -> None:
@@ -174,7 +174,7 @@ _POSTPONE = text(
 
 @pytest.fixture(autouse=True)
 def _postpone_other_runs(app: Flask) -> None:
-    """Postpone unfinished runs of other tests, so that they are not retried during this one."""
+    """Postpone unfinished runs of other tests, so that they are not retried in this test."""
     everything = tenancy.across_organizations(reason="a test postpones jobs of other tests")
     with app.app_context(), everything, db.transaction():
         db.session().execute(_POSTPONE)

@@ -12,7 +12,7 @@ from tests.factories.workspace import Workspace
 
 
 class Inbox:
-    """Rejections in one organization, and the notifications of them."""
+    """Rejections in one organization, and the notifications about them."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace

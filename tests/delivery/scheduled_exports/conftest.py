@@ -1,4 +1,4 @@
-"""Scheduled exports of one organization, their runs, and a server that takes the files."""
+"""Scheduled exports of one organization, their runs, and a server that receives the files."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Scheduled(Exports):
         return dict(answer.json["data" if status < 400 else "error"])
 
     def run(self, export_id: str) -> dict[str, Any]:
-        """Request a run, work, and return the latest run."""
+        """Request a run, run all due jobs, and return the latest run."""
         self.run_now(export_id)
         self.work()
         return self.runs(export_id)[0]
@@ -71,7 +71,7 @@ class Scheduled(Exports):
         )
 
     def start_due(self) -> None:
-        """Start what is due, as the scheduler does."""
+        """Start all due runs, as the scheduler does."""
         everything = tenancy.across_organizations(reason="a test is the scheduler")
         with self.org.app.app_context(), everything, db.transaction():
             while starting.start_due_runs():
@@ -90,7 +90,7 @@ def schema_id(scheduled: Scheduled) -> UUID:
 
 @dataclass
 class Storehouse:
-    """A web server that stores what is sent by PUT; it answers with `status`."""
+    """A web server that stores the files it receives by PUT, and responds with `status`."""
 
     url: str = ""
     status: int = 201

@@ -70,7 +70,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """A receiver that responds with `answers[path]` in turn and repeats the last; else with 200."""
+    """A server that responds with `answers[path]` in turn, repeating the last, or with 200."""
 
     port: int
     received: list[Received] = field(default_factory=list)
@@ -208,11 +208,11 @@ class Hooks:
         run_jobs_of(self.org, "fanout")
 
     def fill(self, webhook: dict[str, Any], count: int, status: str = "pending") -> None:
-        """Insert deliveries of a webhook; pending ones are due."""
+        """Insert `count` deliveries of a webhook; pending deliveries are due."""
         self.sql(_FILL, webhook=webhook["id"], count=count, status=status)
 
     def count(self, webhook: dict[str, Any], status: str | None = None) -> int:
-        """Count deliveries of a webhook by their rows."""
+        """Count the stored deliveries of a webhook that have `status`, or all if it is None."""
         (row,) = self.sql(_COUNT, webhook=webhook["id"], status=status)
         return int(row.n)
 
@@ -267,7 +267,7 @@ def hooks(org: Org, receiver: Receiver) -> Iterator[Hooks]:
     """Return the webhooks of `org`, which deliver to `receiver`."""
     hooks = Hooks(org, receiver)
     yield hooks
-    # A later test that delivers until nothing is due would wait for the leases of this one.
+    # A later test that delivers until nothing is due would wait for the leases of this test.
     hooks.sql("DELETE FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'")
 
 
@@ -288,12 +288,12 @@ def compute_signature(secret: str, body: bytes) -> str:
 
 
 def list_own_results(hooks: Hooks, results: Sequence[AttemptResult]) -> list[AttemptResult]:
-    """Return the results of this test: those of other tests are written in the same batches."""
+    """Return only the results of this test, because batches also contain other tests' results."""
     return [result for result in results if result.attempt.organization_id == hooks.org.id]
 
 
 def fail_two_writes(hooks: Hooks, monkeypatch: pytest.MonkeyPatch, failure: Exception) -> list[int]:
-    """Let the recorder fail twice; return a list that gets the number of results of each write."""
+    """Let the first two writes fail; return a list that gets the number of results per write."""
     write, calls = recorder.write, list[int]()
 
     def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:

@@ -1,4 +1,4 @@
-"""The loopback network of the sources, which the code under test must not bypass."""
+"""The fixture `network` of the tests of sources, which tests of destinations use, too."""
 
 from tests.engines.sources.conftest import network
 

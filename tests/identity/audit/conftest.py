@@ -21,7 +21,7 @@ Owner = Callable[..., Rows]
 
 @pytest.fixture
 def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
-    """Run SQL as the tables' owner, in autocommit, and return the rows."""
+    """Return a function that runs SQL as the tables' owner, in autocommit, and returns the rows."""
     with closing(psycopg2.connect(postgres.url)) as connection:
         connection.autocommit = True
         psycopg2.extras.register_uuid(conn_or_curs=connection)
@@ -36,7 +36,7 @@ def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
 
 @pytest.fixture
 def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
-    """Return an organization's entries, oldest first."""
+    """Return a function that returns an organization's entries, oldest first."""
     return lambda organization_id: owner_sql(
         "SELECT * FROM audit_entries WHERE organization_id = %s ORDER BY id", organization_id
     )
@@ -44,7 +44,7 @@ def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
 
 @pytest.fixture
 def seal(app: Flask) -> Callable[[Org], int]:
-    """Append all pending entries of an organization to its chain, and return their number."""
+    """Return a function that appends an organization's pending entries and returns their number."""
 
     def run(org: Org) -> int:
         count = 0

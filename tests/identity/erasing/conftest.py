@@ -21,7 +21,7 @@ class Killed(BaseException):
 
 @dataclass
 class DueOrg:
-    """A closed organization with many records that is due to be erased."""
+    """A closed organization that is due to be erased, with its numbers of rows and files."""
 
     org: Org
     rows: dict[str, int]
@@ -30,9 +30,10 @@ class DueOrg:
     def erase(
         self, *, killed_at: int | None = None, at: Callable[[int], None] | None = None
     ) -> int:
-        """Run the erasure to its end, or to a checkpoint that is never committed.
+        """Run the erasure to its end, or to the checkpoint `killed_at`, which is not committed.
 
-        Returns the number of checkpoints.
+        `at` is called with the number of each committed checkpoint. Returns the number of
+        checkpoints, including the checkpoint `killed_at`.
         """
         passed = 0
 
@@ -80,7 +81,7 @@ class DueOrg:
 
 
 def rows_of(org: Org) -> dict[str, int]:
-    """Return the number of rows by table, without empty tables."""
+    """Return the organization's number of rows by table, without tables that have none."""
     rows = {}
     with org.app.app_context(), tenancy.organization(org.id):
         for name in [*(table.name for table in queries.list_tables()), "memberships"]:
@@ -90,7 +91,7 @@ def rows_of(org: Org) -> dict[str, int]:
 
 
 def files_of(org: Org) -> tuple[int, int]:
-    """Return the number of files and their total size in bytes."""
+    """Return the number of the organization's files, and their total size in bytes."""
     with org.app.app_context():
         return tuple(container.current().storage.measure(f"organizations/{org.id}"))
 
@@ -108,7 +109,7 @@ def close(org: Org) -> None:
 
 @pytest.fixture
 def fill(work: Callable[[], None]) -> Callable[[Org], None]:
-    """Create records of all types in many states, including files."""
+    """Return a function that creates records of all types in many states, including files."""
 
     def filled(org: Org) -> None:
         plant(org)
@@ -130,7 +131,7 @@ def make_due_org(fill: Callable[[Org], None]) -> Callable[[Org], DueOrg]:
 
 @pytest.fixture
 def add_document(work: Callable[[], None]) -> Callable[[Org], None]:
-    """Create one document with its file, which costs a fraction of `fill`."""
+    """Return a function that creates one document with its file, much faster than `fill`."""
 
     def add(org: Org) -> None:
         body = {"name": "a.txt", "text": "Words", "schema_id": str(Workspace(org).schema())}
@@ -142,7 +143,7 @@ def add_document(work: Callable[[], None]) -> Callable[[Org], None]:
 
 @pytest.fixture
 def small_due_org(org: Org, add_document: Callable[[Org], None]) -> DueOrg:
-    """Return a closed organization with one document that is due to be erased."""
+    """Return a closed organization that has one document and is due to be erased."""
     add_document(org)
     close(org)
     run_jobs_of(org)

@@ -60,7 +60,7 @@ def run_provider(script: str, *arguments: str) -> Iterator[tuple[IO[str], IO[str
 
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
-    """Return the URL to which providers redirect browsers, without an organization."""
+    """Return the URL to which providers redirect browsers, without the parameter `org`."""
     with app.app_context():
         return links.build_api_url(links.OIDC_CALLBACK)
 
@@ -78,7 +78,7 @@ def issuer(callback: str) -> Iterator[str]:
 
 @dataclass
 class Person:
-    """A person at the provider; `claims` are those that it returns for them."""
+    """A person at the provider; `claims` are the claims that the provider returns for them."""
 
     claims: dict[str, str]
 
@@ -211,7 +211,7 @@ def configure(issuer: str) -> Configure:
 
 @pytest.fixture
 def hostile() -> Iterator[Hostile]:
-    """Run a provider that the tests control, for behavior that an honest one does not show."""
+    """Run a provider that the tests control, to test responses that no honest provider sends."""
     provider = Hostile()
     server = serve(provider)
     yield provider
@@ -250,7 +250,7 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     zone = Zone()
     server = serve_dns(zone)
     monkeypatch.setattr(domains, "make_resolver", zone.resolver)
-    # The server responds even if the machine is busy.
+    # Undo the short timeout of `_no_dns`, because the server may be slow on a busy machine.
     monkeypatch.setattr(domains, "QUERY_TIMEOUT", _LIFETIME)
     yield zone
     server.shutdown()
@@ -268,5 +268,5 @@ def _no_dns(monkeypatch: pytest.MonkeyPatch) -> None:
         return resolver
 
     monkeypatch.setattr(domains, "make_resolver", make_unreachable_resolver)
-    # Nothing is there that a longer wait could hear from.
+    # Nothing listens on this port, so a longer timeout would not help.
     monkeypatch.setattr(domains, "QUERY_TIMEOUT", 0.01)

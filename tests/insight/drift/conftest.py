@@ -155,7 +155,7 @@ class Labeling:
 
     @property
     def version_id(self) -> UUID:
-        """Return the id of the current version."""
+        """Return the id of the schema's current version."""
         sql = "SELECT current_version_id AS id FROM schemas WHERE id = :id"
         version_id: UUID = self.workspace.sql(sql, id=self.schema_id)[0].id
         return version_id
@@ -178,7 +178,7 @@ class Labeling:
         return self.reports(f"detection_id={detection['id']}")
 
     def reports(self, query: str = "", *, role: str = "reviewer") -> list[dict[str, Any]]:
-        """Return the listed reports."""
+        """Return the reports that match a query string without `?`."""
         answer = self.workspace.org.api(role).get(f"/quality/drift?{query}")
         assert answer.status_code == 200, answer.json
         return list(answer.json["data"])
@@ -192,7 +192,7 @@ class Labeling:
 
 
 def build_kind_values(a: int, b: int, c: int = 0) -> list[dict[str, Any]]:
-    """Return values of the choice field in a fixed, mixed order."""
+    """Return `a`, `b` and `c` times the choices a, b and c, in a fixed, mixed order."""
     values = [{"kind": "a"}] * a + [{"kind": "b"}] * b + [{"kind": "c"}] * c
     return [values[(n * 7919) % len(values)] for n in range(len(values))]
 

@@ -20,7 +20,7 @@ def list_actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
 
 
 def get_entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:
-    """Return the only entry with an action."""
+    """Return the only entry with this action."""
     (only_entry,) = [
         entry for entry in list_history(org, artifact_id, by) if entry["action"] == action
     ]

@@ -1,4 +1,4 @@
-"""Fixtures that create answers of labelers and run quality runs."""
+"""Fixtures that create answers of labelers, and execute quality runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -118,7 +118,7 @@ class Answers:
         return dict(answer.json["data"])
 
     def compute(self, schema_id: UUID, **body: Any) -> dict[str, Any]:
-        """Request and perform a run, and return it."""
+        """Request and execute a run, and return it."""
         run_id = self.start(schema_id, **body)
         self.work()
         run = self.get(run_id)
@@ -126,7 +126,7 @@ class Answers:
         return run
 
     def read(self, path: str, *, by: str = "reviewer", **query: Any) -> Any:
-        """Return the data of a successful GET."""
+        """Send a GET request, and return the data of the response."""
         answer = self.org.api(by).get(f"/quality/{path}", query_string=query)
         assert answer.status_code == 200, answer.json
         return answer.json["data"]

@@ -1,4 +1,4 @@
-"""A connector to a local folder, and what its crawls do."""
+"""Fixtures for a connector to a local folder, and for its crawls."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -48,12 +48,12 @@ class Folder(Imports):
         return self.get(job["id"])
 
     def work(self) -> None:
-        """Run the queued crawls, and what parses their documents."""
+        """Run the queued crawls, and the jobs that parse their documents."""
         for queue in ("crawls", "documents", "default", "crawls"):
             run_jobs_of(self.org, queue)
 
     def update(self, connector: dict[str, Any], **changes: Any) -> dict[str, Any]:
-        """Update a connector and return it, also while a crawl runs in this thread."""
+        """Update a connector in another thread, because this thread may run a crawl; return it."""
         path = f"/connectors/{connector['id']}"
         with ThreadPoolExecutor(1) as pool:
             answer = pool.submit(self.admin.patch, path, json=changes).result()

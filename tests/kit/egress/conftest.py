@@ -146,6 +146,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """Return a table that maps host names to addresses.
 
     If a list begins with "then", each lookup returns its next address.
+    The last address repeats.
     """
     table: Names = {}
     getaddrinfo = socket.getaddrinfo

@@ -77,7 +77,7 @@ class Client:
         return Answer(status, headers, body)
 
     def rest(self) -> bytes:
-        """Read until the server closes the connection."""
+        """Read until the server closes the connection, and return all unread data."""
         with suppress(ConnectionResetError):
             while data := self.socket.recv(1 << 20):
                 self._rest += data

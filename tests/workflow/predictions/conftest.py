@@ -35,7 +35,7 @@ def assisted(org: Org) -> Workspace:
 
 @pytest.fixture
 def taught(org: Org) -> Workspace:
-    """Return a workspace whose schema, of invoices, has AI assistance."""
+    """Return a workspace; `schema_id` is a schema with AI assistance that models can learn."""
     workspace = Workspace(org)
     workspace.schema_id = workspace.schema(fields=LEARNED_FIELDS)  # type: ignore[attr-defined]
     set_assistance(workspace, enabled=True)
@@ -78,7 +78,7 @@ def show_prediction(workspace: Workspace, artifact_id: str) -> Any:
 
 @pytest.fixture
 def use_server(assisted: Workspace) -> Iterator[Callable[[str], None]]:
-    """Return a function that starts a model server with a behavior, and stores its address."""
+    """Return a function that starts a model server, and sets it as the organization's provider."""
     started: list[subprocess.Popen[str]] = []
 
     def start(behavior: str) -> None:

@@ -26,7 +26,10 @@ SKEW = timedelta(seconds=60)
 
 _MAX_GROUPS = 1000
 _MAX_VALUE_LENGTH = 300
-"""The maximum length in characters of names, addresses and groups; longer values are ignored."""
+"""The maximum number of characters in a name, address or group.
+
+Longer attribute values are ignored. A longer name identifier is refused.
+"""
 _CONDITIONS = frozenset(
     build_tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )

@@ -1,4 +1,8 @@
-"""Names from the SAML 2.0 specifications (OASIS saml-core, saml-bindings, saml-metadata)."""
+"""Names from the SAML 2.0 specifications (OASIS saml-core, saml-bindings, saml-metadata).
+
+The names of attributes are in lower case. They are commonly used names, X.500 object ids and
+Microsoft's claims.
+"""
 
 ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion"
 PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol"
@@ -67,8 +71,4 @@ GROUP_ATTRIBUTES = (
 )
 """Attributes that contain the names or ids of groups."""
 GROUPS_LINK_ATTRIBUTE = "http://schemas.microsoft.com/claims/groups.link"
-"""The attribute that Entra ID sends instead of more than 150 groups.
-
-All attribute names in this module are in lower case. They are commonly used names, X.500 object ids
-and Microsoft's claims.
-"""
+"""The attribute that Entra ID sends instead of more than 150 groups."""

@@ -28,7 +28,7 @@ def build_authn_request(
 ) -> bytes:
     """Build an AuthnRequest as an XML document.
 
-    `request_id` must be an NCName. `issuer` is this service's entity id.
+    `request_id` must be a valid XML id (NCName). `issuer` is this service's entity id.
     """
     root = etree.Element(
         build_tag(PROTOCOL, "AuthnRequest"),

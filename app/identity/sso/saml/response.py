@@ -80,7 +80,7 @@ def _check_header(response: etree._Element, expected: ExpectedValues) -> None:
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Raise `ResponseRefused` unless there is one assertion, and all ids are unique.
+    """Raise `ResponseRefused` unless there is exactly one assertion, and all ids are unique.
 
     The assertion must be a child of the response and not encrypted.
     """

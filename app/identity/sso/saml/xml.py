@@ -1,7 +1,7 @@
 """Safe parsing of untrusted XML.
 
-The documents must be UTF-8 and limited in size. Document types, entities and processing
-instructions are refused.
+The documents must be UTF-8 and limited in size. DTDs, entities and processing instructions are
+refused.
 """
 
 import re
@@ -16,7 +16,7 @@ MAX_ATTRIBUTES = 100
 MAX_NAMESPACES = 100
 """The maximum number of namespaces in scope for one element.
 
-Canonicalization takes quadratic time in this number.
+The time that canonicalization takes grows with the square of this number.
 """
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
@@ -41,7 +41,7 @@ def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
     CDATA section is refused, because documents that programs write contain neither.
 
     Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or nested too deeply,
-    or if it contains a document type, an entity or a processing instruction.
+    or if it contains a DTD, an entity or a processing instruction.
     """
     if len(document) > MAX_BYTES:
         raise InvalidDocument(f"The document is larger than {MAX_BYTES} bytes.")
@@ -137,8 +137,8 @@ def get_only_child(element: etree._Element, namespace: str, name: str) -> etree.
 def read_text(element: etree._Element, limit: int = 1024) -> str | None:
     """Return the element's text without surrounding whitespace.
 
-    Returns None if the element has children, or if the text has control characters or is longer
-    than `limit`.
+    Returns None if the element has children, or if the text has control characters or more than
+    `limit` characters.
     """
     text = (element.text or "").strip()
     if len(element) or len(text) > limit or _CONTROL.search(text):

@@ -48,10 +48,10 @@ def import_records(
 ) -> IngestionJob:
     """Import records from a file or its content: store the file, and create the import job.
 
-    `name` defaults to the name of the uploaded file. Raises 403 if `labels_as` is `accepted` and
-    the caller is not a reviewer; 400 for an empty `file` or `content`, an unknown `schema_id`, or a
-    format that cannot be detected; 422 for an invalid `name`; 503 while the disk is full or the
-    storage is not available.
+    `name` defaults to the name of the uploaded file, or to `import`. Raises 403 if `labels_as` is
+    `accepted` and the caller is not a reviewer; 400 for an empty `file` or `content`, an unknown
+    `schema_id`, or a format that cannot be detected; 422 for an invalid `name`; 503 while the disk
+    is full or the storage is not available.
     """
     if labels_as == LabelsAs.ACCEPTED and not caller.has(Role.reviewer):
         raise errors.denied("Only reviewers may import labels as accepted tag sets.")

@@ -48,7 +48,7 @@ def build_document(
 
 
 def build_default_name(file_name: str, number: int) -> str:
-    """Build the default name of a document: the file name with the number of the record."""
+    """Build the default name of a document, such as bills-12.txt for record 12 of bills.csv."""
     path = PurePosixPath(file_name)
     stem = path.stem[: MAX_NAME_LENGTH - _NUMBER_LENGTH - len(".txt")]
     return f"{stem}-{number}.txt"
@@ -57,7 +57,7 @@ def build_default_name(file_name: str, number: int) -> str:
 def check_storable(text: str, *, replace: bool = False) -> str:
     """Check that a string has no NUL characters, which PostgreSQL cannot store, and return it.
 
-    If `replace` is true, NUL characters are replaced; otherwise, they raise ValueError.
+    If `replace` is true, NUL characters are replaced with U+FFFD. Otherwise, raises ValueError.
     """
     if "\x00" in text:
         if replace:

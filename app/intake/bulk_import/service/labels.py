@@ -114,7 +114,7 @@ def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -
         return [labels.tags]
     converter = _build_mark_converter(version)
     required_count = tag_sets.get_required_labels(version)
-    # One mark more than a tag set may have is enough for the check of its tags to fail.
+    # Of too many marks, convert one more than a tag set may have, so that the check refuses them.
     return [
         converter.build_tags(marks[: MAX_TAGS + 1], text)
         for marks in labels.mark_lists[:required_count]

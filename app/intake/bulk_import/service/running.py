@@ -33,7 +33,7 @@ from app.kit.db import Checkpoint
 
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
-"""The size in bytes at which a batch is complete; its last record may exceed this size."""
+"""The size in bytes at which a batch is complete. The last record may take it above this size."""
 
 _SWITCH_INTERVAL_SECONDS = 0.0002
 
@@ -47,7 +47,7 @@ class _ImportSettings(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed document with its labels; `checked_labels` is None before they are validated."""
+    """A parsed document with its labels; `checked_labels` is None until they are validated."""
 
     prepared: PreparedText
     labels: RecordLabels
@@ -128,7 +128,7 @@ def _use_short_switch_interval() -> Iterator[None]:
 
 
 def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
-    """Split records into batches of limited length and size."""
+    """Split records into batches, each with a limited number of records and a limited size."""
     batch: list[Record] = []
     size = 0
     for record in records:

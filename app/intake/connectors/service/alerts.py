@@ -68,9 +68,10 @@ def raise_alert(
 
 
 def resume(connector: Connector) -> None:
-    """Resume the schedule of a locked connector after an update: reset its failures.
+    """Resume the schedule of a locked connector after an update.
 
-    The caller has set the time of the next crawl. Does nothing if the schedule is not suspended.
+    Closes the QUARANTINED alert, and resets the number of failures. The caller has set the time of
+    the next crawl. Does nothing if the schedule is not suspended.
     """
     if connector.next_crawl_at is None or connector.failures_in_a_row < QUARANTINE_AFTER:
         return
@@ -85,7 +86,7 @@ def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[Aler
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
-    """Acknowledge an alert: record which user saw it first. Raises 404."""
+    """Acknowledge an alert: record the first user who acknowledges it. Raises 404."""
     alert = errors.require_found(queries.get(connector_id, alert_id, lock=True))
     if alert.acknowledged_at is None:
         alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()

@@ -45,7 +45,7 @@ class _SettingsChangedError(Exception):
 class _CrawlSettings(NamedTuple):
     """The settings for a crawl, read from the connector when the run starts.
 
-    `source` identifies the settings of the source.
+    `source` is a digest of the settings of the source.
     """
 
     connector_id: UUID
@@ -178,7 +178,7 @@ class _Crawl:
     def _split_batches(
         self, source_objects: Sequence[SourceObject], cursor: str
     ) -> Iterator[Batch]:
-        """Split a part of a listing that ends at the position `cursor` into batches."""
+        """Split a part of a listing into batches. The part ends at the position `cursor`."""
         versions = [(source_object.path, source_object.version) for source_object in source_objects]
         unchanged_indexes = objects.find_unchanged_indexes(self._settings.connector_id, versions)
         self._checkpoint()
@@ -241,8 +241,8 @@ class _Crawl:
     def _begin_batch(self, batch: Batch) -> bool:
         """Lock the job to record a batch; return False if the job has ended.
 
-        Raises _SettingsChangedError if the connector has another source now. The position of the
-        batch would belong to the old source.
+        Raises _SettingsChangedError if the connector has another source now, because the position
+        of the batch belongs to the old source.
         """
         connector_id = self._settings.connector_id
         if ingestion_jobs.begin_batch(self._job.id, batch.first, batch.end - 1) is None:

@@ -17,12 +17,12 @@ from app.kit import container
 from app.kit.storage import StagedFile, TooLarge
 
 MAX_CONNECTIONS = 3
-"""The maximum number of concurrent connections, because many servers limit connections."""
+"""The maximum number of concurrent connections of one crawl; many servers limit connections."""
 MAX_FAILURES = 3
 """The number of consecutive documents for which the host is unreachable before the crawl fails."""
 START_SECONDS = 30.0
-"""The time in seconds after which no other document of a batch is fetched. The crawl then records
-the fetched documents, and lets other crawls run."""
+"""The time in seconds after which no other download of a batch starts. The crawl then records the
+fetched documents, and lets other crawls run."""
 
 
 class FetchRequest(NamedTuple):

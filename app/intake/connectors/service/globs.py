@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_LEVELS = 65
-"""The maximum number of names in a path to match: of the folders that a crawl opens, and of the
+"""The maximum number of names in a path to match: the folders that a crawl opens, and the
 document. A host may report thousands of names, and each of them takes time for each pattern."""
 MAX_PATTERN_LENGTH = 500
 MAX_PATTERNS = 100
@@ -41,7 +41,7 @@ class PathPatterns(NamedTuple):
         )
 
     def may_contain(self, folder: str) -> bool:
-        """Return False if no document in this folder or below it is selected."""
+        """Return whether this folder or a folder below it may contain selected documents."""
         names = folder.split("/")
         if self.include and not any(
             _match_names(parts, names) - {len(parts)}

@@ -49,7 +49,7 @@ def open_source(target: SourceTarget, network: Network | None = None) -> Source:
 
 
 def build_expiring_network(seconds: float) -> ExpiringNetwork:
-    """Build the guarded network for a source that must be closed after a time."""
+    """Build the guarded network for a source, whose connections end after `seconds`."""
     egress = container.current().connector_egress
     return ExpiringNetwork(egress, _build_refusal_error, seconds)
 

@@ -2,7 +2,7 @@
 
 A host may send a slow response that never ends. A separate thread therefore connects to the host,
 and the request waits for this thread for a limited time. The number of these threads is limited per
-process and per organization. At most half of the threads for requests wait for other hosts.
+process and per organization. At most half of the request threads wait for such hosts.
 """
 
 import threading
@@ -109,7 +109,7 @@ def _run_probe(
 def _start_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
 ) -> Future[Entries]:
-    """Start the thread of a probe, and return its future result."""
+    """Start the thread of a probe, and return the future of the result."""
     _reserve_probe(organization_id)
     result: Future[Entries] = Future()
 

@@ -38,7 +38,7 @@ _SAVE_ITEMS = text(
 
 
 class JobFilters(CreatedFilters, total=False):
-    """Filters for the list of ingestion jobs; `status` accepts several."""
+    """Filters for the list of ingestion jobs; `status` contains one or more statuses."""
 
     status: list[str]
     kind: str

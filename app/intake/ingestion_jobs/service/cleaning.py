@@ -37,7 +37,8 @@ def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = N
     """Delete uploaded files that belong to no job.
 
     A process that is killed before it has committed a new job leaves an unused file. Checks the
-    organizations whose ids follow `position`, and calls `checkpoint` with each id.
+    organizations whose ids follow `position`, or all organizations if it is None, and calls
+    `checkpoint` with each id.
     """
     last_id = None if position is None else UUID(position)
     for organization_id in records.list_organization_ids(last_id):

@@ -26,8 +26,8 @@ def create(
 ) -> IngestionJob:
     """Create a job, and emit its `REQUESTED` event.
 
-    `name` is the name of the uploaded file, the connector or the source job. `values` are other
-    columns of the job. The caller must have locked the source job of an extraction.
+    `name` is the name of the uploaded file, the connector, the source job or the command. `values`
+    are other columns of the job. The caller must have locked the source job of an extraction.
     """
     job = IngestionJob(
         id=job_id or uuid7(), kind=kind.value, name=name, created_by=created_by, **values

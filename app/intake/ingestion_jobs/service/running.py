@@ -2,7 +2,7 @@
 
 Each batch is one transaction, which stores the created documents, their items, and the position at
 which the next batch starts. After a run has been killed, the next run continues at this position.
-So no document is created twice.
+Therefore, no document is created twice.
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ def run_steps(
 ) -> None:
     """Start or continue a job, run its steps and finish it; do nothing if the job has ended.
 
-    Each step handles documents in batches, and commits each batch with `checkpoint`. It returns
+    Each step handles documents in batches, and commits each batch with `checkpoint`. A step returns
     False if the job was ended meanwhile. A step that a previous run has completed must do nothing.
     """
     job = start(job_id)
@@ -65,8 +65,8 @@ def run_steps(
 def iterate_failed_batches(job: IngestionJob, size: int) -> Iterator[tuple[list[JobDocument], int]]:
     """Yield the failed documents of an earlier run in batches of at most `size` documents.
 
-    Each batch comes with the number after its last document, handled or not. The caller must record
-    the batch, which changes `job.next_number`, before it takes the next batch.
+    Each batch comes with the number from which the next batch starts. The last batch may be empty.
+    The caller must record a batch, which changes `job.next_number`, before it takes the next one.
     """
     while job.next_number < job.retried_until:
         batch = records.list_documents(
@@ -78,7 +78,7 @@ def iterate_failed_batches(job: IngestionJob, size: int) -> Iterator[tuple[list[
 def set_source(job: IngestionJob, source: str) -> None:
     """Store which source a locked crawl lists; clear a position that belongs to another source.
 
-    `source` identifies the settings of the source.
+    `source` is a digest of the settings of the source.
     """
     # Crawls that an earlier release has started store no source, and keep their position.
     if job.options.get(_SOURCE, source) != source:

@@ -1,4 +1,4 @@
-"""Fixtures with a real SAML provider, one that tests control, and browsers that sign in."""
+"""Fixtures with a real SAML provider, a provider that tests control, and browsers."""
 
 import base64
 import json
@@ -181,14 +181,14 @@ class Forger:
         return forge, relay_state
 
     def form(self, root: etree._Element, relay_state: str) -> Form:
-        """Return the form with a response."""
+        """Return the form fields with which a browser posts a response to the service."""
         answer = base64.b64encode(etree.tostring(root)).decode()
         return {"SAMLResponse": answer, "RelayState": relay_state}
 
 
 @pytest.fixture
 def forger(org: Org, configure: Configure) -> Forger:
-    """Configure `org` to trust this provider."""
+    """Return a provider that tests control, and configure `org` to trust it."""
     answer = configure(org, {"metadata_xml": metadata().decode()})
     assert answer.status_code == 200, answer.json
     return Forger(org)
@@ -199,7 +199,7 @@ TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
 
 @pytest.fixture
 def traces(app: Flask) -> Callable[[Org], dict[str, int]]:
-    """Count an organization's rows in the tables that a sign-in writes."""
+    """Return a function that counts an organization's rows in the tables that a sign-in writes."""
 
     def count(org: Org) -> dict[str, int]:
         with app.app_context(), tenancy.organization(org.id):
