@@ -16,7 +16,7 @@ LINK_SECONDS = 300
 def translate_storage_errors(missing: Callable[[], ApiError] = errors.not_found) -> Iterator[None]:
     """Raise `missing()` if a file does not exist, and 503 while the storage is unavailable.
 
-    `app.kit.capacity` handles StorageFull.
+    StorageFull is not translated here (see `app.kit.capacity`).
     """
     try:
         yield

@@ -49,7 +49,7 @@ Target = Callable[[Flask, Event], None]
 
 @dataclass
 class Child:
-    """A background process that the parent restarts whenever it fails.
+    """A background process, which the parent process restarts after every failure.
 
     `target(app, stopping)` runs in the process, and returns once `stopping` is set. A process of a
     `group` starts when the relay requests it. Its `target` also returns after some idle time.
@@ -68,7 +68,7 @@ class Child:
 
 
 class WakeUps:
-    """The queue groups for which the relay has requested processes, because they have waiting jobs.
+    """The queue groups with waiting jobs, for which the relay has requested processes.
 
     The relay and its parent share a byte of memory for each group, so requests cannot queue up.
     Create this object in the parent, before the fork.

@@ -77,7 +77,7 @@ class StagedFile:
 
         Raises:
             TooLarge: the limit is exceeded. The data is not written.
-            StorageFull: the disk became full while the file was being received.
+            StorageFull: the free space fell below the reserve, or the disk is full.
         """
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
