@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. The first request calls `describe`, and the result is cached."""
+    """Register the routes. The first request for the description calls `describe` and caches it."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

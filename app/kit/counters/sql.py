@@ -51,7 +51,7 @@ HORIZON = (
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
 """The SQL expression for the id of the transaction before which all deltas are folded. A restored
-dump may contain an id that is greater than all transaction ids. Such an id is ignored."""
+dump may contain an id from another server that is greater than all ids here. It is ignored."""
 
 
 class BucketSpan(NamedTuple):

@@ -53,7 +53,7 @@ class Egress:
         `guard` limits concurrent DNS lookups (see `resolve`).
 
         Raises:
-            EgressRefused: the scheme, user name, port or address is not allowed.
+            EgressRefused: the URL or its address is not allowed, or its host name does not resolve.
         """
         self.resolve_address(*check_target(self.policy, url), guard=guard)
 
@@ -74,7 +74,7 @@ class Egress:
             guard: limits concurrent DNS lookups (see `resolve`).
 
         Raises:
-            EgressRefused: the host has no address, or has an address that is not allowed.
+            EgressRefused: no address was found in time, or an address is not allowed.
         """
         try:
             address = resolve(self.policy, host, port, timeout, guard)[0].address

@@ -146,9 +146,10 @@ class Emails:
 
     @staticmethod
     def cancel_queued(unique_key: str) -> QueuedEmail | None:
-        """Cancel the email that was queued with this key, in the running transaction.
+        """Cancel the email that was queued with this key, and return its recipient and delay.
 
-        Returns None if there is no such email, or if a worker is sending it.
+        Runs in the caller's transaction. Returns None if there is no such email, or if a worker is
+        sending it.
         """
         with _across_organizations():
             job = jobs.cancel_queued(unique_key)
