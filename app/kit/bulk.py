@@ -101,7 +101,7 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
 
 
 def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """Return the result of an action on `ids`. It lists each id once, in the given order.
+    """Return the result of an action on `ids`. It lists each id once, in the order of `ids`.
 
     The action succeeded for the ids that are not in `failures`.
     """

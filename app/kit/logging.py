@@ -199,7 +199,7 @@ _output = LineOutput(_get_stderr_descriptor, describe_dropped=_describe_dropped)
 
 
 def set_dropped_lines_callback(callback: Callable[[int], object]) -> None:
-    """Set the callback that receives the number of log lines whenever lines are dropped."""
+    """Set the callback that receives the number of dropped lines whenever log lines are dropped."""
     _output.on_dropped = callback
 
 

@@ -33,7 +33,7 @@ def build_reader(
 ) -> Callable[[int, int], Iterator[bytes]]:
     """Return the function that reads a stored file for a `Download`.
 
-    It raises `missing()` if the file does not exist, and 503 while the storage is unavailable.
+    The function raises `missing()` if there is no file, and 503 while the storage is unavailable.
     """
 
     def read(start: int, end: int) -> Iterator[bytes]:

@@ -69,7 +69,7 @@ def _get_max_items_keyword(_converter: object, field: object, **_: object) -> di
 
 
 def _get_int_format(_converter: object, field: object, **_: object) -> dict[str, str]:
-    """Return `format` for an integer field: `int32` if its maximum fits into 32 bits, else `int64`."""
+    """Return `format` for an integer field: `int32` if its maximum fits, else `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
     maximums = [v.max for v in field.validators if isinstance(v, validate.Range)]
@@ -80,7 +80,7 @@ def _get_int_format(_converter: object, field: object, **_: object) -> dict[str,
 def _get_property_names_keyword(
     _converter: object, field: fields.Field[Any], **_: object
 ) -> dict[str, Any]:
-    """Return the keyword `propertyNames` from the metadata, which apispec does not copy, if set."""
+    """Return `propertyNames` if the metadata states it, because apispec does not copy it."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}
 

@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. The first request for the description calls `describe` and caches it."""
+    """Register the routes. `describe` is called once, by the first request for `/openapi.json`."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

@@ -80,8 +80,9 @@ class Between:
         """Split the period into a span of whole buckets and conditions for rows at its edges.
 
         `level` is the level of the finest buckets. Returns the span, or None if the period contains
-        no whole bucket, and pairs of a sign and conditions. The sign is 1 if the rows are added to the count. It is -1 if they are
-        subtracted, because the buckets contain them but the period does not.
+        no whole bucket, and pairs of a sign and conditions. The sign is 1 if the rows are added to
+        the count. It is -1 if they are subtracted, because the buckets contain them but the period
+        does not.
         """
         whole_period = self.build_conditions(self.after, self.before)
         try:

@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 SEND_FUNCTION = "letters.send"
 MAX_ATTEMPTS = 30
-"""The maximum number of attempts to send an email. They take about four hours."""
+"""The maximum number of attempts to send an email. All of them together take four hours."""
 _APP = Path(__file__).parents[2]
 
 EMAILS_BY_FOLDER: dict[str, "Emails"] = {}

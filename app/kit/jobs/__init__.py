@@ -159,7 +159,7 @@ def replace_queued(
     unique_key: str,
     due_at: datetime | None = None,
 ) -> None:
-    """Enqueue a job in the current transaction, and delete a queued job with this `unique_key`.
+    """Replace the queued job with this `unique_key`, if there is one, in the current transaction.
 
     If a job with this key is running, the new job is enqueued without the key.
     """

@@ -3,7 +3,7 @@
 A lease begins when the run begins, so no lease expires while a job waits. Each queue serves the
 organizations in round-robin order. Within an organization, jobs run in the order of their due
 times. Every statement uses the primary key or an index of unfinished jobs and never reads finished
-jobs. All functions need access to all organizations.
+jobs. The caller of each function must have bound all organizations.
 """
 
 from collections.abc import Sequence

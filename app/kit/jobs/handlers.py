@@ -229,7 +229,8 @@ class DueSource:
         name: name of the process that handles the rows.
         queue: RQ queue to which the relay sends each batch as one message.
         function: dotted path of the function that the process calls with each batch.
-        claim: function that claims due rows, in a transaction with access to all organizations.
+        claim: function that claims due rows and returns them in batches. It is called in a
+            transaction, with all organizations bound.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
         settle: function that is called with a timeout in seconds, waits until all accepted rows are

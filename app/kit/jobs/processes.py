@@ -4,7 +4,7 @@ The parent never connects to the database or Redis, so that no child inherits a 
 memory is frozen before the first fork, so that the children share it. When the parent dies, its
 children are killed immediately. A child that fails is restarted, with increasing delays.
 
-The processes of a group start when a job is due, and exit when they have been idle for some time.
+The processes of a group start when a job is due, and exit after JOB_IDLE_SECONDS without work.
 Processes that are not needed therefore use neither memory nor connections.
 """
 
@@ -52,7 +52,8 @@ class Child:
     """A background process, which the parent process restarts after every failure.
 
     `target(app, stopping)` runs in the process, and returns once `stopping` is set. A process of a
-    `group` starts when the relay requests it. Its `target` also returns after some idle time.
+    `group` starts when the relay requests it. Its `target` also returns after JOB_IDLE_SECONDS
+    without work.
     """
 
     name: str

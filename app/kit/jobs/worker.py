@@ -22,7 +22,7 @@ log = get_logger(__name__)
 SLICE_SECONDS = 20.0
 """The time in seconds after which a fork starts no more jobs and exits, to release memory."""
 SLOW_SECONDS = 30.0
-"""The time in seconds after which a job uses a spare slot of its queue, if there are any."""
+"""The time in seconds after which a job uses a spare slot, if its queue has spare slots."""
 _POLL_SECONDS = 0.1
 _KEY_BYTES = 16
 # The round-robin position of each queue, shared by all worker processes of this machine: the
@@ -67,7 +67,7 @@ def _try_run_next(app: Flask, queue: Queue) -> int:
 class _QueueThreads:
     """The threads that run the jobs of one queue, one thread for each used slot.
 
-    After SLOW_SECONDS, a job uses a spare slot instead of a slot, if the queue has spare slots. It
+    After SLOW_SECONDS, a job uses a spare slot, if the queue has spare slots. Such a job
     probably waits for a slow host, and must not delay the jobs of other organizations. A thread
     sets `claimed_nothing` if it could not claim any job.
     """
