@@ -202,7 +202,7 @@ def _describe(problem: ValidationError) -> str:
 
 
 def _list_alternatives(problem: ValidationError) -> Sequence[Mapping[str, Sequence[str]]]:
-    """Return the schemas in a violated `oneOf` or `not`; other keywords have none."""
+    """Return the schemas in a violated `oneOf` or `not`, or an empty list for other keywords."""
     match problem.validator, problem.validator_value:
         case "oneOf", [*schemas]:
             return schemas

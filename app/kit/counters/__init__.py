@@ -220,7 +220,7 @@ def build_filtered_total(
 ) -> ColumnElement[int]:
     """Return an SQL expression for the number of records of `model` that match `filters`.
 
-    `filters` are those of `periods.build_filter_conditions`. The columns must be facets of the
+    `filters` are those of `periods.build_filter_conditions`. Their columns must be facets of the
     source, whose bucket for the creation time must be `created`.
     """
     facets = remove_period(filters)

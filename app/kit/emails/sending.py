@@ -38,8 +38,8 @@ _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 class Email:
     """An email to be queued. `Emails.enqueue` documents the attributes.
 
-    `recipient` is the argument of the folder's function `find_address`. If it is None, the email is
-    sent to the address `to` without another check.
+    `recipient` is the argument for `find_address` of the `Emails` object. If it is None, the email
+    is sent to the address `to` without another check.
     """
 
     name: str
