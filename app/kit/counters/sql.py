@@ -281,7 +281,7 @@ def _split_span(levels: Sequence[int], span: BucketSpan | PreparedSpan) -> list[
 
 
 def _get_hour_bounds(span: BucketSpan | PreparedSpan) -> Sequence[str | None]:
-    """Return the names of the first hour in a span and the first hour after it; None for no bound."""
+    """Return the name of a span's first hour and of the first hour after it; None if unbounded."""
     if isinstance(span, PreparedSpan):
         return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [
