@@ -1,4 +1,4 @@
-"""Registry of routes and pages. Only processes that serve HTTP requests import it.
+"""Registry of routes and pages. Only processes that serve HTTP requests import this module.
 
 The order of the blueprints is the order of the tags in the API description.
 """

@@ -33,7 +33,7 @@ def record_statements(app: Flask) -> Iterator[list[Statement]]:
         engines = list(db.db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", record)
-    run = Prepared._run  # noqa: SLF001 - these bypass SQLAlchemy's events
+    run = Prepared._run  # noqa: SLF001 - prepared statements bypass SQLAlchemy's events
 
     def record_and_run(self: Prepared, connection: Any, info: Any, values: tuple[Any, ...]) -> Any:
         if self.name not in _AUTHENTICATION:

@@ -71,7 +71,7 @@ def _run_server(count: int) -> Iterator[str]:
 
 
 def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
-    """Create a connector with the versions of all objects stored, and return its id."""
+    """Create a connector, store the versions of all objects, and return the connector's id."""
     settings = {"bucket": BUCKET, "endpoint_url": url, **KEYS}
     body = {"name": "Bucket", "type": "s3", "settings": settings}
     response = org.api("admin").post("/connectors", json=body)

@@ -81,7 +81,7 @@ def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any
 def disable_triggers(service: Service) -> Iterator[None]:
     """Disable all triggers during the block, so that the audit log does not record new rows.
 
-    After the block, counts are computed from the existing rows.
+    After the block, the triggers are enabled, and all counts are recomputed from the rows.
     """
     with open_cursor(service) as cursor:
         cursor.execute(

@@ -19,7 +19,10 @@ from tests.factories.workspace import Workspace
 
 _GOAL = 0.15
 _LABELED_GOAL = 0.05
-"""The goals have not been reached yet (decision 0048), so the rows have no bounds."""
+"""The goals for the ratio of an import's rate to the rate of COPY.
+
+They have not been reached yet (decision 0048), so the rows have no bounds.
+"""
 _GROWTH = 1.25
 _MEMORY_MB = 250
 _TEXT_BYTES = 600

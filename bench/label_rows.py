@@ -37,7 +37,7 @@ _TEXT = "119 " * 250
 
 
 def measure(report: Report, service: Service, org: Org, names: set[str]) -> None:
-    """Measure the rows that `names` lists, or all rows if it is empty."""
+    """Measure the rows that `names` lists, or all rows if `names` is empty."""
     workspace = Workspace(org)
     schema_id = workspace.schema(fields=_FIELDS)
     if not names or "large" in names:

@@ -56,7 +56,7 @@ _STATEMENTS = {
 def measure(
     report: Report, service: Service, names: set[str], org: Org, labeled: Labeled, seconds: float
 ) -> None:
-    """Measure the rows that `names` lists, or all rows if it is empty."""
+    """Measure the rows that `names` lists, or all rows if `names` is empty."""
     api = org.api("viewer")
     tag_set = api.get("/tag-sets?page_size=1").json["data"][0]
     artifact_id = tag_set["artifact_id"]

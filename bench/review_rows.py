@@ -26,7 +26,7 @@ UPDATE tag_sets SET status = 'submitted', reviewer_id = NULL, decided_at = NULL,
     review_rank = 50 * 10::bigint ^ 13 + extract(epoch FROM created_at) * 1000
 WHERE organization_id = '{org}'
 """
-# The effect of a review decision on the queue, whichever side assigned the item.
+# The effect of a review decision on the queue, whether the service or the floor claimed the item.
 _FINISH = """
 UPDATE tag_sets SET status = 'accepted', claim_user_id = NULL, claim_expires_at = NULL
 WHERE organization_id = %s AND claim_user_id = %s AND status = 'submitted' RETURNING id

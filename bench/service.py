@@ -28,7 +28,10 @@ def find_free_port() -> int:
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
-    """Wait until `url` responds with status 200, for at most `seconds`."""
+    """Wait until `url` responds with status 200.
+
+    Raises RuntimeError if the process exits first, and TimeoutError after `seconds`.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -113,7 +113,7 @@ def _write_backup(
 
 
 def copy_private(source: Path, target: Path) -> None:
-    """Copy a text file that only its owner can read, if it exists."""
+    """Copy a text file, if it exists, to a file that only its owner can read."""
     if source.exists():
         write_private(target, source.read_text(encoding="utf-8").rstrip())
 

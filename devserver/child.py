@@ -19,7 +19,7 @@ class ChildSpec:
     `prepare` is called before every start, and returns how to start the child. `stop_signals` are
     sent to stop the child, each with the seconds to wait before the next signal; SIGKILL is sent
     last. `log` is the file that receives the child's output, if any. If there is a `handover`, the
-    child's own children may outlive it. `backoff` replaces the supervisor's backoff.
+    child's workers may outlive the child. `backoff` replaces the supervisor's backoff.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id, or None if the child is not running."""
+        """Return the process id, or None if the child is not running."""
         return None if self.process is None else self.process.pid
 
     def owns(self, process: Process) -> bool:
-        """Return whether a process is one of this child's workers that may outlive it."""
+        """Return whether a process is a worker that may outlive this child."""
         handover = self.spec.handover
         return handover is not None and handover.owns(process, self.pid)
 

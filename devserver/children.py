@@ -112,7 +112,7 @@ class ReadinessProbe:
 def has_relay_started(pid: int | None) -> bool:
     """Return whether the parent process of the workers has started the relay.
 
-    `pid` is its process id, or None if it is not running.
+    `pid` is the process id of this parent, or None if the parent is not running.
     """
     # Before the relay, the tree contains only this parent and the launcher of the fork server.
     return pid is not None and len(list_tree(pid)) > _PROCESSES_BEFORE_RELAY

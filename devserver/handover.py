@@ -43,17 +43,17 @@ class Handover:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """The file descriptors that the master must inherit."""
+        """Return the file descriptors that the master must inherit."""
         return self._lifeline, self._report_writer
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that contain the descriptor numbers."""
+        """Return the environment variables that contain the descriptor numbers."""
         return {LIFELINE: str(self._lifeline), READY: str(self._report_writer)}
 
     @property
     def orphaned_workers(self) -> list[OrphanedWorker]:
-        """The workers whose master was killed or has exited."""
+        """Return the workers whose master was killed or has exited."""
         return list(self._orphans.values())
 
     def keep_workers(self, master: int) -> None:

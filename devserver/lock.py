@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class DataInUseError(RuntimeError):
-    """Another supervisor is running on this data folder; `pid` is its process id."""
+    """Another supervisor uses this data folder; `pid` is its process id, or None if unknown."""
 
     def __init__(self, folder: Path, pid: int | None) -> None:
         super().__init__(f"{folder} is in use by process {pid or 'unknown'}")

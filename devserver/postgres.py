@@ -110,12 +110,12 @@ class EmbeddedPostgres(EmbeddedServer):
 
     @property
     def url(self) -> str:
-        """The URL with which the owner, the role `labeling`, connects to the database."""
+        """Return the URL with which the owner, the role `labeling`, connects to the database."""
         return self.get_url(DATABASE)
 
     @property
     def admin_url(self) -> str:
-        """The URL with which the superuser connects to the maintenance database."""
+        """Return the URL with which the superuser connects to the maintenance database."""
         return (
             f"postgresql://postgres:{self._get_password('postgres')}@127.0.0.1:{self.port}/postgres"
         )
@@ -130,9 +130,9 @@ class EmbeddedPostgres(EmbeddedServer):
     def prepare(self) -> Launch:
         """Prepare the cluster and choose the port, and return how to start the server.
 
-        The cluster is created if it does not exist. A previous server on it is given time to exit.
-        Raises ServerError if the cluster cannot be created, if it belongs to another major version
-        of PostgreSQL, or if another server is still running on it.
+        The cluster is created if it does not exist. A previous server on the cluster has time to
+        exit. Raises ServerError if the cluster cannot be created, if it belongs to another major
+        version of PostgreSQL, or if another server is still running on it.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         binaries = find_postgres_binaries(self._account)
@@ -234,7 +234,7 @@ class EmbeddedPostgres(EmbeddedServer):
                 time.sleep(0.02)
 
     def check_ready(self) -> bool:
-        """Return whether the server accepts connections from the application's role.
+        """Return whether the server accepts connections from the role `labeling`.
 
         If the server is ready, the role and the database are created if they do not exist. The
         server's status file is read first, because refused connections would be logged.

@@ -39,7 +39,7 @@ def restore(environ: Mapping[str, str], folder: Path) -> int:
     """Restore a backup into DATA_DIR, and return the exit status.
 
     DATA_DIR must not have a database. The files are copied to the folder in STORAGE_URL or, if it
-    does not contain a folder, to DATA_DIR. During the restore, only the embedded PostgreSQL is
+    does not name a folder, to DATA_DIR/files. During the restore, only the embedded PostgreSQL is
     running.
     """
     data_dir = read_data_dir(environ)
@@ -104,7 +104,7 @@ def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress)
 def _load_dump(url: str, dump: Path, owner: str, progress: Progress) -> None:
     """Load a dump of a database that the role `owner` owned.
 
-    The dump refers to that role by name, so the application's role is temporarily renamed to it.
+    The dump refers to that role by name, so the role `labeling` temporarily has this name.
     """
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (

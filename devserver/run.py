@@ -77,9 +77,10 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
 
 
 def _open_listener(settings: Settings, timeout: float = 1.0) -> Listener:
-    """Bind the API's socket; retry for `timeout` seconds, because it may still be in use.
+    """Bind the API's socket. If the address is in use, retry for `timeout` seconds.
 
-    Processes that have just been killed may still have the socket open.
+    Processes that have just been killed may still have a socket open on this address. Raises
+    ListenError if the last attempt fails.
     """
     deadline = time.monotonic() + timeout
     while True:

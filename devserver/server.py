@@ -46,7 +46,10 @@ class EmbeddedServer(ABC):
 
     @abstractmethod
     def prepare(self) -> Launch:
-        """Prepare the data folder, and return how to start the server. May raise ServerError."""
+        """Prepare the data folder, and return how to start the server.
+
+        Raises ServerError or OSError if that fails.
+        """
 
     @abstractmethod
     def check_ready(self) -> bool:
@@ -54,7 +57,7 @@ class EmbeddedServer(ABC):
 
     @property
     def port(self) -> int:
-        """The TCP port on 127.0.0.1. If it is chosen automatically, `prepare` chooses it.
+        """Return the TCP port on 127.0.0.1. If the caller did not set it, `prepare` chooses it.
 
         Raises ServerError before a port is chosen.
         """
@@ -63,9 +66,9 @@ class EmbeddedServer(ABC):
         return self._port
 
     def _choose_port(self) -> None:
-        """Choose a free port, unless the previous port can be used again.
+        """Choose a free port, unless the previous port is kept.
 
-        That is the case if the caller has set it, if clients may already use it, or if it is free.
+        The previous port is kept if the caller has set it, if clients may use it, or if it is free.
         """
         if self._port is None or not (
             self._fixed_port or self._was_ready or is_port_free(self._port)
@@ -121,7 +124,7 @@ class EmbeddedServer(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The server's process id, or None before `start` and after `stop`."""
+        """Return the server's process id, or None before `start` and after `stop`."""
         return None if self._process is None else self._process.pid
 
     def __enter__(self) -> Self:

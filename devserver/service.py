@@ -40,13 +40,13 @@ class Service:
 
     @property
     def supervisor(self) -> Supervisor:
-        """The supervisor that was passed to `start`."""
+        """Return the supervisor that was passed to `start`."""
         assert self._supervisor is not None
         return self._supervisor
 
     @property
     def demo_password(self) -> str | None:
-        """The demo users' password, or None if demo mode is off or there is no demo data."""
+        """Return the demo users' password, or None without demo mode or demo data."""
         return self._demo.read_password() if self._settings.demo else None
 
     def write_record(self) -> None:

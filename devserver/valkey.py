@@ -29,7 +29,7 @@ class EmbeddedValkey(EmbeddedServer):
 
     @property
     def url(self) -> str:
-        """The URL of Valkey's database 0, with the password."""
+        """Return the URL of Valkey's database 0, with the password."""
         return f"redis://:{self._password}@127.0.0.1:{self.port}/0"
 
     @property

@@ -73,9 +73,10 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
 def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
     """Run `act` on the records in batches, one transaction each, and return the result.
 
-    `act` returns an error for each record that failed. The result lists only these records. If
-    `act` raises in the first batch, nothing is changed and the error is raised. If it raises in a
-    later batch, the earlier batches stay committed, and all remaining records count as failed.
+    `act` returns an error for each record that failed. The result lists only failed records, at
+    most `MAX_OUTCOMES`. If `act` raises in the first batch, nothing is changed and the error is
+    raised. If it raises in a later batch, the earlier batches stay committed, all remaining records
+    count as failed, and the result lists only those of this batch.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0
@@ -100,7 +101,7 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
 
 
 def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """Return the result of an action on `ids`. It lists each id once, in the given order.
+    """Return the result of an action on `ids`. It lists each id once, in the order of `ids`.
 
     The action succeeded for the ids that are not in `failures`.
     """

@@ -35,7 +35,7 @@ class Backoff:
 class RestartState:
     """The restart state of one child process: its last start, its exits and its next start.
 
-    `due_at` is the `time.monotonic()` value of the next start, or None while the child is running.
+    `due_at` is the `time.monotonic()` value of the next start, or None if no start is scheduled.
     """
 
     started_at: float = 0.0

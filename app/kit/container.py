@@ -27,17 +27,17 @@ class Container:
 
     @cached_property
     def keyring(self) -> Keyring:
-        """The keys that encrypt, sign and hash."""
+        """Return the keys that encrypt, sign and hash."""
         return Keyring(self.settings.secret_key, self.settings.encryption_keys)
 
     @cached_property
     def storage(self) -> Storage:
-        """The file storage."""
+        """Return the file storage."""
         return Storage(self.settings.storage_url, self.reserve)
 
     @cached_property
     def reserve(self) -> DiskReserve:
-        """The disk space that uploads and exports must leave free."""
+        """Return the disk space that uploads and exports must leave free."""
         folders = {"data": self.settings.data_dir}
         if self.settings.storage_url.startswith("file://"):
             folders["files"] = Path(self.settings.storage_url.removeprefix("file://"))
@@ -45,14 +45,14 @@ class Container:
 
     @cached_property
     def egress(self) -> Egress:
-        """The client for outbound HTTP requests."""
+        """Return the client for outbound HTTP requests."""
         return self._build_egress(
             self.settings.egress_allowed_networks, allow_http=self.settings.webhook_allow_http
         )
 
     @cached_property
     def connector_egress(self) -> Egress:
-        """The client for connections to document sources and to destinations of exports."""
+        """Return the client for connections to document sources and export destinations."""
         return self._build_egress(
             self.settings.connector_allowed_networks,
             allow_http=self.settings.connector_allow_unencrypted,
@@ -60,7 +60,7 @@ class Container:
 
     @cached_property
     def model_egress(self) -> Egress:
-        """The client for requests to organizations' model servers."""
+        """Return the client for requests to organizations' model servers."""
         return self._build_egress(
             self.settings.model_server_allowed_networks,
             allow_http=self.settings.model_server_allow_http,
@@ -72,7 +72,7 @@ class Container:
 
     @cached_property
     def mailer(self) -> Mailer:
-        """The client that sends emails."""
+        """Return the client that sends emails."""
         folder = self.settings.data_dir / "mail"
         settings = self.settings
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
@@ -80,7 +80,8 @@ class Container:
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
         """Return a new Redis client.
 
-        `timeout` is in seconds. The default is short, so that no request waits long.
+        `timeout` is in seconds, and None means no timeout for responses. The default is short, so
+        that no request waits long.
         """
         return redis.Redis.from_url(
             self.settings.redis_url,

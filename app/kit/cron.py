@@ -83,7 +83,7 @@ def find_next(expression: str, time_zone: str, after: datetime) -> datetime | No
 
 
 def find_latest(expression: str, time_zone: str, first: datetime, now: datetime) -> datetime:
-    """Return the latest due time that is not after `now`. `first` must be a due time.
+    """Return the latest due time from `first` to `now`. `first` must be a due time before `now`.
 
     Searches the last day first, then longer periods, because a year has 35,000 due times that are
     15 minutes apart.

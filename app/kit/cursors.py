@@ -49,7 +49,7 @@ def encode(cursor: Cursor, list_binding: bytes) -> str:
 def decode(text: str, list_binding: bytes) -> Cursor:
     """Decode a cursor that `encode` returned.
 
-    Raises 422 for `cursor` if it does not belong to the list that `list_binding` identifies.
+    Raises 422 for `cursor` if it is malformed, or if `list_binding` identifies another list.
     """
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))

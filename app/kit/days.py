@@ -60,7 +60,8 @@ def get_month_bounds(at: datetime) -> TimeRange:
 def get_period(zone: str, first: date | None, end: date | None) -> Period:
     """Return the period from `first` to `end`, by default the last 30 days including today.
 
-    A time zone that this machine does not know is treated as UTC. Raises 400 for `from` or `to` if
+    `end` is exclusive and is tomorrow by default. `first` is 30 days before `end` by default. A
+    time zone that this machine does not know is treated as UTC. Raises 400 for `from` or `to` if
     the period is empty, too long or outside the supported years.
     """
     zone_info = find_zone(zone)

@@ -102,7 +102,7 @@ class Record:
 class Revised(Record):
     """Mixin for records with a revision number.
 
-    Saving a record that another transaction has changed meanwhile raises StaleDataError.
+    Saving a record raises StaleDataError if another transaction has changed it since it was read.
     """
 
     revision: Mapped[int] = mapped_column(default=1, sort_order=92)

@@ -27,7 +27,7 @@ from structlog.typing import FilteringBoundLogger
 from app.kit.line_output import EXIT_SECONDS, LineOutput
 from app.kit.redaction import redact
 
-# At lower levels these loggers log whole requests, statements with values, or one line per byte.
+# Below WARNING, these loggers log whole requests, statements with values, or one line per byte.
 _VERBOSE_LOGGERS = (
     "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
     "paramiko", "sqlalchemy", "urllib3", "werkzeug",
@@ -199,7 +199,7 @@ _output = LineOutput(_get_stderr_descriptor, describe_dropped=_describe_dropped)
 
 
 def set_dropped_lines_callback(callback: Callable[[int], object]) -> None:
-    """Set the callback that receives the number of log lines whenever lines are dropped."""
+    """Set the callback that receives the number of dropped lines whenever log lines are dropped."""
     _output.on_dropped = callback
 
 

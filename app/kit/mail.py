@@ -83,7 +83,7 @@ class Mailer:
 
         Raises:
             MailRefused: the message is invalid; nothing was sent.
-            MailFailed: the server did not accept the message.
+            MailFailed: the server did not accept the message, or `closed` is set.
         """
         if self._closed:
             raise MailFailed("outbound traffic is switched off", permanent=False)

@@ -6,7 +6,7 @@ _T = TypeVar("_T")
 
 
 class Port(Generic[_T]):
-    """Holds what a higher layer provides. The application binds it when it starts."""
+    """Holds an object that a higher layer provides, and that the application binds at startup."""
 
     def __init__(self) -> None:
         self._bound: list[_T] = []
@@ -16,5 +16,5 @@ class Port(Generic[_T]):
         self._bound[:] = [implementation]
 
     def get(self) -> _T:
-        """Return the object that `bind` has set."""
+        """Return the object that `bind` has set. Raises IndexError if there is none."""
         return self._bound[0]

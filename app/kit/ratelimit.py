@@ -82,7 +82,7 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
 
 
 class RateLimitStore:
-    """The shared request counters. After a failure, the store is not used for a few seconds."""
+    """The shared request counters. After a failure, the store is not used for `pause_seconds`."""
 
     pause_seconds = 5.0
 
@@ -94,7 +94,7 @@ class RateLimitStore:
         """Count one request or action.
 
         Returns whether it is allowed, how many more are allowed, and the Unix time at which the
-        limit resets. Returns None if the store fails, or failed within the last few seconds.
+        limit resets. Returns None if the store fails, or failed in the last `pause_seconds`.
         """
         if time.monotonic() < self._paused_until:
             return None

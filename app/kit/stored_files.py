@@ -16,7 +16,7 @@ LINK_SECONDS = 300
 def translate_storage_errors(missing: Callable[[], ApiError] = errors.not_found) -> Iterator[None]:
     """Raise `missing()` if a file does not exist, and 503 while the storage is unavailable.
 
-    `app.kit.capacity` handles StorageFull.
+    StorageFull is not translated here (see `app.kit.capacity`).
     """
     try:
         yield
@@ -33,7 +33,7 @@ def build_reader(
 ) -> Callable[[int, int], Iterator[bytes]]:
     """Return the function that reads a stored file for a `Download`.
 
-    It raises `missing()` if the file does not exist, and 503 while the storage is unavailable.
+    The function raises `missing()` if there is no file, and 503 while the storage is unavailable.
     """
 
     def read(start: int, end: int) -> Iterator[bytes]:

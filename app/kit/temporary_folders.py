@@ -15,7 +15,7 @@ _FOLDER_NAME = re.compile(r"labeling-(copy|job)-\w{8}")
 COPY_NAME = "file"
 """The name of the only file in a folder for a copy."""
 _MIN_AGE_SECONDS = 3600.0
-"""The minimum age of an abandoned folder. A younger folder may not have been locked yet."""
+"""The minimum age in seconds of a folder to delete. A younger folder may not be locked yet."""
 SWEEP_SECONDS = 3600.0
 """The minimum time in seconds between two searches for abandoned folders."""
 # The `time.monotonic()` value of the last search. Forked processes share it.

@@ -122,7 +122,7 @@ def find_organization_id() -> UUID | None:
 def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyConstraint:
     """Build a foreign key from `column` to the id of another tenant table.
 
-    The foreign key includes the organization, so that both records belong to the same one.
+    The foreign key includes the organization, so that both records belong to one organization.
     """
     remote_columns = [f"{table}.organization_id", f"{table}.id"]
     return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
@@ -147,7 +147,7 @@ def build_index(
 
 
 def build_join(column: InstrumentedAttribute[Any], model: Any) -> ColumnElement[bool]:
-    """Build the condition that joins a tenant table with the record of `model` in `column`."""
+    """Build the condition that joins a tenant table with `model`, whose ids `column` contains."""
     table = column.parent.entity
     return and_(model.organization_id == table.organization_id, model.id == column)
 

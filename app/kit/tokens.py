@@ -52,7 +52,7 @@ def init(app: Flask, secret_key: str, hours: float) -> None:
 
 
 def issue(user_id: UUID, *, email: str, session_id: UUID, token_version: int) -> str:
-    """Issue an access token for a session. It is valid for ACCESS_TOKEN_HOURS."""
+    """Issue an access token for a session. The token is valid for ACCESS_TOKEN_HOURS."""
     claims = {"email": email, "tv": token_version, "sid": str(session_id)}
     token: str = create_access_token(identity=str(user_id), additional_claims=claims)
     return token

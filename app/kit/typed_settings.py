@@ -29,17 +29,17 @@ class SettingsType(Protocol):
 
     @property
     def settings_schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of all settings."""
+        """Return the JSON Schema of all settings."""
 
     @property
     def secrets(self) -> AbstractSet[str]:
-        """The names of the settings that are secrets."""
+        """Return the names of the settings that are secrets."""
 
     @property
     def find_problem(self) -> Callable[[Mapping[str, Any]], tuple[str, str] | None]:
-        """The function that finds a problem which the schema cannot describe.
+        """Return the function that finds a problem which the schema cannot describe.
 
-        Returns the name of the invalid setting and a message, or None.
+        The function returns the name of the invalid setting and a message, or None.
         """
 
 
@@ -202,7 +202,7 @@ def _describe(problem: ValidationError) -> str:
 
 
 def _list_alternatives(problem: ValidationError) -> Sequence[Mapping[str, Sequence[str]]]:
-    """Return the schemas in a violated `oneOf` or `not`; other keywords have none."""
+    """Return the schemas in a violated `oneOf` or `not`, or an empty list for other keywords."""
     match problem.validator, problem.validator_value:
         case "oneOf", [*schemas]:
             return schemas

@@ -10,7 +10,7 @@ from demo.documents.model import Invoice, load_json
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The labels and formats of a locale. The keys of `labels` are the names of invoice values."""
+    """The labels and formats of a locale. `labels` maps names such as `due` to printed labels."""
 
     labels: dict[str, str]
     months: tuple[str, ...]

@@ -1,8 +1,8 @@
 """The Blueprint class that all features use. It turns route declarations into operations.
 
 An operation authenticates the caller, checks the role and the organization, applies the rate limit,
-validates the request, looks up the idempotency key, runs the handler, builds the response, and
-commits once, in this order. The few services that need more than one transaction call
+validates the request, looks up the idempotency key, runs the handler, builds the response and, if
+it writes, commits once, in this order. The few services that need more than one transaction call
 `db.checkpoint`.
 """
 

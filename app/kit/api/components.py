@@ -62,14 +62,14 @@ def build_plugin() -> MarshmallowPlugin:
 
 
 def _get_max_items_keyword(_converter: object, field: object, **_: object) -> dict[str, int]:
-    """Return `maxItems` for a list field, unless its metadata states it."""
+    """Return `maxItems` for a list field whose metadata does not state it, else an empty dict."""
     if not isinstance(field, List) or "maxItems" in field.metadata:
         return {}
     return {"maxItems": field.max_items}
 
 
 def _get_int_format(_converter: object, field: object, **_: object) -> dict[str, str]:
-    """Return the format of an integer field: `int32` if its maximum allows it, else `int64`."""
+    """Return `format` for an integer field: `int32` if its maximum fits, else `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
     maximums = [v.max for v in field.validators if isinstance(v, validate.Range)]
@@ -80,7 +80,7 @@ def _get_int_format(_converter: object, field: object, **_: object) -> dict[str,
 def _get_property_names_keyword(
     _converter: object, field: fields.Field[Any], **_: object
 ) -> dict[str, Any]:
-    """Return `propertyNames`, a keyword that apispec does not copy from the metadata."""
+    """Return `propertyNames` if the metadata states it, because apispec does not copy it."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}
 

@@ -64,25 +64,26 @@ class Operation:
         permission: a key of PERMISSIONS. Routes declare exactly one of `permission` and `access`.
         access: "public", "user" or "control-plane", or the name of the role that `permission`
             requires.
-        limit: a key of LIMITS.
+        limit: the rate limit, as a key of LIMITS, or None for no limit.
         body: schema of the JSON body, or of the URL-encoded form if `form` is set.
         body_optional: whether a request may have no body. The schema must then have no required
             fields.
         query: schema of the query string. Routes pass a Listing for lists.
-        listing: the Listing of a list.
+        listing: the Listing that routes passed as `query`, or None if the response is not a list.
         upload: schema of a multipart body that is accepted as an alternative to JSON.
         form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
-        returns: schema of the record in the response, or a File.
+        returns: schema of the record in the response, a File, or None for an empty response.
         status: HTTP status of a successful response.
         revision: "required" or "optional" if requests state the revision that they are based on
             (`If-Match`), otherwise None.
-        writes: whether the operation commits. By default, it does unless the method is GET. An
-            operation that does not commit also works in a suspended organization.
+        writes: whether the operation commits. By default, it does unless the method is GET. A
+            suspended organization allows only GET operations and operations that do not commit.
         text_ids: path parameters that are strings.
-        numbers: path parameters that are integers. All other path parameters are record ids.
+        numbers: path parameters that are integers. All other path parameters are record ids,
+            except `org_slug`.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
-        idempotent: whether the operation accepts an idempotency key. Operations that create a
-            record always do. It may be a function that decides this for a request body.
+        idempotent: whether the operation accepts an idempotency key, or a function that decides
+            this for a request body. POST operations with the status 201 or 202 do by default.
         keys: whether API keys may call the operation. By default, they may call operations that
             have a permission.
         nullable: whether the handler may return None. `data` is then null.

@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. The first request calls `describe`, and the result is cached."""
+    """Register the routes. `describe` is called once, by the first request for `/openapi.json`."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

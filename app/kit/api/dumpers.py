@@ -2,8 +2,8 @@
 
 The marshmallow schema defines the fields, their order and their nesting. marshmallow would convert
 each value (times, UUIDs) in Python. orjson does so natively, an order of magnitude faster.
-`tests/kit/api/test_dumpers.py` compares the output of both. Schemas with dump hooks or computed
-fields raise TypeError.
+`tests/kit/api/test_dumpers.py` compares the output of both. Compiling a schema with dump hooks or
+computed fields raises TypeError.
 """
 
 import keyword

@@ -119,7 +119,7 @@ class Str(_DescribedField, fields.String):
 
 
 class ShownOnce(Str):
-    """A secret in a response. It is not stored, so it is null in a replayed response."""
+    """A secret that only the first response contains. It is null in a replayed response."""
 
     def __init__(self, description: str) -> None:
         text = f"{description} Null if the response is replayed for an idempotency key."

@@ -30,7 +30,7 @@ from app.kit.ports import Port
 from app.kit.principal import Authenticator, Caller
 
 authenticator = Port[Authenticator]()
-"""Authenticates callers. `app.api` binds it."""
+"""The port of the functions that authenticate callers. `app.api` binds it."""
 ORG_HEADER = "X-Org-Slug"
 _LONG_BODY_SECONDS = 1.0
 
@@ -133,7 +133,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
 
 
 def _enter_organization(op: Operation, caller: Caller) -> None:
-    """Check that the caller may act in the organization, and bind it. Raises 403 or 422."""
+    """Check the caller's role in the organization, and bind the organization. Raises 403 or 422."""
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None

@@ -115,7 +115,7 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
     """Return the validated optional JSON body with defaults, and the raw body.
 
     An empty body may have any media type, because some clients always send a media type. Other
-    clients send `{}`. If the schema has no defaults, the raw body of `{}` is returned as empty.
+    clients send `{}`. If the validated body is empty, the raw body is also returned as empty.
     Raises 413, 415 and 422 like `read_json_body`.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers

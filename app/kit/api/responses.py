@@ -94,7 +94,10 @@ def _encode_default(value: object) -> str:
 
 
 def encode(value: object) -> bytes:
-    """Return `value` as JSON. UTC times end with `Z`. UUIDs and decimals become strings."""
+    """Return `value` as JSON. UUIDs, decimals and IP addresses become strings.
+
+    UTC times end with `Z`.
+    """
     return orjson.dumps(value, default=_encode_default, option=_JSON_OPTIONS)
 
 

@@ -57,7 +57,7 @@ def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 @contextmanager
 def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
-    """In the block, register routes whose parameters do not match literal segments of `paths`."""
+    """Let the block register routes whose parameters do not match literal segments of `paths`."""
     original, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
     try:
         yield

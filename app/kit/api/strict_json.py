@@ -35,7 +35,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
     Raises:
         MalformedError: the text is not JSON.
         NestedTooDeeplyError: the text has too many levels.
-        ApiError: 400 if the text is well-formed but ambiguous.
+        ApiError: 400 if a property is repeated, or an integer does not fit into 64 bits.
     """
     orjson.loads(text)
     decoded = text if isinstance(text, str) else text.decode()

@@ -42,8 +42,8 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     """Return the validated fields of the form, with the staged file as `file`.
 
     A form without a file must have the fields `schema.instead_of_file`. The staged file is
-    discarded at the end of the request unless the service promotes it. Raises 413 if the upload
-    exceeds the limit, 422 if the form is invalid, and 503 if the disk is full.
+    discarded at the end of the request unless the service promotes it. Raises 413 if the file is
+    larger than MAX_UPLOAD_BYTES, 422 if the form is invalid, and 503 if the disk is full.
     """
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + MAX_FORM_BYTES:

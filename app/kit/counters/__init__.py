@@ -79,9 +79,10 @@ class Between:
     ) -> tuple[BucketSpan | None, list[tuple[int, list[ColumnElement[bool]]]]]:
         """Split the period into a span of whole buckets and conditions for rows at its edges.
 
-        `level` is the level of the finest buckets. Returns the span, and pairs of a sign and
-        conditions. The sign is 1 if the rows are added to the count. It is -1 if they are
-        subtracted, because the buckets contain them but the period does not.
+        `level` is the level of the finest buckets. Returns the span, or None if the period contains
+        no whole bucket, and pairs of a sign and conditions. The sign is 1 if the rows are added to
+        the count. It is -1 if they are subtracted, because the buckets contain them but the period
+        does not.
         """
         whole_period = self.build_conditions(self.after, self.before)
         try:
@@ -114,8 +115,9 @@ def select_cells(
 ) -> Subquery:
     """Return a subquery for the cells of a source that match `where`.
 
-    Its columns are `shown_facets`, `n` and `total`. It may have several rows with the same facets,
-    which the caller must add up. Raises LookupError if no cube has all requested facets.
+    Its columns are `shown_facets`, `n` (the number of rows) and `total` (the sum of the measure).
+    It may have several rows with the same facets, which the caller must add up. Raises LookupError
+    if no cube has all requested facets.
     """
     return _select_cells(
         source, shown_facets, where, organization_id or tenancy.current_organization_id(), span
@@ -218,7 +220,7 @@ def build_filtered_total(
 ) -> ColumnElement[int]:
     """Return an SQL expression for the number of records of `model` that match `filters`.
 
-    `filters` are those of `periods.build_filter_conditions`. The columns must be facets of the
+    `filters` are those of `periods.build_filter_conditions`. Their columns must be facets of the
     source, whose bucket for the creation time must be `created`.
     """
     facets = remove_period(filters)

@@ -42,7 +42,10 @@ def round_down(at: datetime, level: int) -> datetime:
 
 
 def round_up(at: datetime, level: int) -> datetime:
-    """Return the start, in UTC, of the first bucket that does not start before `at`."""
+    """Return the start, in UTC, of the first bucket that does not start before `at`.
+
+    Raises OverflowError if the calendar has no such bucket.
+    """
     down = round_down(at, level)
     return down if down == at else _get_next_start(down, level)
 

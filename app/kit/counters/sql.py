@@ -51,7 +51,7 @@ HORIZON = (
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
 """The SQL expression for the id of the transaction before which all deltas are folded. A restored
-dump may contain an id that is greater than all transaction ids. Such an id is ignored."""
+dump may contain an id from another server that is greater than all ids here. It is ignored."""
 
 
 class BucketSpan(NamedTuple):
@@ -102,8 +102,8 @@ def list_bound_values(levels: Sequence[int], first: datetime, end: datetime) -> 
 class StatementBuilder:
     """Builds SQL and its parameters, for one or several organizations.
 
-    If `organization_id` is None, it builds a prepared statement with the parameter
-    `organization_id`. If it is ORGANIZATION_LIST, the parameter is `organization_ids`.
+    If `organization_id` is None, the SQL is for a prepared statement with the parameter
+    `organization_id`. With ORGANIZATION_LIST instead of None, the parameter is `organization_ids`.
     """
 
     def __init__(self, organization_id: UUID | Sequence[UUID] | str | None) -> None:
@@ -281,7 +281,7 @@ def _split_span(levels: Sequence[int], span: BucketSpan | PreparedSpan) -> list[
 
 
 def _get_hour_bounds(span: BucketSpan | PreparedSpan) -> Sequence[str | None]:
-    """Return the names of the first hour in a span, and of the first hour after the span."""
+    """Return the name of a span's first hour and of the first hour after it; None if unbounded."""
     if isinstance(span, PreparedSpan):
         return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [

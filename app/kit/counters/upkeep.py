@@ -74,8 +74,8 @@ def fold_backlog() -> None:
     """Fold one batch of deltas if the current organization has more than `BACKLOG` deltas.
 
     Readers call this, but only every 100th call checks the number of deltas. It uses a separate
-    connection, and logs database errors instead of raising them. It does nothing if all
-    organizations are bound.
+    connection, and logs database errors instead of raising them. It does nothing if no organization
+    or all organizations are bound.
     """
     organization_id = tenancy.find_organization_id()
     if organization_id is None or next(_read_counter) % _CHECK_EVERY:

@@ -49,8 +49,8 @@ class Connection(extensions.connection):
     def is_waiting(self) -> bool:
         """Return whether a statement is running on this connection.
 
-        Any thread may call this, but must prevent the connection from being closed meanwhile. libpq
-        reads the status from memory, so a race can only return an outdated value.
+        Any thread may call this, but the connection must not be closed during the call. libpq reads
+        the status from memory, so a race can only return an outdated value.
         """
         status: int = self.info.transaction_status
         return status == extensions.TRANSACTION_STATUS_ACTIVE

@@ -1,4 +1,4 @@
-"""libpq timeouts. This module imports no other package, because the supervisor uses it."""
+"""libpq timeouts. This module imports only the standard library, to keep the supervisor small."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -116,7 +116,7 @@ class Guard:
             self._start()
 
     def remove(self, connection: Connection) -> None:
-        """Stop watching a connection. The caller must not close it before this returns."""
+        """Stop watching a connection. The caller must close the connection only after this call."""
         with self._lock:
             self._connections.pop(id(connection), None)
 

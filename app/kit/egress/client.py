@@ -53,7 +53,7 @@ class Egress:
         `guard` limits concurrent DNS lookups (see `resolve`).
 
         Raises:
-            EgressRefused: the scheme, user name, port or address is not allowed.
+            EgressRefused: the URL or its address is not allowed, or its host name does not resolve.
         """
         self.resolve_address(*check_target(self.policy, url), guard=guard)
 
@@ -74,7 +74,7 @@ class Egress:
             guard: limits concurrent DNS lookups (see `resolve`).
 
         Raises:
-            EgressRefused: the host has no address, or has an address that is not allowed.
+            EgressRefused: no address was found in time, or an address is not allowed.
         """
         try:
             address = resolve(self.policy, host, port, timeout, guard)[0].address
@@ -116,11 +116,11 @@ class Egress:
     ) -> RequestOutcome:
         """Send one request and return its outcome. Redirects are not followed.
 
-        `deadline` limits the whole request in seconds, including the DNS lookup. The response body
-        is cut off after `max_response_bytes`. If the status is 2xx, reading the body takes at most
-        `success_body_seconds`. If `repeatable`, the request is sent again when a pooled connection
-        breaks before the first byte of the response. Otherwise it is sent only once, over a new
-        connection or a connection that was used within the last second.
+        `deadline` is the timeout in seconds for the whole request, including the DNS lookup. The
+        response body is cut off after `max_response_bytes`. If the status is 2xx, reading the body
+        takes at most `success_body_seconds`. If `repeatable`, the request is sent again when a
+        pooled connection breaks before the first byte of the response. Otherwise it is sent only
+        once, over a new connection or a connection that was used within the last second.
 
         Raises:
             ValueError: the method or a header is malformed, or a header is reserved, such as Host.

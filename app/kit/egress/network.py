@@ -29,8 +29,8 @@ class GuardedNetwork:
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected TCP socket.
 
-        Raises the exception from `build_error` if the policy refuses the connection, and OSError if
-        the connection fails.
+        Raises the exception from `build_error` if the policy refuses the connection or the host has
+        no address, and OSError if the connection fails.
         """
         try:
             return self._egress.connect(host, port, timeout=timeout)

@@ -87,7 +87,7 @@ class Call:
 
         The server may close an idle connection while the request is being sent. Then it is unknown
         whether the server received the request. A request that must not be sent twice therefore
-        uses only a connection that was idle for a short time, because servers do not close it.
+        uses only a connection that was idle so briefly that no server closes it.
         """
         return not self.needs_new_connection and (
             self.repeatable or idle_seconds <= MAX_IDLE_SECONDS

@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 SEND_FUNCTION = "letters.send"
 MAX_ATTEMPTS = 30
-"""The maximum number of attempts to send an email. They take about four hours."""
+"""The maximum number of attempts to send an email. All of them together take four hours."""
 _APP = Path(__file__).parents[2]
 
 EMAILS_BY_FOLDER: dict[str, "Emails"] = {}
@@ -38,8 +38,8 @@ _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 class Email:
     """An email to be queued. `Emails.enqueue` documents the attributes.
 
-    `recipient` is the argument of the folder's function `find_address`. If it is None, the email is
-    sent to the address `to` without another check.
+    `recipient` is the argument for `find_address` of the `Emails` object. If it is None, the email
+    is sent to the address `to` without another check.
     """
 
     name: str
@@ -146,9 +146,10 @@ class Emails:
 
     @staticmethod
     def cancel_queued(unique_key: str) -> QueuedEmail | None:
-        """Cancel the email that was queued with this key, in the running transaction.
+        """Cancel the email that was queued with this key, and return its recipient and delay.
 
-        Returns None if there is no such email, or if a worker is sending it.
+        Runs in the caller's transaction. Returns None if there is no such email, or if a worker is
+        sending it.
         """
         with _across_organizations():
             job = jobs.cancel_queued(unique_key)

@@ -114,8 +114,9 @@ def enqueue(
 ) -> bool:
     """Enqueue a job in the current transaction.
 
-    The job is due at `due_at` or in `delay` seconds. `queue` overrides the handler's queue. Returns
-    False, and enqueues nothing, if there is an unfinished job with the same `unique_key`.
+    The job is due at `due_at` or, if it is None, in `delay` seconds. `queue` overrides the
+    handler's queue. Returns False, and enqueues nothing, if there is an unfinished job with the
+    same `unique_key`.
     """
     values: dict[str, Any] = {
         "id": uuid7(),
@@ -135,7 +136,7 @@ def enqueue(
 
 
 class CancelledJob(NamedTuple):
-    """The arguments of a job that was cancelled, and the seconds after which it would be due."""
+    """The arguments of a cancelled job, and the seconds after which it would have been due."""
 
     args: dict[str, Any]
     delay: float
@@ -158,9 +159,9 @@ def replace_queued(
     unique_key: str,
     due_at: datetime | None = None,
 ) -> None:
-    """Enqueue a job in the current transaction instead of the queued job with this `unique_key`.
+    """Replace the queued job with this `unique_key`, if there is one, in the current transaction.
 
-    If that job is running, the new job is enqueued without the key.
+    If a job with this key is running, the new job is enqueued without the key.
     """
     cancel_queued(unique_key)
     options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}

@@ -3,7 +3,7 @@
 A lease begins when the run begins, so no lease expires while a job waits. Each queue serves the
 organizations in round-robin order. Within an organization, jobs run in the order of their due
 times. Every statement uses the primary key or an index of unfinished jobs and never reads finished
-jobs. All functions need access to all organizations.
+jobs. The caller of each function must have bound all organizations.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ when the statistics were collected, PostgreSQL estimates that reading a whole in
 and could choose either index.
 """
 IS_DUE = "due_at > '-infinity' AND due_at <= now()"
-"""The condition for due jobs. Statements with it use `ix_jobs_by_due` (see `IS_UNFINISHED`)."""
+"""The condition for due jobs. It makes statements use `ix_jobs_by_due` (see `IS_UNFINISHED`)."""
 
 _IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
 _IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {_IS_FREE}"
@@ -229,7 +229,7 @@ def get_fairness_key(job: ClaimedJob) -> UUID:
 
 
 def has_claimable_job(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would return a job. Skips organizations that are at their quota."""
+    """Return whether `claim` would return a job of an organization that is not at its quota."""
     values = {"queue": queue, "quota": quota, "first": BEFORE_FIRST_ORGANIZATION}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 

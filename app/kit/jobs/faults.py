@@ -1,7 +1,7 @@
 """Classification of exceptions as platform faults or errors of a job.
 
-A platform fault means that the database, the storage or the queue is unavailable or full. The job
-is not the cause, so it is retried without counting an attempt.
+A platform fault means that the database, the storage, Redis or the operating system is unavailable
+or out of resources. The job is not the cause, so it is retried without counting an attempt.
 """
 
 import errno

@@ -150,7 +150,7 @@ class Handler:
             workers.
         batch: whether the function takes a list of jobs.
         single_event_handler: the name of the handler for jobs with one event, if the jobs of this
-            handler have several events. The function then receives the events as a list of jobs.
+            handler have several events. The function then receives one `Job` for each event.
         resumable: whether the next run continues from the last checkpoint. A resumable job yields
             to other jobs after `YIELD_AFTER_SECONDS`.
         max_attempts: the number of errors after which the job fails, or None for no limit. Faults
@@ -201,7 +201,7 @@ class Handler:
 
 
 handler = Handler
-"""The name of `Handler` for its use as a decorator."""
+"""An alias of `Handler`, for use as a decorator."""
 HANDLERS: dict[str, Handler] = {}
 SCHEDULE: dict[str, int] = {}
 """The periodic jobs: the names of their handlers, and the seconds between two due times. A job is
@@ -211,7 +211,8 @@ due whenever the Unix time is a multiple of these seconds."""
 def periodic(name: str, *, every: int) -> None:
     """Schedule the handler `name` to run every `every` seconds.
 
-    It runs once at each due time, regardless of the number of relays.
+    It runs once at each due time, regardless of the number of relays, unless its previous job is
+    unfinished.
     """
     SCHEDULE[name] = every
 
@@ -228,7 +229,8 @@ class DueSource:
         name: name of the process that handles the rows.
         queue: RQ queue to which the relay sends each batch as one message.
         function: dotted path of the function that the process calls with each batch.
-        claim: function that claims due rows, in a transaction with access to all organizations.
+        claim: function that claims due rows and returns them in batches. It is called in a
+            transaction, with all organizations bound.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
         settle: function that is called with a timeout in seconds, waits until all accepted rows are

@@ -4,7 +4,7 @@ The parent never connects to the database or Redis, so that no child inherits a 
 memory is frozen before the first fork, so that the children share it. When the parent dies, its
 children are killed immediately. A child that fails is restarted, with increasing delays.
 
-The processes of a group start when a job is due, and exit when they have been idle for some time.
+The processes of a group start when a job is due, and exit after JOB_IDLE_SECONDS without work.
 Processes that are not needed therefore use neither memory nor connections.
 """
 
@@ -49,10 +49,11 @@ Target = Callable[[Flask, Event], None]
 
 @dataclass
 class Child:
-    """A background process that the parent restarts whenever it fails.
+    """A background process, which the parent process restarts after every failure.
 
     `target(app, stopping)` runs in the process, and returns once `stopping` is set. A process of a
-    `group` starts when the relay requests it. Its `target` also returns after some idle time.
+    `group` starts when the relay requests it. Its `target` also returns after JOB_IDLE_SECONDS
+    without work.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Child:
 
 
 class WakeUps:
-    """The queue groups for which the relay has requested processes, because they have waiting jobs.
+    """The queue groups with waiting jobs, for which the relay has requested processes.
 
     The relay and its parent share a byte of memory for each group, so requests cannot queue up.
     Create this object in the parent, before the fork.

@@ -1,8 +1,9 @@
 """The relay, which enqueues periodic jobs and wakes workers for jobs that are due in PostgreSQL.
 
-A message in Redis only names a group of queues. The worker claims the jobs itself. Therefore a
+A message to workers only names a group of queues. The worker claims the jobs itself. Therefore a
 group needs at most one pending message, a lost message is soon sent again, and a superfluous
-message is harmless. Several relays may run at the same time.
+message is harmless. For a due source, the relay claims the rows and sends them in the messages.
+Several relays may run at the same time.
 """
 
 import random
@@ -87,7 +88,10 @@ class Relay:
             return sent_count + sum(self._send_due_rows(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
-        """Send a message to each group that has a claimable job and no pending message."""
+        """Send a message to each group that has a claimable job and no pending message.
+
+        Returns the number of messages.
+        """
         served_queues = list_served_queues(outbound=container.settings().outbound)
         with db.transaction():
             due_queues = claims.list_due_queues([queue.name for queue in served_queues])

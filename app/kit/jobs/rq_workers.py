@@ -133,9 +133,10 @@ class InProcessWorker(_RestrictedWorker, SimpleWorker):
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> tuple[Job, Queue] | None:
-        """Wait for a message, and close the connections to PostgreSQL if none arrives soon.
+        """Wait for a message. Return None if none arrives in `max_idle_time` seconds.
 
-        PostgreSQL needs 10 MB for each idle connection.
+        After `_QUIET_SECONDS` without a message, close the connections to PostgreSQL, which needs
+        10 MB for each idle connection.
         """
         if max_idle_time is not None and max_idle_time <= _QUIET_SECONDS:
             return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)

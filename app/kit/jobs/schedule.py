@@ -1,6 +1,7 @@
-"""The schedule of periodic jobs. A job runs once at each due time, even if several relays run.
+"""The schedule of periodic jobs. A job runs at most once at each due time.
 
-After an outage, a job runs only for the latest due time that it missed.
+This is also the case if several relays run. After an outage, a job runs only for the latest due
+time that it missed.
 """
 
 from datetime import datetime

@@ -22,7 +22,7 @@ log = get_logger(__name__)
 SLICE_SECONDS = 20.0
 """The time in seconds after which a fork starts no more jobs and exits, to release memory."""
 SLOW_SECONDS = 30.0
-"""The time in seconds after which a job does not use a slot of a queue with spare slots."""
+"""The time in seconds after which a job uses a spare slot, if its queue has spare slots."""
 _POLL_SECONDS = 0.1
 _KEY_BYTES = 16
 # The round-robin position of each queue, shared by all worker processes of this machine: the
@@ -55,7 +55,7 @@ def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> None:
 
 
 def _try_run_next(app: Flask, queue: Queue) -> int:
-    """Call `run_next`; return 0 if no job can be claimed because of an error of the database."""
+    """Call `run_next`, and return its result, or 0 after a database error, which is logged."""
     try:
         return run_next(app, queue)
     except SQLAlchemyError as failure:
@@ -67,7 +67,7 @@ def _try_run_next(app: Flask, queue: Queue) -> int:
 class _QueueThreads:
     """The threads that run the jobs of one queue, one thread for each used slot.
 
-    After SLOW_SECONDS, a job of a queue with spare slots does not use a slot any longer. Then it
+    After SLOW_SECONDS, a job uses a spare slot, if the queue has spare slots. Such a job
     probably waits for a slow host, and must not delay the jobs of other organizations. A thread
     sets `claimed_nothing` if it could not claim any job.
     """

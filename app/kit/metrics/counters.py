@@ -100,9 +100,10 @@ class CounterSeries:
 
 
 class Histogram:
-    """A metric that counts observed values in `buckets`, and adds up all values.
+    """A metric that counts values by their bucket, and adds up all values.
 
-    It has one series for each combination of label values, with the same rules as in `Counter`.
+    `buckets` are the upper bounds of the buckets. The metric has one series for each combination of
+    label values, with the same rules as in `Counter`.
     """
 
     def __init__(

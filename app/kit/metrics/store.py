@@ -119,7 +119,7 @@ class MetricStore:
 
         A `marked` batch leaves a mark in Redis, so that it is added only once even if it is sent
         repeatedly. The mark stays for an hour. A process that is about to exit should not leave a
-        mark.
+        mark. Returns whether all increments were added.
         """
         if self._connect is None:
             return True

@@ -19,7 +19,7 @@ RETRY_SECONDS = 5
 
 
 class Spool:
-    """The space for the request bodies of a process, in memory and on disk. Its size is limited.
+    """The space for the request bodies of a process, in memory and on disk, at most `limit` bytes.
 
     The temporary files have no names, so they disappear when the process exits, even after a crash.
     """

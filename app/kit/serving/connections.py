@@ -10,8 +10,8 @@ from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
 _EVICTION_DIVISOR = 20
-"""An eviction closes one in 20 connections, so that a flood of clients does not cause a search for
-each new connection."""
+"""An eviction closes up to one in 20 connections, so that a flood of clients does not cause a
+search for each new connection."""
 _STALLED_SECONDS = 2.0
 """A client that is more than this many seconds behind the minimum transfer rate is stalled."""
 

@@ -70,8 +70,7 @@ class ClientLimits:
 def raise_descriptor_limit(connections: int) -> int:
     """Raise the descriptor limit of this process to allow up to `connections` connections.
 
-    Returns how many connections the new limit allows, at most `connections`. If the limit is very
-    low, returns 16.
+    Returns how many connections the new limit allows: at most `connections`, and at least 16.
     """
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed_descriptors = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS

@@ -101,7 +101,7 @@ class FileSystem(Protocol):
 
 
 class RemoteWriter:
-    """An object that is being written. With multipart uploads, it is not visible before `commit`.
+    """An object that is being written. A multipart upload is not visible before `commit`.
 
     A "not found" error while writing means that the bucket is missing, so the store is unusable.
     """

@@ -37,7 +37,7 @@ class StoredFile(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A file in a listing. `modified` is its modification time in UTC."""
+    """A file in a listing: its key, its size in bytes, and its modification time in UTC."""
 
     key: str
     size: int
@@ -45,7 +45,7 @@ class FileEntry(NamedTuple):
 
 
 class FolderTotals(NamedTuple):
-    """The number of files in a folder and its subfolders, and their total size."""
+    """The number of files in a folder and its subfolders, and their total size in bytes."""
 
     files: int
     bytes: int
@@ -77,7 +77,7 @@ class StagedFile:
 
         Raises:
             TooLarge: the limit is exceeded. The data is not written.
-            StorageFull: the disk became full while the file was being received.
+            StorageFull: the free space fell below the reserve, or the disk is full.
         """
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
@@ -268,7 +268,7 @@ class Storage:
         return FolderTotals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all its files. After each batch, yield how many files it deleted.
+        """Delete a folder with all its files. After each batch, yield the size of the batch.
 
         Files that are written meanwhile may remain.
         """
