@@ -63,17 +63,21 @@ def test_a_long_run_is_not_late(app: Flask, org: Org) -> None:
 def test_metrics_tell_depth_and_age(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
     with app.app_context(), tenancy.organization(org.id):
-        (reading,) = [one for one in backlog.read_for_metrics() if one.queue == QUEUE]
-    assert reading.depth >= 1
-    assert reading.oldest_seconds >= LATE
+        readings = [one for one in backlog.read_for_metrics() if one.labels == (QUEUE,)]
+    depth, age = readings
+    assert (depth.gauge, age.gauge) == (backlog.QUEUE_DEPTH, backlog.QUEUE_AGE)
+    assert depth.value >= 1
+    assert age.value >= LATE
     run_jobs_of(org, QUEUE)
 
 
-def test_every_queue_has_one_reading(app: Flask) -> None:
+def test_every_queue_has_one_reading_of_each_gauge(app: Flask) -> None:
     with app.app_context():
-        names = [one.queue for one in backlog.read_for_metrics()]
-    assert len(names) == len(set(names))
-    assert set(QUEUES) | {"webhooks"} == set(names)
+        series_keys = [(one.gauge.name, *one.labels) for one in backlog.read_for_metrics()]
+    assert len(series_keys) == len(set(series_keys))
+    gauges = (backlog.QUEUE_DEPTH, backlog.QUEUE_AGE)
+    queues = set(QUEUES) | {"webhooks"}
+    assert set(series_keys) == {(gauge.name, queue) for gauge in gauges for queue in queues}
 
 
 def test_no_series_is_repeated_under_backlog(app: Flask, org: Org) -> None:
