@@ -124,7 +124,7 @@ def test_virtual_pages_have_their_ink_inside_the_boxes(tmp_path: Path) -> None:
 def test_a_later_page_of_a_long_text(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, ("\n" * 58 + "here").encode())
     for number, darkest in ((1, 255), (2, 0)):
-        picture = opened(render(path, "text/plain", number, width_px=600)).convert("L")
+        picture = opened(render(path, "text/plain", number, width_px=1190)).convert("L")
         assert picture.getextrema() == (darkest, 255)
 
 
