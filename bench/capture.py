@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import event
 
 from app.kit import db
-from app.kit.prepared import Prepared
+from app.kit.prepared import Prepared, Rows
 
 _SCOPE = re.compile(
     r"^SET LOCAL app\.organization_id = .*?; SET LOCAL app\.all_organizations = .*?; "
@@ -33,18 +33,18 @@ def record_statements(app: Flask) -> Iterator[list[Statement]]:
         engines = list(db.db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", record)
-    run = Prepared._run  # noqa: SLF001 - prepared statements bypass SQLAlchemy's events
+    execute = Prepared.execute  # Prepared statements bypass SQLAlchemy's events.
 
-    def record_and_run(self: Prepared, connection: Any, info: Any, values: tuple[Any, ...]) -> Any:
+    def record_and_execute(self: Prepared, *values: object) -> Rows:
         if self.name not in _AUTHENTICATION:
             statements.append((self.execute_sql, values))
-        return run(self, connection, info, values)
+        return execute(self, *values)
 
-    Prepared._run = record_and_run  # type: ignore[method-assign, assignment]  # noqa: SLF001
+    Prepared.execute = record_and_execute  # type: ignore[method-assign]
     try:
         yield statements
     finally:
-        Prepared._run = run  # type: ignore[method-assign]  # noqa: SLF001
+        Prepared.execute = execute  # type: ignore[method-assign]
         for engine in engines:
             event.remove(engine, "before_cursor_execute", record)
 
