@@ -54,7 +54,7 @@ class Caller:
         assert self.organization is not None, "the operation is not organization-scoped"
         return self.organization
 
-    def has(self, role: Role) -> bool:
+    def has_role(self, role: Role) -> bool:
         """Return whether the caller's role is at least `role`."""
         return self.role is not None and self.role >= role
 

@@ -14,7 +14,7 @@ from app.kit.jobs import failures
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 from tests.kit.jobs.workshop import SEEN, declared, enqueue, rows
 
 
@@ -45,9 +45,9 @@ def test_giving_up_is_an_error_in_the_log_and_a_metric(
     app: Flask, org: Org, capfd: pytest.CaptureFixture[str]
 ) -> None:
     metric, labels = "labeling_jobs_given_up_total", {"function": "test.given_up"}
-    before = counted(app, metric, **labels)
+    before = get_metric(app, metric, **labels)
     _give_up(org, 2)
-    assert counted(app, metric, **labels) == before + 2
+    assert get_metric(app, metric, **labels) == before + 2
     lines = [line for line in capfd.readouterr().err.splitlines() if "job.given_up" in line]
     assert len(lines) == 2
     assert all('"level":"error"' in line for line in lines)

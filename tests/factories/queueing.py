@@ -35,7 +35,7 @@ def wait_for_blocked_transaction(app: Flask) -> None:
 
 
 @contextmanager
-def queueing(app: Flask, hold: Callable[[], object]) -> Iterator[Callable[..., Future[Any]]]:
+def hold_lock(app: Flask, hold: Callable[[], object]) -> Iterator[Callable[..., Future[Any]]]:
     """Yield a function that starts a call, and returns when the call waits for a lock.
 
     `hold` takes the locks in a transaction that is committed when the block ends. The calls then

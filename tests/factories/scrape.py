@@ -41,6 +41,6 @@ def series(name: str, labels: Mapping[str, str]) -> Series:
     return name, frozenset(labels.items())
 
 
-def counted(app: Flask, name: str, **labels: str) -> float:
+def get_metric(app: Flask, name: str, **labels: str) -> float:
     """Return the value of a series, or 0 if it does not exist."""
     return scrape(app).get(series(name, labels), 0.0)

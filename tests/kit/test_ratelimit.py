@@ -11,7 +11,7 @@ from app.kit import container, ratelimit
 from app.kit.ids import uuid7
 from app.kit.ratelimit import limiter
 from tests.factories import Org
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 
 
 @pytest.fixture(autouse=True)
@@ -105,9 +105,9 @@ def test_a_store_that_is_down_lets_requests_pass_without_delay(
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
     # The pause is longer than the requests take, even on a busy machine.
     monkeypatch.setattr(ratelimit._store, "pause_seconds", 3600.0)
-    before = counted(org.app, "labeling_rate_limit_store_failures_total")
+    before = get_metric(org.app, "labeling_rate_limit_store_failures_total")
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
     # After the first failure, the store is not used: 15 requests cause one query.
     assert len(asked) == 1
-    assert counted(org.app, "labeling_rate_limit_store_failures_total") == before + 1
+    assert get_metric(org.app, "labeling_rate_limit_store_failures_total") == before + 1

@@ -179,7 +179,7 @@ def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -
     free = reserve.get_free_bytes()
     assert 0 < free["files"] <= status.f_blocks * status.f_frsize
     assert free["data"] > 0
-    assert not reserve.is_used_up()
+    assert not reserve.is_below_reserve()
 
 
 def test_nothing_is_written_into_the_reserve(tmp_path: Path) -> None:

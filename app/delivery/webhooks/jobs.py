@@ -150,7 +150,7 @@ def stop(timeout: float) -> None:
         dispatcher.stop(timeout)
 
 
-def drain(timeout: float) -> bool:
+def wait_until_handled(timeout: float) -> bool:
     """Wait up to `timeout` seconds until all due deliveries are sent and recorded.
 
     Returns False on a timeout.
@@ -166,7 +166,7 @@ handlers.SOURCES.append(
         claim=claim,
         start=start,
         stop=stop,
-        settle=drain,
-        depth=due.measure_depth,
+        wait_until_handled=wait_until_handled,
+        measure_backlog=due.measure_backlog,
     )
 )

@@ -81,7 +81,7 @@ def login(
         ):
             attempts.record_failure(subject)
             raise ports.single_sign_on.get().find_address_error(email) or _build_credentials_error()
-        audit.act_as("user", user_id, account.email or "")
+        audit.set_actor("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
             user_queries.replace_password_hash(
                 user_id, old_hash=stored_hash, new_hash=secrets.hash_password(password)
@@ -122,7 +122,7 @@ def open_session(
     use it if the identity provider is trusted only for that organization. The user's row must be
     flushed; the token contains the user's current `token_version`.
     """
-    audit.act_as("user", user.id, user.email)
+    audit.set_actor("user", user.id, user.email)
     hours = container.settings().access_token_hours
     now = db.utc_now()
     session = Session(

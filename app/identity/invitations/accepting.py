@@ -165,7 +165,7 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     if not token:
         raise access_tokens.invalid()
     caller = auth.authenticate_token(token, None)
-    audit.act_as("user", caller.user_id, caller.email)
+    audit.set_actor("user", caller.user_id, caller.email)
     if caller.user_id != account.id:
         raise _build_wrong_account_error()
     assert caller.expires_at is not None

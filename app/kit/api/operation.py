@@ -120,7 +120,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
         return None
     if op.access == "control-plane":
         _check_operator()
-        audit.act_as("control_plane", None, "operator")
+        audit.set_actor("control_plane", None, "operator")
         return None
     caller = _authenticate_caller(op, path)
     if op.writes:
@@ -149,10 +149,10 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
 
 def _record_actor(caller: Caller) -> None:
     if caller.api_key_id is None:
-        audit.act_as("user", caller.user_id, caller.email)
+        audit.set_actor("user", caller.user_id, caller.email)
     else:
         # Also name the creator, because the key may no longer exist when somebody reads the log.
-        audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
+        audit.set_actor("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
 def _check_api_key(op: Operation, caller: Caller) -> None:

@@ -17,7 +17,7 @@ from app.kit.counters.sources import Cube, Source, to_facet
 
 _ORGANIZATION = "organization_id"
 _ORGANIZATIONS = "organization_ids"
-ORGANIZATION_LIST = "several"
+ORGANIZATION_LIST = "organization_list"
 """The argument for `StatementBuilder` if a prepared statement has a parameter for a list of
 organizations."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")

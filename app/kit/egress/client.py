@@ -17,7 +17,7 @@ from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
 from app.kit.egress.outcome import RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
-from app.kit.egress.resolve import Guard, ResolutionFailed, resolve
+from app.kit.egress.resolve import LookupLimiter, ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, calling, connect
 from app.kit.logging import get_logger
 
@@ -47,7 +47,7 @@ class Egress:
         self._context = build_tls_context(ca_file)
         self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
-    def check_url(self, url: str, *, guard: Guard = nullcontext) -> None:
+    def check_url(self, url: str, *, guard: LookupLimiter = nullcontext) -> None:
         """Check a URL before it is stored. Every request checks its URL again.
 
         `guard` limits concurrent DNS lookups (see `resolve`).
@@ -63,7 +63,7 @@ class Egress:
         port: int,
         *,
         timeout: float = _LOOKUP_SECONDS,
-        guard: Guard = nullcontext,
+        guard: LookupLimiter = nullcontext,
     ) -> tuple[str, int]:
         """Return the numeric address and port of a host, for clients that do not use HTTP.
 

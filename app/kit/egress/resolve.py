@@ -45,12 +45,12 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
         self.timed_out = timed_out
 
 
-Guard = Callable[[], AbstractContextManager[None]]
+LookupLimiter = Callable[[], AbstractContextManager[None]]
 """A function that returns a context manager, which is active during a DNS lookup."""
 
 
 def resolve(
-    policy: Policy, host: str, port: int, timeout: float, guard: Guard = nullcontext
+    policy: Policy, host: str, port: int, timeout: float, guard: LookupLimiter = nullcontext
 ) -> list[Endpoint]:
     """Return the addresses of a host in the order in which to try them.
 

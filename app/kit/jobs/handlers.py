@@ -196,7 +196,7 @@ class Handler:
         for event in self.listens:
             events.subscribe(event, self.name, self.queue, group_function=group_name)
         if self.max_attempts is not None:
-            metrics.JOBS_GIVEN_UP.show_at_start(self.name)
+            metrics.JOBS_FAILED.show_at_start(self.name)
         return function
 
 
@@ -233,10 +233,10 @@ class DueSource:
             transaction, with all organizations bound.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
-        settle: function that is called with a timeout in seconds, waits until all accepted rows are
-            handled, and returns whether all were handled in time.
-        depth: function that returns the number of due rows, and the age of the oldest row in
-            seconds.
+        wait_until_handled: function that is called with a timeout in seconds, waits until all
+            accepted rows are handled, and returns whether all were handled in time.
+        measure_backlog: function that returns the number of due rows, and the age of the oldest
+            row in seconds.
         late_after: age in seconds above which the queue is late.
     """
 
@@ -246,8 +246,8 @@ class DueSource:
     claim: Callable[[], Batches]
     start: Callable[[Flask], object]
     stop: Callable[[float], None]
-    settle: Callable[[float], bool]
-    depth: Callable[[], tuple[int, float]]
+    wait_until_handled: Callable[[float], bool]
+    measure_backlog: Callable[[], tuple[int, float]]
     late_after: float = 60.0
 
 

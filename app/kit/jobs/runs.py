@@ -213,7 +213,7 @@ def _fail_job(job_handler: Handler, job: Job, error: str) -> None:
         return failed
 
     if _write_outcome(write):
-        metrics.JOBS_GIVEN_UP.labels(job_handler.name).inc()
+        metrics.JOBS_FAILED.labels(job_handler.name).inc()
         log.error("job.given_up", function=job_handler.name, job=str(job.id), error=error)
 
 
@@ -266,7 +266,7 @@ def _bind_context(job_handler: Handler, job: Job) -> Iterator[None]:
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
     name = job_handler.name
-    with audit.acting("system", None, name, operation=name, request_id=job.request_id):
+    with audit.bind_actor("system", None, name, operation=name, request_id=job.request_id):
         if job.organization_id is not None:
             with tenancy.organization(job.organization_id):
                 yield

@@ -222,7 +222,7 @@ class RemoteFiles:
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
-        with temporary_folders.reserve("copy") as folder:
+        with temporary_folders.create_temporary_folder("copy") as folder:
             copy = folder / temporary_folders.COPY_NAME
             self.size(key)
             with _translate_errors(key):

@@ -148,8 +148,8 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
         claim=claim,
         start=lambda _app: None,
         stop=lambda _seconds: None,
-        settle=lambda _seconds: True,
-        depth=lambda: (0, 0.0),
+        wait_until_handled=lambda _seconds: True,
+        measure_backlog=lambda: (0, 0.0),
     )
     monkeypatch.setattr(handlers, "SOURCES", [source])
     relay = Relay(app, lambda: connection)
