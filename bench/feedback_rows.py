@@ -20,14 +20,14 @@ from bench import filling, load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org, make_org
-from tests.factories.feedback import Assisted, predicted
+from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.labels import Labeled, make_labeled
 
 ROWS = 1_000_000
 FIELDS = 8
 DOCUMENTS = 10_000
 _ROUNDS = 15
-_WARM = 2
+_WARM_UP_ROUNDS = 2
 _ACCEPTED = 100
 _FEEDBACK = """
 INSERT INTO prediction_feedback (organization_id, id, artifact_id, schema_id, field, model, outcome,
@@ -133,10 +133,10 @@ def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled)
 def _time(connection: load.Connection, org: Org, path: str) -> float:
     request = load.build_request("GET", f"/api/v1{path}", org.api("reviewer").headers())
     times = []
-    for round_number in range(_WARM + _ROUNDS):
+    for round_number in range(_WARM_UP_ROUNDS + _ROUNDS):
         began = time.perf_counter()
         status, response = connection.send(request)
-        if round_number >= _WARM:
+        if round_number >= _WARM_UP_ROUNDS:
             times.append(time.perf_counter() - began)
         assert status == 200, response
     return median(times)
@@ -158,7 +158,11 @@ def _measure_recording(report: Report, service: Service) -> None:
     org = make_org(service.app)
     assisted = Assisted(org)
     schema = assisted.workspace.schema()
-    tags: list[Any] = [predicted("number", "A-1"), predicted("pages", 3), predicted("note", "x")]
+    tags: list[Any] = [
+        make_predicted_tag("number", "A-1"),
+        make_predicted_tag("pages", 3),
+        make_predicted_tag("note", "x"),
+    ]
     drafts = []
     for _ in range(_ACCEPTED):
         draft = assisted.draft(

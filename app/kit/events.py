@@ -126,7 +126,7 @@ def set_request_id(request_id: str | None) -> None:
     _request_id.set(request_id)
 
 
-def request_id() -> str | None:
+def get_request_id() -> str | None:
     """Return the id of the request that is running or that caused the running job, or None."""
     return _request_id.get()
 

@@ -10,19 +10,19 @@ from tests.factories.waiting import wait_until
 LAUNCHER = "engines/sandbox/launcher.py"
 
 
-def launchers(pid: int | None = None) -> list[psutil.Process]:
+def list_launchers(pid: int | None = None) -> list[psutil.Process]:
     """Return the launchers that a process started. `pid` is its id, by default this process's."""
     return [child for child in _children(pid) if _is_launcher(child)]
 
 
-def servers(pid: int | None = None) -> list[psutil.Process]:
+def list_fork_servers(pid: int | None = None) -> list[psutil.Process]:
     """Return the fork servers that the launchers of a process started."""
-    return [server for launcher in launchers(pid) for server in _children(launcher.pid)]
+    return [server for launcher in list_launchers(pid) for server in _children(launcher.pid)]
 
 
-def sandboxed(pid: int | None = None) -> list[psutil.Process]:
+def list_sandboxed_processes(pid: int | None = None) -> list[psutil.Process]:
     """Return the sandboxed processes that parse documents for a process."""
-    return [child for server in servers(pid) for child in _children(server.pid)]
+    return [child for server in list_fork_servers(pid) for child in _children(server.pid)]
 
 
 def belongs_to_fork_server(process: psutil.Process) -> bool:

@@ -12,7 +12,7 @@ from app.kit import audit, db
 from app.kit.audit_context import current_context
 
 
-def _told() -> Any:
+def _read_actor_setting() -> Any:
     return db.session().scalar(
         text("SELECT CAST(nullif(current_setting('app.actor', true), '') AS jsonb)")
     )
@@ -45,9 +45,9 @@ def test_an_operations_name_tells_the_action(
 def test_any_label_arrives_as_it_is(app: Flask, label: str) -> None:
     actor = uuid4()
     with app.app_context(), audit.bind_actor("user", actor, label, operation="create_webhook"):
-        told = _told()
-        assert (told["kind"], told["id"]) == ("user", str(actor))
-        assert told["label"] == label[:320]
+        actor_setting = _read_actor_setting()
+        assert (actor_setting["kind"], actor_setting["id"]) == ("user", str(actor))
+        assert actor_setting["label"] == label[:320]
         # With parameters, the driver searches for placeholders in the whole SQL text.
         assert db.session().scalar(text("SELECT CAST(:n AS int)"), {"n": 7}) == 7
         db.session().rollback()
@@ -55,29 +55,32 @@ def test_any_label_arrives_as_it_is(app: Flask, label: str) -> None:
 
 def test_what_postgresql_cannot_hold_is_left_out(app: Flask) -> None:
     with app.app_context(), audit.bind_actor("user", None, "a\x00b\ud800c", operation="x"):
-        assert _told()["label"] == "ab?c"
+        assert _read_actor_setting()["label"] == "ab?c"
         db.session().rollback()
 
 
 def test_a_transaction_hears_of_a_new_actor_at_once(app: Flask) -> None:
     with app.app_context():
         with audit.bind_actor("system", None, "job", operation="exports.run", request_id="r-1"):
-            assert _told()["label"] == "job"
+            assert _read_actor_setting()["label"] == "job"
             audit.set_actor("user", None, "somebody")
-            told = _told()
-            assert (told["kind"], told["label"]) == ("user", "somebody")
-            assert (told["operation"], told["request_id"]) == ("exports.run", "r-1")
-        assert _told() is None
+            actor_setting = _read_actor_setting()
+            assert (actor_setting["kind"], actor_setting["label"]) == ("user", "somebody")
+            assert (actor_setting["operation"], actor_setting["request_id"]) == (
+                "exports.run",
+                "r-1",
+            )
+        assert _read_actor_setting() is None
         db.session().rollback()
 
 
 def test_no_actor_stays_with_a_connection(app: Flask) -> None:
     for _ in range(20):
         with app.app_context(), audit.bind_actor("user", None, "one", operation="x"):
-            assert _told()["label"] == "one"
+            assert _read_actor_setting()["label"] == "one"
             db.session().commit()
         with app.app_context():
-            assert _told() is None
+            assert _read_actor_setting() is None
             db.session().rollback()
 
 

@@ -29,10 +29,10 @@ def _login(org: Org, address: str) -> Any:
 
 
 def test_the_eleventh_login_of_a_minute_is_refused(org: Org) -> None:
-    for left in range(9, -1, -1):
+    for remaining in range(9, -1, -1):
         answer = _login(org, "192.0.2.1")
         assert answer.status_code == 401
-        if left == 9:
+        if remaining == 9:
             # Errors also have the headers.
             assert answer.headers["RateLimit-Limit"] == "10"
     refused = _login(org, "192.0.2.1")
@@ -96,10 +96,10 @@ def test_the_limit_of_an_organization_is_its_own(org: Org, other_org: Org) -> No
 def test_a_store_that_is_down_lets_requests_pass_without_delay(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    queries = []
 
     def hang(*_: Any) -> bool:
-        asked.append(1)
+        queries.append(1)
         raise RedisConnectionError
 
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
@@ -109,5 +109,5 @@ def test_a_store_that_is_down_lets_requests_pass_without_delay(
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
     # After the first failure, the store is not used: 15 requests cause one query.
-    assert len(asked) == 1
+    assert len(queries) == 1
     assert get_metric(org.app, "labeling_rate_limit_store_failures_total") == before + 1

@@ -255,6 +255,8 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
     )  # fmt: skip
     kind, first, second, *rest = done.stdout.splitlines()
     record_property("small disk", kind)
-    told = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[kind]
-    assert [first, second] == [told, told]
+    expected_line = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[
+        kind
+    ]
+    assert [first, second] == [expected_line, expected_line]
     assert rest == ["['kept']", "1000", "1000"]

@@ -27,7 +27,7 @@ _finder = due.DueWebhookFinder()
 
 # There is no maximum number of attempts, because an event must never be dropped.
 @jobs.handler(
-    "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
+    "webhooks.fan_out", queue="fanout", events=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
     """Fan out a batch of events in one organization: create their deliveries."""
@@ -45,7 +45,7 @@ def fan_out(batch: Sequence[Job]) -> None:
     )
 
 
-@jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
+@jobs.handler("webhooks.end", queue="bulk", events=("organization.closed",))
 def handle_organization_closed(job: Job) -> None:
     """Handle the closing of an organization: make its pending deliveries outdated."""
     assert job.organization_id is not None

@@ -224,7 +224,9 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue and return a test delivery for a webhook. Raises 404 if there is no such webhook."""
     webhook = get(webhook_id)
-    delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
+    delivery_id = fanout.create_test_delivery(
+        webhook_id, webhook.generation, events.get_request_id()
+    )
     return _read_delivery(webhook_id, delivery_id)
 
 
@@ -288,7 +290,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery.next_attempt_at = func.now()
     delivery.updated_at = db.utc_now()
     delivery.lease_token = delivery.leased_until = None
-    delivery.request_id = events.request_id()
+    delivery.request_id = events.get_request_id()
     db.session().flush()
     return _read_delivery(webhook_id, delivery_id)
 

@@ -167,7 +167,7 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
     if authorization is not None:
         token = tokens.parse_bearer(authorization)
         if token is None:
-            raise tokens.invalid()
+            raise tokens.build_invalid_error()
         slug = None
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
@@ -176,7 +176,7 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
         return authenticator.get().by_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
-        raise tokens.invalid()
+        raise tokens.build_invalid_error()
     caller = authenticator.get().by_api_key(key)
     if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
@@ -189,7 +189,7 @@ def _check_operator() -> None:
         raise errors.denied("The control plane is disabled: CONTROL_PLANE_TOKEN is not set.")
     token = tokens.parse_bearer(request.headers.get("Authorization"))
     if token is None:
-        raise tokens.invalid()
+        raise tokens.build_invalid_error()
     if not hmac.compare_digest(token.encode(), expected.encode()):
         raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
 

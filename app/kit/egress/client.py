@@ -18,7 +18,7 @@ from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_
 from app.kit.egress.outcome import RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import LookupLimiter, ResolutionFailed, resolve
-from app.kit.egress.sockets import Call, calling, connect
+from app.kit.egress.sockets import Call, connect, set_current_call
 from app.kit.logging import get_logger
 
 log = get_logger("app.egress")
@@ -229,7 +229,7 @@ def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> Pr
 
 def _read_body(response: Response, call: Call, limit: int, outcome: RequestOutcome) -> None:
     """Read at most `limit` bytes of the body. The connection is closed if the body is longer."""
-    with calling(call):
+    with set_current_call(call):
         try:
             # The read after the last bytes raises if the body is incomplete.
             while len(outcome.body) < limit and (

@@ -89,7 +89,7 @@ _CLAIM = text(
             WHERE queue = :queue AND {FAIRNESS_KEY} = fairness_keys.fairness_key AND {_IS_READY}
             ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS head
         WHERE fairness_keys.fairness_key NOT IN (SELECT fairness_key FROM busy) LIMIT 1
-    ), taken AS (
+    ), claimed AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
             WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.fairness_key AND {_IS_READY}
@@ -103,11 +103,11 @@ _CLAIM = text(
         status = 'running', lease_token = (SELECT gen_random_uuid()),
         leased_until = now() + make_interval(secs => :lease),
         interruptions = interruptions + CASE
-            WHEN taken.leased_until > pg_postmaster_start_time() + make_interval(secs => :lease)
+            WHEN claimed.leased_until > pg_postmaster_start_time() + make_interval(secs => :lease)
             THEN 1 ELSE 0 END
-    FROM taken WHERE jobs.id = taken.id
+    FROM claimed WHERE jobs.id = claimed.id
     RETURNING jobs.id, organization_id, function, args, attempts, interruptions, faults,
-              lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
+              lease_token, request_id, created_at, claimed.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - consists of constants
 )
 # LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. Like `_CLAIM`, the statement

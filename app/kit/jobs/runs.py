@@ -104,7 +104,7 @@ def _call_handler(
     lease = jobs[0].lease
     assert job_handler.function is not None
     try:
-        with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
+        with _bind_context(job_handler, jobs[0]), get_renewer(app).keep_renewed(lease):
             job_handler.function(
                 jobs if job_handler.batch or job_handler.single_event_handler else jobs[0]
             )

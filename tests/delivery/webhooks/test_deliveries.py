@@ -13,7 +13,7 @@ from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.kit import db, events, jobs, tenancy
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
-from tests.factories.scrape import get_metric, scrape, series
+from tests.factories.scrape import build_series_key, get_metric, scrape
 
 CONTRACT_HEADERS = {
     "Content-Type",
@@ -193,6 +193,6 @@ def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     hooks.emit(2)
     hooks.fan_out()
     found = scrape(app)
-    assert series("labeling_queue_depth", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_depth", {"queue": "default"}) in found
+    assert build_series_key("labeling_queue_depth", {"queue": "webhooks"}) in found
+    assert build_series_key("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
+    assert build_series_key("labeling_queue_depth", {"queue": "default"}) in found

@@ -11,7 +11,7 @@ from app.kit.jobs import backlog
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import QUEUES
 from tests.factories import Org, claim_jobs_of, run_jobs_of
-from tests.factories.scrape import scrape, series
+from tests.factories.scrape import build_series_key, scrape
 from tests.kit.jobs.workshop import declared, enqueue, sql
 
 QUEUE = "erasing"
@@ -79,5 +79,5 @@ def test_every_queue_has_one_reading(app: Flask) -> None:
 def test_no_series_is_repeated_under_backlog(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
     # The parser rejects a page on which a series appears twice.
-    assert scrape(app)[series("labeling_queue_depth", {"queue": QUEUE})] >= 1
+    assert scrape(app)[build_series_key("labeling_queue_depth", {"queue": QUEUE})] >= 1
     run_jobs_of(org, QUEUE)

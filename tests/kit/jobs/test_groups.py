@@ -35,8 +35,8 @@ def _handlers() -> Iterator[None]:
         SEEN[job.organization_id]["single"].append(job.args["data"]["n"])
 
     with (
-        declared(NAME, collect, listens=("test.grouped",), batch=True, max_attempts=1),
-        declared("test.listener", hear, listens=("test.grouped",)),
+        declared(NAME, collect, events=("test.grouped",), batch=True, max_attempts=1),
+        declared("test.listener", hear, events=("test.grouped",)),
     ):
         yield
 

@@ -39,7 +39,7 @@ def _handlers() -> Iterator[None]:
         raise KeyError("the feature's own mistake")
 
     with (
-        declared("test.hear", hear, listens=("test.happened",)),
+        declared("test.hear", hear, events=("test.happened",)),
         declared("test.batch", batch, batch=True),
         declared("test.fail", fail, max_attempts=2, on_failure=on_failure),
         declared("test.ask_again", ask_again, max_attempts=2),
@@ -160,14 +160,14 @@ def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
     monkeypatch.setattr(leases, "_POLL_SECONDS", 0.1)
     taken_over: list[int] = []
-    held = threading.Event()
+    pause = threading.Event()
 
     def linger(job: Job) -> None:
         def look() -> None:
             until = sql(org, "SELECT clock_timestamp() + interval '10 seconds' AS at")[0].at
             while sql(org, "SELECT clock_timestamp() AS at")[0].at < until:
                 taken_over.append(len(claim_jobs_of(org, "default")))
-                held.wait(0.2)
+                pause.wait(0.2)
 
         thread = threading.Thread(target=look)
         thread.start()

@@ -199,10 +199,10 @@ def test_text_recognition_grows_with_the_machine() -> None:
 
 
 def test_the_last_turn_is_known_to_all_processes() -> None:
-    turn = UUID(int=7)
-    worker.set_last_served_key("bulk", turn)
-    assert worker.get_last_served_key("bulk") == turn
-    assert worker.get_last_served_key("erasing") != turn
+    key = UUID(int=7)
+    worker.set_last_served_key("bulk", key)
+    assert worker.get_last_served_key("bulk") == key
+    assert worker.get_last_served_key("erasing") != key
 
 
 def test_an_organization_whose_job_is_locked_is_passed_over(

@@ -67,11 +67,11 @@ def test_a_reader_that_goes_on_gets_the_rest(patient: Server) -> None:
         assert patient.get().status == 200
         for client in clients:
             client.head()
-            left = 300 * 65_536 - len(client._rest)
-            while left:
+            remaining_bytes = 300 * 65_536 - len(client._rest)
+            while remaining_bytes:
                 received = len(client.socket.recv(1 << 20))
                 assert received
-                left -= received
+                remaining_bytes -= received
 
 
 def test_a_full_table_closes_stalled_connections_of_the_network_with_most(
@@ -152,12 +152,12 @@ def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
     with serving(tmp_path, STAND_IN_SECONDS="3") as server, server.connect() as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         client.send(b"GET /large/40 HTTP/1.1\r\nHost: x\r\n\r\n").head()
-        left = 40 * 65_536 - len(client._rest)
+        remaining_bytes = 40 * 65_536 - len(client._rest)
         pause = threading.Event()
-        while left:
-            received = len(client.socket.recv(min(left, 65_536)))
-            assert received, f"cut off with {left} bytes to read"
-            left -= received
+        while remaining_bytes:
+            received = len(client.socket.recv(min(remaining_bytes, 65_536)))
+            assert received, f"cut off with {remaining_bytes} bytes to read"
+            remaining_bytes -= received
             pause.wait(received / 500_000)
 
 
