@@ -28,7 +28,7 @@ FIELDS = 8
 DOCUMENTS = 10_000
 _ROUNDS = 15
 _WARM_UP_ROUNDS = 2
-_ACCEPTED = 100
+_ACCEPTED_COUNT = 100
 _FEEDBACK = """
 INSERT INTO prediction_feedback (organization_id, id, artifact_id, schema_id, field, model, outcome,
     confidence, bin, labeler_id, day, value_key, created_at)
@@ -164,7 +164,7 @@ def _measure_recording(report: Report, service: Service) -> None:
         make_predicted_tag("note", "x"),
     ]
     drafts = []
-    for _ in range(_ACCEPTED):
+    for _ in range(_ACCEPTED_COUNT):
         draft = assisted.draft(
             tags, artifact_id=assisted.workspace.artifact(schema), model=str(uuid7())
         )
@@ -175,9 +175,9 @@ def _measure_recording(report: Report, service: Service) -> None:
         recording.lock_recording()
         recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in drafts])
         began = time.perf_counter()
-        assert feedback.record(drafts) == _ACCEPTED
+        assert feedback.record(drafts) == _ACCEPTED_COUNT
         seconds = time.perf_counter() - began
-    milliseconds = seconds / _ACCEPTED * 1000
+    milliseconds = seconds / _ACCEPTED_COUNT * 1000
     report.add(
         Row(
             "feedback of a tag set, in a job",

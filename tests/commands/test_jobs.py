@@ -15,7 +15,7 @@ from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
 from tests.factories.scrape import get_metric
-from tests.kit.jobs.workshop import SEEN, declared, enqueue, rows
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, rows
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,8 +28,8 @@ def _handlers() -> Iterator[None]:
         SEEN[tenancy.current_organization_id()]["undone"].append(args["n"])
 
     with (
-        declared("test.given_up", act, max_attempts=1, on_retry=undo),
-        declared("test.once_only", act, max_attempts=1, retryable=False),
+        declare_handler("test.given_up", act, max_attempts=1, on_retry=undo),
+        declare_handler("test.once_only", act, max_attempts=1, retryable=False),
     ):
         yield
 

@@ -251,7 +251,7 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
                 log.exception("job.outcome_lost")
                 return None
             if time.monotonic() > deadline or stopping.is_set():
-                log.warning("job.outcome_left_to_lease", error=_describe_failure(failure))
+                log.warning("job.outcome_not_written", error=_describe_failure(failure))
                 return None
         stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
 

@@ -12,7 +12,7 @@ from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import QUEUES
 from tests.factories import Org, claim_jobs_of, run_jobs_of
 from tests.factories.scrape import build_series_key, scrape
-from tests.kit.jobs.workshop import declared, enqueue, sql
+from tests.kit.jobs.workshop import declare_handler, enqueue, sql
 
 QUEUE = "erasing"
 LATE = QUEUES[QUEUE].late_after + 60
@@ -23,7 +23,7 @@ def _handlers() -> Iterator[None]:
     def ignore(_: Job) -> None:
         """Do nothing."""
 
-    with declared("test.late", ignore, queue=QUEUE):
+    with declare_handler("test.late", ignore, queue=QUEUE):
         yield
 
 

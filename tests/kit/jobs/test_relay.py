@@ -17,7 +17,7 @@ from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, claim_jobs_of
-from tests.kit.jobs.workshop import SEEN, declared, enqueue
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue
 
 QUEUED = 5_000
 
@@ -27,7 +27,7 @@ def _handlers() -> Iterator[None]:
     def hear(job: Job) -> None:
         SEEN[job.organization_id]["heard"].append(job.args)
 
-    with declared("test.relayed", hear, queue="erasing"):
+    with declare_handler("test.relayed", hear, queue="erasing"):
         yield
 
 

@@ -16,7 +16,7 @@ from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Queue, QueueGroup, compute_quota, count_local_slots
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
-from tests.kit.jobs.workshop import declared, sql
+from tests.kit.jobs.workshop import declare_handler, sql
 from tests.plans.explaining import explaining
 
 MANY = 300
@@ -33,8 +33,8 @@ def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
         """Do nothing. These tests only claim jobs."""
 
     with (
-        declared(f"{name}.one", ignore, queue=name),
-        declared(f"{name}.batch", ignore, queue=name, batch=True),
+        declare_handler(f"{name}.one", ignore, queue=name),
+        declare_handler(f"{name}.batch", ignore, queue=name, batch=True),
     ):
         yield name
 

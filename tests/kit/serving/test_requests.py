@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.kit.serving.conftest import Client, Server, serving
+from tests.kit.serving.conftest import Client, Server, start_server
 
 BODY = os.urandom(300_000)
 
@@ -180,7 +180,7 @@ def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Se
 
 def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
     """Persistent connections are served by all processes, not by one of them."""
-    with serving(tmp_path, WEB_WORKERS="2") as server:
+    with start_server(tmp_path, WEB_WORKERS="2") as server:
         pids: Counter[int] = Counter()
         server.until(lambda: len(children_of(server)) == 2, "both processes run")
         server.until(lambda: len(pids_at_work(server)) == 2, "both processes answer")
