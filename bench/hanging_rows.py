@@ -23,7 +23,7 @@ def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int)
     ratio = seconds / floor
     report.add(
         Row(
-            f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, while {HANGING_WEBHOOKS} others hang",
+            f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
             f"{seconds:,.1f} s",
             f"{floor:,.1f} s without",
             ratio,

@@ -224,10 +224,8 @@ def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:
         cwd=ROOT, env={**os.environ, **folders}, capture_output=True, text=True, check=True,
         timeout=60,
     )  # fmt: skip
-    assert (
-        parse(done.stdout)[build_series_key("labeling_deliveries_total", {"outcome": "delivered"})]
-        == 1
-    )
+    key = build_series_key("labeling_deliveries_total", {"outcome": "delivered"})
+    assert parse(done.stdout)[key] == 1
     assert [list(Path(folder).iterdir()) for folder in folders.values()] == [[], []]
 
 

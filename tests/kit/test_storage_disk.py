@@ -54,7 +54,7 @@ def test_a_stream_left_early_gives_its_file_back(disk: Storage, tmp_path: Path) 
 
 def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> None:
     disk.write("a/b", [b"x"])
-    with disk.local("a/b") as path:
+    with disk.use_local_path("a/b") as path:
         assert path == tmp_path / "files" / "a" / "b"
 
 
@@ -68,7 +68,7 @@ def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> 
 )
 def test_odd_keys_are_refused_everywhere(disk: Storage, key: str) -> None:
     operations: list[Callable[[str], object]] = [
-        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.local,
+        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.use_local_path,
     ]  # fmt: skip
     for operation in operations:
         with pytest.raises(InvalidKey):

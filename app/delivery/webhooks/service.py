@@ -82,7 +82,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 def _check_url(url: str) -> None:
     """Raise 400 unless deliveries may be sent to `url`."""
     try:
-        container.current().egress.check_url(url, guard=outbound_slots.hold_check_slot)
+        container.current().egress.check_url(url, lookup_limiter=outbound_slots.hold_check_slot)
     except EgressRefused as refusal:
         raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
 
@@ -224,9 +224,8 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue and return a test delivery for a webhook. Raises 404 if there is no such webhook."""
     webhook = get(webhook_id)
-    delivery_id = fanout.create_test_delivery(
-        webhook_id, webhook.generation, events.get_request_id()
-    )
+    request_id = events.get_request_id()
+    delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, request_id)
     return _read_delivery(webhook_id, delivery_id)
 
 

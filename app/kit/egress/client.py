@@ -47,15 +47,15 @@ class Egress:
         self._context = build_tls_context(ca_file)
         self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
-    def check_url(self, url: str, *, guard: LookupLimiter = nullcontext) -> None:
+    def check_url(self, url: str, *, lookup_limiter: LookupLimiter = nullcontext) -> None:
         """Check a URL before it is stored. Every request checks its URL again.
 
-        `guard` limits concurrent DNS lookups (see `resolve`).
+        `lookup_limiter` limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: the URL or its address is not allowed, or its host name does not resolve.
         """
-        self.resolve_address(*check_target(self.policy, url), guard=guard)
+        self.resolve_address(*check_target(self.policy, url), lookup_limiter=lookup_limiter)
 
     def resolve_address(
         self,
@@ -63,7 +63,7 @@ class Egress:
         port: int,
         *,
         timeout: float = _LOOKUP_SECONDS,
-        guard: LookupLimiter = nullcontext,
+        lookup_limiter: LookupLimiter = nullcontext,
     ) -> tuple[str, int]:
         """Return the numeric address and port of a host, for clients that do not use HTTP.
 
@@ -71,13 +71,13 @@ class Egress:
             host: name or address of the host.
             port: port to connect to.
             timeout: timeout in seconds for the DNS lookup.
-            guard: limits concurrent DNS lookups (see `resolve`).
+            lookup_limiter: limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: no address was found in time, or an address is not allowed.
         """
         try:
-            address = resolve(self.policy, host, port, timeout, guard)[0].address
+            address = resolve(self.policy, host, port, timeout, lookup_limiter)[0].address
         except ResolutionFailed:
             raise EgressRefused("the host name does not resolve") from None
         return address[0], address[1]
