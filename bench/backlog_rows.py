@@ -11,8 +11,8 @@ from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
 
-QUEUED = 50_000
-FEW = 500
+QUEUED_JOBS = 50_000
+SMALL_BACKLOG_JOBS = 500
 _UPLOADS = 9
 _PAUSE_SECONDS = 0.02
 _FUNCTION = "webhooks.end"
@@ -30,8 +30,10 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     """Measure the job rate of `busy` and the uploads of `other`, with and without a backlog."""
     with open_cursor(service) as cursor:
         idle = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
-        short_rate = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
-        _fill(cursor, busy, QUEUED)
+        short_rate = median(
+            _measure_rate(cursor, busy, SMALL_BACKLOG_JOBS, seconds=60.0) for _ in range(3)
+        )
+        _fill(cursor, busy, QUEUED_JOBS)
         long_rate = _measure_rate(cursor, busy, 0, seconds=10.0)
         loaded = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
         pending_count = _count_pending_jobs(cursor, busy)
@@ -39,7 +41,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     assert pending_count > 0, "the backlog did not last until the end"
     report.add(
         Row(
-            f"jobs with {QUEUED:,} queued, and {FEW}",
+            f"jobs with {QUEUED_JOBS:,} queued, and {SMALL_BACKLOG_JOBS}",
             f"{long_rate:,.0f}/s",
             f"{short_rate:,.0f}/s",
             long_rate / short_rate,

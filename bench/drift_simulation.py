@@ -31,8 +31,8 @@ from app.engines.drift.testing import assign_verdicts, compare
 RUNS = 1000
 BASELINE = 800
 CURRENT = 200
-LEAST_FOUND = 0.95
-MOST_FALSE = 0.05
+MIN_DETECTED_SHARE = 0.95
+MAX_FALSE_REPORT_SHARE = 0.05
 Generator = np.random.Generator
 
 
@@ -111,20 +111,20 @@ METRICS: Mapping[str, Metric] = {
 
 
 class Result(NamedTuple):
-    """The counts of a simulation. `found` and `planted` count the shifts of each metric."""
+    """The counts of a simulation. `detected` and `planted` count the shifts of each metric."""
 
-    found: dict[str, int]
+    detected: dict[str, int]
     planted: dict[str, int]
     quiet_runs: int
     false_runs: int
 
     @property
-    def found_share(self) -> float:
+    def detected_share(self) -> float:
         """Return the share of planted shifts that were found."""
-        return sum(self.found.values()) / sum(self.planted.values())
+        return sum(self.detected.values()) / sum(self.planted.values())
 
     @property
-    def false_share(self) -> float:
+    def false_report_share(self) -> float:
         """Return the share of quiet runs that reported any metric."""
         return self.false_runs / self.quiet_runs
 
@@ -133,14 +133,14 @@ def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = No
     """Simulate `runs` runs with a planted shift, and the same number of quiet runs."""
     random = np.random.default_rng(seed)
     names = list(METRICS)
-    found, planted = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    detected, planted = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     false_runs = 0
     for number in range(runs):
         shifted = names[number % len(names)]
         planted[shifted] += 1
-        found[shifted] += shifted in _run(random, shifted, limits)
+        detected[shifted] += shifted in _run(random, shifted, limits)
         false_runs += bool(_run(random, None, limits))
-    return Result(found, planted, runs, false_runs)
+    return Result(detected, planted, runs, false_runs)
 
 
 def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> set[str]:
@@ -167,11 +167,16 @@ def main() -> int:
     print(f"{runs} runs with a planted shift and {runs} without; {len(METRICS)} metrics a run,")
     print(f"{CURRENT} documents compared with {BASELINE}.")
     for name, metric in METRICS.items():
-        share = result.found[name] / max(1, result.planted[name])
+        share = result.detected[name] / max(1, result.planted[name])
         print(f"  {name:24}{share:7.1%}  {metric.shift}")
-    print(f"planted shifts found:       {result.found_share:.1%} (at least {LEAST_FOUND:.0%})")
-    print(f"quiet runs with any report: {result.false_share:.1%} (at most {MOST_FALSE:.0%})")
-    met = result.found_share >= LEAST_FOUND and result.false_share <= MOST_FALSE
+    bound = f"at least {MIN_DETECTED_SHARE:.0%}"
+    print(f"planted shifts found:       {result.detected_share:.1%} ({bound})")
+    bound = f"at most {MAX_FALSE_REPORT_SHARE:.0%}"
+    print(f"quiet runs with any report: {result.false_report_share:.1%} ({bound})")
+    met = (
+        result.detected_share >= MIN_DETECTED_SHARE
+        and result.false_report_share <= MAX_FALSE_REPORT_SHARE
+    )
     return 0 if met else 1
 
 

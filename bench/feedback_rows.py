@@ -20,15 +20,15 @@ from bench import filling, load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org, make_org
-from tests.factories.feedback import Assisted, predicted
+from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.labels import Labeled, make_labeled
 
 ROWS = 1_000_000
 FIELDS = 8
 DOCUMENTS = 10_000
 _ROUNDS = 15
-_WARM = 2
-_ACCEPTED = 100
+_WARM_UP_ROUNDS = 2
+_ACCEPTED_COUNT = 100
 _FEEDBACK = """
 INSERT INTO prediction_feedback (organization_id, id, artifact_id, schema_id, field, model, outcome,
     confidence, bin, labeler_id, day, value_key, created_at)
@@ -133,10 +133,10 @@ def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled)
 def _time(connection: load.Connection, org: Org, path: str) -> float:
     request = load.build_request("GET", f"/api/v1{path}", org.api("reviewer").headers())
     times = []
-    for round_number in range(_WARM + _ROUNDS):
+    for round_number in range(_WARM_UP_ROUNDS + _ROUNDS):
         began = time.perf_counter()
         status, response = connection.send(request)
-        if round_number >= _WARM:
+        if round_number >= _WARM_UP_ROUNDS:
             times.append(time.perf_counter() - began)
         assert status == 200, response
     return median(times)
@@ -158,9 +158,13 @@ def _measure_recording(report: Report, service: Service) -> None:
     org = make_org(service.app)
     assisted = Assisted(org)
     schema = assisted.workspace.schema()
-    tags: list[Any] = [predicted("number", "A-1"), predicted("pages", 3), predicted("note", "x")]
+    tags: list[Any] = [
+        make_predicted_tag("number", "A-1"),
+        make_predicted_tag("pages", 3),
+        make_predicted_tag("note", "x"),
+    ]
     drafts = []
-    for _ in range(_ACCEPTED):
+    for _ in range(_ACCEPTED_COUNT):
         draft = assisted.draft(
             tags, artifact_id=assisted.workspace.artifact(schema), model=str(uuid7())
         )
@@ -171,9 +175,9 @@ def _measure_recording(report: Report, service: Service) -> None:
         recording.lock_recording()
         recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in drafts])
         began = time.perf_counter()
-        assert feedback.record(drafts) == _ACCEPTED
+        assert feedback.record(drafts) == _ACCEPTED_COUNT
         seconds = time.perf_counter() - began
-    milliseconds = seconds / _ACCEPTED * 1000
+    milliseconds = seconds / _ACCEPTED_COUNT * 1000
     report.add(
         Row(
             "feedback of a tag set, in a job",

@@ -15,7 +15,7 @@ from tests.factories import Org
 
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
-OWN_WORK = {
+PERSONAL_CASES = {
     # For each document that the labeler has labeled, the tag sets of others are found separately.
     "tag sets as a labeler who labels blind",
     # The request reads the activity of one user in thirty days.
@@ -26,9 +26,9 @@ OWN_WORK = {
 In the large organization, each user has done a hundred times as much, which is more than a person
 can do: 170 submissions a day, and 40,000 tag sets labeled blind.
 """
-OWN_BOUND = 20.0
+PERSONAL_BOUND = 20.0
 _ROUNDS = 40
-_WARM = 2
+_WARM_UP_ROUNDS = 2
 
 
 def measure(report: Report, service: Service) -> None:
@@ -61,17 +61,17 @@ def _compare(
     for small_case, large_case in zip(small[1], large[1], strict=True):
         assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
-        for round_number in range(_WARM + _ROUNDS):
+        for round_number in range(_WARM_UP_ROUNDS + _ROUNDS):
             for org, case, case_times in (
                 (small[0], small_case, times[0]),
                 (large[0], large_case, times[1]),
             ):
                 seconds = _time(connection, org, case)
-                if round_number >= _WARM:
+                if round_number >= _WARM_UP_ROUNDS:
                     case_times.append(seconds)
         small_seconds, large_seconds = median(times[0]), median(times[1])
         ratio = large_seconds / small_seconds
-        bound = OWN_BOUND if small_case[0] in OWN_WORK else BOUND
+        bound = PERSONAL_BOUND if small_case[0] in PERSONAL_CASES else BOUND
         report.add(
             Row(
                 small_case[0],

@@ -10,7 +10,7 @@ from bench.jobs_rows import run_receiver
 from bench.report import Report, Row
 from tests.factories import Org
 
-HEALTHY, HANGING = 15, 5
+HEALTHY_WEBHOOKS, HANGING_WEBHOOKS = 15, 5
 _BOUND = 1.3
 _LIMIT_SECONDS = 1_800
 _BATCH = 500
@@ -19,11 +19,11 @@ _BATCH = 500
 def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int) -> None:
     """Compare deliveries of `count` events with and without webhooks that hang."""
     floor = _measure_delivery(without_hanging, count, hanging=0)
-    seconds = _measure_delivery(with_hanging, count, hanging=HANGING)
+    seconds = _measure_delivery(with_hanging, count, hanging=HANGING_WEBHOOKS)
     ratio = seconds / floor
     report.add(
         Row(
-            f"{count:,} events to {HEALTHY} webhooks, while {HANGING} other webhooks hang",
+            f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
             f"{seconds:,.1f} s",
             f"{floor:,.1f} s without",
             ratio,
@@ -36,7 +36,10 @@ def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int)
 def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
     """Return the seconds from the first event until the last delivery to a healthy webhook."""
     with run_receiver() as url:
-        paths = [*(f"hook/{n}" for n in range(HEALTHY)), *(f"hang/{n}" for n in range(hanging))]
+        paths = [
+            *(f"hook/{n}" for n in range(HEALTHY_WEBHOOKS)),
+            *(f"hang/{n}" for n in range(hanging)),
+        ]
         ids = []
         for path in paths:
             body = {"url": f"{url}/{path}", "events": ["drift.detected"]}
@@ -45,7 +48,7 @@ def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
             ids.append(response.json["data"]["id"])
         began = time.perf_counter()
         _emit(org, count)
-        _wait_until_received(url, HEALTHY * count)
+        _wait_until_received(url, HEALTHY_WEBHOOKS * count)
         seconds = time.perf_counter() - began
         for webhook_id in ids:
             org.api("admin").delete(f"/webhooks/{webhook_id}")

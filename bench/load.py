@@ -141,5 +141,5 @@ def compare(
         our_round.per_second / floor_round.per_second
         for our_round, floor_round in zip(our_rounds, floor_rounds, strict=True)
     )
-    middle = rounds // 2
-    return our_rounds[middle], floor_rounds[middle], ratio
+    median_index = rounds // 2
+    return our_rounds[median_index], floor_rounds[median_index], ratio

@@ -11,9 +11,9 @@ from bench.service import Service
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
-_TURNS = 24
+_ROUNDS = 24
 _REQUESTS = 50
-_WARM_TURNS = 4
+_WARM_UP_ROUNDS = 4
 _MAX_RATIO = 1.05
 _METERED = ("artifacts", "prediction_usage", "schemas", "connectors", "webhooks", "memberships")
 _SWITCH = "; ".join(f"ALTER TABLE {table} {{0}} TRIGGER meter_insert" for table in _METERED)
@@ -33,9 +33,9 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
     times: dict[str, list[float]] = {"DISABLE": [], "ENABLE": []}
     number = 0
     with filling.open_cursor(service) as cursor:
-        for turn in range(2 * _TURNS):
+        for round_number in range(2 * _ROUNDS):
             # Use both orders equally often, so that other processes affect both in the same way.
-            switch = ("DISABLE", "ENABLE", "ENABLE", "DISABLE")[turn % 4]
+            switch = ("DISABLE", "ENABLE", "ENABLE", "DISABLE")[round_number % 4]
             cursor.execute(_SWITCH.format(switch))
             durations = []
             for _ in range(_REQUESTS):
@@ -43,7 +43,7 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
                 began = time.perf_counter()
                 send(number)
                 durations.append(time.perf_counter() - began)
-            if turn >= _WARM_TURNS:
+            if round_number >= _WARM_UP_ROUNDS:
                 times[switch].append(median(durations))
         cursor.execute(_SWITCH.format("ENABLE"))
     on, off = median(times["ENABLE"]), median(times["DISABLE"])

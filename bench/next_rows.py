@@ -159,15 +159,15 @@ class ClaimNext(Requests):
 
 
 def _measure_spread(report: Report, ours: load.Result) -> None:
-    half, most = ours.quantile(0.5), ours.quantile(0.99)
+    p50, p99 = ours.quantile(0.5), ours.quantile(0.99)
     report.add(
         Row(
             "next, its 99th percentile",
-            f"{most * 1000:.1f} ms",
-            f"{half * 1000:.1f} ms median",
-            most / half,
+            f"{p99 * 1000:.1f} ms",
+            f"{p50 * 1000:.1f} ms median",
+            p99 / p50,
             "< 5",
-            most < 5 * half,
+            p99 < 5 * p50,
         )
     )
 

@@ -14,8 +14,8 @@ from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
 
-LISTED = 10_000
-ACCEPTED = 1_000_000
+LISTED_COUNT = 10_000
+ACCEPTED_COUNT = 1_000_000
 BOUND = 1.0
 """The maximum ratio of a request's time to the time for listing 100 documents."""
 _DAYS = 365
@@ -43,7 +43,7 @@ CROSS JOIN LATERAL (
 
 def measure(report: Report, service: Service) -> None:
     """Fill an organization, and measure each request alternately with a list of documents."""
-    benchmark = create_organization(service, LISTED)
+    benchmark = create_organization(service, LISTED_COUNT)
     filling.analyze(service)
     _measure_rebuild(report, benchmark.org)
     _fill(service, benchmark.org)
@@ -107,7 +107,7 @@ def _fill(service: Service, org: Org) -> None:
             "schemas": schemas,
             "people": list(map(str, people.values())),
             "days": _DAYS,
-            "daily": ACCEPTED // (_DAYS * SCHEMAS),
+            "daily": ACCEPTED_COUNT // (_DAYS * SCHEMAS),
             "labelers": _LABELERS,
             "reviewers": _REVIEWERS,
             "fields": _FIELDS,

@@ -17,8 +17,8 @@ from tests.factories import Org
 from tests.factories.labels import make_labeled
 
 CALLERS = 16
-BULK = 1000
-FILTERED = 10_000
+BULK_COUNT = 1000
+FILTERED_COUNT = 10_000
 _ROUNDS = 5
 _JSON = {"Content-Type": "application/json"}
 _SUBMIT = """
@@ -176,10 +176,10 @@ class Reviews(Requests):
         return median(times)
 
     def _prepare_accept(self) -> Any:
-        ids = iter(self._list_last_ids(BULK * (_ROUNDS + 1)))
+        ids = iter(self._list_last_ids(BULK_COUNT * (_ROUNDS + 1)))
 
         def build_body() -> dict[str, Any]:
-            return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
+            return {"tag_set_ids": [str(next(ids)) for _ in range(BULK_COUNT)], "note": "Good"}
 
         api = self.org.api("caller1")
         with capture.record_statements(self.org.app) as statements:
@@ -189,7 +189,7 @@ class Reviews(Requests):
             seconds = median(self._measure_accept(build_body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
-                    f"accept {BULK:,} at once",
+                    f"accept {BULK_COUNT:,} at once",
                     f"{seconds:.2f} s",
                     f"{len(statements)} statements",
                     None,
@@ -204,20 +204,20 @@ class Reviews(Requests):
     def _measure_accept_by_filter(self) -> Row:
         # The filter starts at the time of the oldest of these items; a period includes its start.
         with filling.open_cursor(self.service) as cursor:
-            cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
+            cursor.execute(_NEWEST, (str(self.org.id), FILTERED_COUNT - 1))
             since = cursor.fetchone()[0].isoformat()
-        body = {"filter": {"created_after": since}, "expected_count": FILTERED}
-        seconds = self._measure_accept(body, FILTERED)
+        body = {"filter": {"created_after": since}, "expected_count": FILTERED_COUNT}
+        seconds = self._measure_accept(body, FILTERED_COUNT)
         return Row(
-            f"accept {FILTERED:,} by filter",
+            f"accept {FILTERED_COUNT:,} by filter",
             f"{seconds:.1f} s",
-            f"{FILTERED // BULK} transactions",
+            f"{FILTERED_COUNT // BULK_COUNT} transactions",
             None,
             "<= 6 s",
             seconds <= 6,
         )
 
-    def _measure_accept(self, body: dict[str, Any], count: int = BULK) -> float:
+    def _measure_accept(self, body: dict[str, Any], count: int = BULK_COUNT) -> float:
         headers = {**_JSON, **self.org.api("caller1").headers()}
         path = "/api/v1/review-queue/bulk-accept"
         request = load.build_request("POST", path, headers, json.dumps(body).encode())

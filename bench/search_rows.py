@@ -18,7 +18,7 @@ from tests.factories.labels import make_labeled
 CONNECTIONS = 2
 """The number of connections: one for each of two cores, so that requests do not wait."""
 ROUNDS = 7
-BULK = 1000
+BULK_COUNT = 1000
 
 # Each text has sixty of ten thousand words. As in natural language, most words are rare: the higher
 # the number of a word, the rarer it is.
@@ -119,7 +119,7 @@ def _measure_request(service: Service, org: Org, method: str, path: str) -> floa
 def _measure_archive(report: Report, service: Service, org: Org) -> None:
     """Measure archiving and restoring a thousand documents by id, alternately."""
     api = org.api("admin")
-    listed = api.get(f"/artifacts?page_size={BULK}").json["data"]
+    listed = api.get(f"/artifacts?page_size={BULK_COUNT}").json["data"]
     ids = [document["id"] for document in listed]
     headers = {**api.headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
@@ -130,9 +130,11 @@ def _measure_archive(report: Report, service: Service, org: Org) -> None:
         began = time.perf_counter()
         status, response = connection.send(request)
         times.append(time.perf_counter() - began)
-        assert (status, json.loads(response)["data"]["succeeded"]) == (200, BULK), response
+        assert (status, json.loads(response)["data"]["succeeded"]) == (200, BULK_COUNT), response
     ours = median(times)
-    report.add(Row(f"archive {BULK:,} by id", f"{ours:.2f} s", "", None, "<= 1.5 s", ours <= 1.5))
+    report.add(
+        Row(f"archive {BULK_COUNT:,} by id", f"{ours:.2f} s", "", None, "<= 1.5 s", ours <= 1.5)
+    )
 
 
 _FLOOR_STATEMENTS = {

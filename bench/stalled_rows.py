@@ -12,7 +12,7 @@ from bench.service import Service
 from tests.factories import Org
 from tests.faults.stalling import stalling
 
-STALLED = 500
+STALLED_CONNECTIONS = 500
 """The number of connections that stall in each way: in the head, in the body, or as a reader."""
 ROUNDS = 3
 BOUND = 3.0
@@ -41,7 +41,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
         with ExitStack() as stack:
             port = int(service.base.rpartition(":")[2])
             for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
-                stack.enter_context(stalling(port, kind, STALLED, *options))
+                stack.enter_context(stalling(port, kind, STALLED_CONNECTIONS, *options))
             for name, data in requests.items():
                 stalled[name].append(measure_p99(data))
     for name in requests:
@@ -51,7 +51,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
 def _add(report: Report, name: str, stalled: float, usual: float) -> None:
     report.add(
         Row(
-            f"{name} with {3 * STALLED:,} stalled clients, p99",
+            f"{name} with {3 * STALLED_CONNECTIONS:,} stalled clients, p99",
             f"{stalled * 1000:.1f} ms",
             f"{usual * 1000:.1f} ms without",
             stalled / usual,

@@ -22,7 +22,7 @@ from app.kit import db, secrets, tenancy
 from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
 from demo.documents import DOCUMENTS, DemoDocument
-from demo.people import PEOPLE, build_address
+from demo.people import USERS, build_address
 from demo.schemas import CONTRACT, INVOICE
 from demo.teams import TEAMS
 
@@ -105,7 +105,7 @@ def _create_organization(app: Flask, password: str) -> UUID:
         session.add(organization)
         session.flush()
         password_hash = secrets.hash_password(password)
-        for person, (role, name) in PEOPLE.items():
+        for person, (role, name) in USERS.items():
             user = User(
                 email=build_address(person),
                 name=name,
@@ -129,7 +129,7 @@ def _create_active_schema(admin: _DemoUser, body: dict[str, Any]) -> str:
 def _create_teams(admin: _DemoUser) -> None:
     members = admin.call("GET", f"/organizations/{_LOADING_SLUG}/members")
     ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
-    users = {person: ids_by_address[build_address(person)] for person in PEOPLE}
+    users = {person: ids_by_address[build_address(person)] for person in USERS}
     ids: dict[str | None, str] = {}
     for team in TEAMS:
         body = {name: team[name] for name in ("name", "description", "skills")}

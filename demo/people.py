@@ -1,6 +1,6 @@
 """The users of the demo organization."""
 
-PEOPLE: dict[str, tuple[str, str]] = {
+USERS: dict[str, tuple[str, str]] = {
     "owner": ("owner", "Olivia Owner"),
     "admin": ("admin", "Adam Admin"),
     "reviewer": ("reviewer", "Rita Reviewer"),
@@ -14,5 +14,5 @@ PEOPLE: dict[str, tuple[str, str]] = {
 
 
 def build_address(person: str) -> str:
-    """Return the email address for a key of PEOPLE."""
+    """Return the email address for a key of USERS."""
     return f"{person}@demo.example"

@@ -1,4 +1,4 @@
-"""The teams of the demo organization, with keys of `PEOPLE` as leads and members."""
+"""The teams of the demo organization, with keys of `USERS` as leads and members."""
 
 from typing import Any
 

@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 
 _MIB = 1024 * 1024
-_MIN_BUFFERS, _MAX_BUFFERS = 64 * _MIB, 512 * _MIB
-_MIN_FILE_CACHE = 256 * _MIB
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_MIN_BUFFER_BYTES, _MAX_BUFFER_BYTES = 64 * _MIB, 512 * _MIB
+_MIN_FILE_CACHE_BYTES = 256 * _MIB
+_CONTAINER_LIMIT_FILE = Path("/sys/fs/cgroup/memory.max")
 
 
 def read_memory() -> int:
     """Return the memory of the machine in bytes, or the container's memory limit if it is lower."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
-        return min(memory, int(_CONTAINER_LIMIT.read_text()))
+        return min(memory, int(_CONTAINER_LIMIT_FILE.read_text()))
     except (OSError, ValueError):  # Not in a container, or the limit is "max".
         return memory
 
@@ -25,8 +25,8 @@ def choose_cache_settings(memory: int) -> dict[str, str]:
     but at least 64 MiB and at most 512 MiB. Half of the memory is assumed to be the operating
     system's file cache.
     """
-    buffers = min(max(memory // 16, _MIN_BUFFERS), _MAX_BUFFERS)
+    buffers = min(max(memory // 16, _MIN_BUFFER_BYTES), _MAX_BUFFER_BYTES)
     return {
         "shared_buffers": f"{buffers // _MIB}MB",
-        "effective_cache_size": f"{max(memory // 2, _MIN_FILE_CACHE) // _MIB}MB",
+        "effective_cache_size": f"{max(memory // 2, _MIN_FILE_CACHE_BYTES) // _MIB}MB",
     }

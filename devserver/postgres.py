@@ -98,7 +98,7 @@ class EmbeddedPostgres(EmbeddedServer):
     """The timeout in seconds for a previous server on the same data to exit."""
     # The API waits for PostgreSQL, so the first delay is short. A server that has run for ten
     # seconds has valid settings and a usable disk.
-    backoff = Backoff(first=0.1, healthy=10.0)
+    backoff = Backoff(first_seconds=0.1, healthy_seconds=10.0)
     # Fast shutdown (rolls back and disconnects), then immediate (recovers at the next start).
     stop_signals = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import psycopg2
 
 from app.kit.settings import Settings, SettingsError
-from demo.people import PEOPLE, build_address
+from demo.people import USERS, build_address
 from devserver import children, environment
 from devserver.listener import Listener, ListenError
 from devserver.lock import DataInUseError, DataLock
@@ -109,7 +109,7 @@ def _print_addresses(progress: Progress, settings: Settings, demo_password: str 
         lines += [
             "",
             f"  Organization demo; all users have the password {demo_password}",
-            *(f"    {build_address(person)}" for person in PEOPLE),
+            *(f"    {build_address(person)}" for person in USERS),
             "",
             "  Log in:",
             f"    curl -sS {base_url}/api/v1/auth/login {headers} -d {shlex.quote(body)}",

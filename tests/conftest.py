@@ -253,7 +253,9 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     metrics.set_client_factory(None)
     # An encryption key can only be removed if all columns with encrypted values are known.
     with app.app_context():
-        assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"
+        assert find_undeclared_columns() == [], (
+            "declare them: mapped_column(info=build_encryption_info())"
+        )
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -40,7 +40,7 @@ def run_operation(operation: str) -> Iterator[None]:
     events.set_request_id(request_id)
     try:
         with (
-            audit.acting(
+            audit.bind_actor(
                 "control_plane", None, "command line", operation=operation, request_id=request_id
             ),
             db.transaction(),

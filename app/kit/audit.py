@@ -26,7 +26,7 @@ def begin(
     request_id: str | None = None,
     ip_address: str | None = None,
 ) -> None:
-    """Bind an operation until `end` is called. Its actor is unknown until `act_as` is called.
+    """Bind an operation until `end` is called. Its actor is unknown until `set_actor` is called.
 
     `records` is the record type that the operation acts on. It is used if the operation's name does
     not contain a record type (see `split_operation`).
@@ -37,7 +37,7 @@ def begin(
     )
 
 
-def act_as(kind: ActorKind, actor_id: UUID | None, label: str) -> None:
+def set_actor(kind: ActorKind, actor_id: UUID | None, label: str) -> None:
     """Set the actor of the running operation. Call this as soon as the actor is known."""
     context = current_context.get() or Context(kind, actor_id, label, None, None, None, None, None)
     current_context.set(replace(context, kind=kind, id=actor_id, label=label))
@@ -49,7 +49,7 @@ def end() -> None:
 
 
 @contextmanager
-def acting(
+def bind_actor(
     kind: ActorKind,
     actor_id: UUID | None,
     label: str,

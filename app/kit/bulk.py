@@ -88,8 +88,10 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
         except (ApiError, SQLAlchemyError) as failure:
             if number == 0:
                 raise
-            db.discard()
-            log.warning("bulk.broken_off", left=remaining, matched=len(matched), error=str(failure))
+            db.roll_back()
+            log.warning(
+                "bulk.interrupted", remaining=remaining, matched=len(matched), error=str(failure)
+            )
             failed_count += remaining
             failures.update(dict.fromkeys(batch, _to_api_error(failure)))
             break

@@ -11,7 +11,7 @@ from app.kit.storage import StorageFull
 
 
 @contextmanager
-def guard(operation: str) -> Iterator[None]:
+def require_free_space(operation: str) -> Iterator[None]:
     """Run the block only if there is enough free disk space.
 
     `operation` is the label for this write in the metric that counts refusals. Raises 503

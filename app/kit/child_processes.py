@@ -22,13 +22,13 @@ _KILL = (int(signal.SIGKILL), 10.0)
 class Backoff:
     """The delays in seconds before a child process that exited is restarted.
 
-    The delay doubles with each exit, from `first` up to `longest`. It starts again from `first`
-    once the child has run for `healthy` seconds.
+    The delay doubles with each exit, from `first_seconds` up to `longest_seconds`. It starts again
+    from `first_seconds` once the child has run for `healthy_seconds`.
     """
 
-    first: float = 0.2
-    longest: float = 30.0
-    healthy: float = 60.0
+    first_seconds: float = 0.2
+    longest_seconds: float = 30.0
+    healthy_seconds: float = 60.0
 
 
 @dataclass
@@ -51,9 +51,9 @@ class RestartState:
     def record_exit(self, backoff: Backoff) -> float:
         """Record that the child exited, and return the seconds until its next start."""
         now = time.monotonic()
-        if now - self.started_at >= backoff.healthy:
+        if now - self.started_at >= backoff.healthy_seconds:
             self.delay, self.exits = 0.0, 0
-        self.delay = min(self.delay * 2 or backoff.first, backoff.longest)
+        self.delay = min(self.delay * 2 or backoff.first_seconds, backoff.longest_seconds)
         self.due_at = now + self.delay
         self.exits += 1
         return self.delay

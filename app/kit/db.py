@@ -179,7 +179,7 @@ def init(app: Flask, url: str, threads: int, role: str) -> None:
     db.init_app(app)
     with app.app_context():
         for engine in db.engines.values():
-            tenancy.guard(engine)
+            tenancy.send_scope_on_connections(engine)
             event.listen(engine, "checkout", replace_dead_connection)
 
 
@@ -245,7 +245,7 @@ def checkpoint() -> None:
     session().commit()
 
 
-def discard() -> None:
+def roll_back() -> None:
     """Roll back the changes since the last checkpoint. Use it if the response reports a failure."""
     session().rollback()
 

@@ -1,8 +1,9 @@
 """Encrypted columns, and their re-encryption with the first key in the keyring.
 
-A model declares an encrypted column with `mapped_column(info=encrypted())`, and an encrypted
-property of a JSON column with its name: `info=encrypted("sealed")` for the property `sealed`. A
-test checks that no other column contains encrypted values. "Token" means a Fernet token here.
+A model declares an encrypted column with `mapped_column(info=build_encryption_info())`, and an
+encrypted property of a JSON column with its name: `info=build_encryption_info("sealed")` for the
+property `sealed`. A test checks that no other column contains encrypted values. "Token" means a
+Fernet token here.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ Progress = Callable[[int, int], None]
 """A function that receives the number of processed tokens and the approximate total."""
 
 
-def encrypted(*properties: str) -> dict[str, Any]:
+def build_encryption_info(*properties: str) -> dict[str, Any]:
     """Return the `info` argument for an encrypted column.
 
     `properties` are the encrypted properties of a JSON column. If there are none, the whole value

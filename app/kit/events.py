@@ -18,7 +18,7 @@ from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, tenancy
-from app.kit.ids import generate, uuid7
+from app.kit.ids import generate_ids, uuid7
 from app.kit.prepared import Prepared
 
 
@@ -55,11 +55,11 @@ _EMIT = text(
     SELECT gen_random_uuid(), :organization_id, queue, function,
            jsonb_build_object('event_id', CAST(:id AS text), 'name', CAST(:name AS text),
                               'data', CAST(:data AS jsonb)), :request_id, :id
-    FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS listener (function, queue)
+    FROM unnest(CAST(:functions AS text[]), CAST(:queues AS text[])) AS handler (function, queue)
     """
 )
 _EMIT_WITHOUT_HANDLERS = Prepared(
-    "emit_unheard",
+    "emit_without_handlers",
     "uuid, uuid, text, jsonb, text",
     "INSERT INTO outbox_events (id, organization_id, name, data, request_id)"
     " VALUES ($1, $2, $3, $4, $5)",
@@ -77,7 +77,7 @@ _EMIT_MANY = text(
         SELECT gen_random_uuid(), :organization_id, queue, function, args, :request_id
         FROM unnest(CAST(:groups AS jsonb[])) AS args
         CROSS JOIN unnest(CAST(:group_functions AS text[]), CAST(:group_queues AS text[]))
-            AS listener (function, queue)
+            AS handler (function, queue)
     )
     INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
     SELECT gen_random_uuid(), :organization_id, queue, function,
@@ -85,7 +85,7 @@ _EMIT_MANY = text(
                               'data', event.data), :request_id, event.id
     FROM event
     CROSS JOIN unnest(CAST(:functions AS text[]), CAST(:queues AS text[]))
-        AS listener (function, queue)
+        AS handler (function, queue)
     """
 )
 
@@ -104,7 +104,7 @@ _EMIT_EACH = """
                                   'data', CAST(:data AS jsonb)), :request_id, event.id
         FROM event
         CROSS JOIN unnest(CAST(:functions AS text[]), CAST(:queues AS text[]))
-            AS listener (function, queue)
+            AS handler (function, queue)
     )
     SELECT count(*) FROM event
 """
@@ -126,7 +126,7 @@ def set_request_id(request_id: str | None) -> None:
     _request_id.set(request_id)
 
 
-def request_id() -> str | None:
+def get_request_id() -> str | None:
     """Return the id of the request that is running or that caused the running job, or None."""
     return _request_id.get()
 
@@ -171,7 +171,7 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
         entry for entry in handlers if entry[0] in _group_functions and len(payloads) > 1
     ]
     single_handlers = [entry for entry in handlers if entry not in group_handlers]
-    ids = [str(event_id) for event_id in generate(len(payloads))]
+    ids = [str(event_id) for event_id in generate_ids(len(payloads))]
     encoded = [orjson.dumps(data, default=str) for data in payloads]
     session = db.session()
     session.flush()

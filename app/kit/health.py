@@ -69,7 +69,7 @@ def _check_redis() -> str:
 
 
 def _check_storage() -> str:
-    return "full" if container.current().reserve.is_used_up() else "ok"
+    return "full" if container.current().reserve.is_below_reserve() else "ok"
 
 
 @health.get("/metrics")

@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import container, db, errors
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.errors import ApiError
 
 RETENTION = timedelta(hours=24)
@@ -40,7 +40,7 @@ class IdempotencyKey(db.Base):
     scope: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     request_hash: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[int | None]
-    response: Mapped[str | None] = mapped_column(info=encrypted())
+    response: Mapped[str | None] = mapped_column(info=build_encryption_info())
     created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
 
 

@@ -15,10 +15,10 @@ def uuid7() -> UUID:
 
     The 12 bits of `rand_a` contain a fraction of the millisecond (method 3 of section 6.2).
     """
-    return generate(1)[0]
+    return generate_ids(1)[0]
 
 
-def generate(count: int) -> list[UUID]:
+def generate_ids(count: int) -> list[UUID]:
     """Generate `count` UUIDv7 ids in ascending order, with one system call for all random bytes."""
     global _last_tick  # noqa: PLW0603 - the monotonic clock of the process
     with _lock:

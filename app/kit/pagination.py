@@ -22,7 +22,7 @@ from sqlalchemy.sql import ColumnElement
 from app.kit import counters, db
 from app.kit.counters import upkeep
 from app.kit.cursors import Cursor, build_binding, decode, encode, parse_values
-from app.kit.periods import Column, CreatedFilters, build_filter_conditions, within
+from app.kit.periods import Column, CreatedFilters, build_filter_conditions, build_period_conditions
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -297,4 +297,4 @@ def _build_page(
     )
 
 
-__all__ = ["Column", "CreatedFilters", "build_binding", "within"]
+__all__ = ["Column", "CreatedFilters", "build_binding", "build_period_conditions"]

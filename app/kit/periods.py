@@ -25,7 +25,7 @@ def get_created_bounds(filters: Mapping[str, Any]) -> tuple[datetime | None, dat
     return filters.get("created_after"), filters.get("created_before")
 
 
-def within(
+def build_period_conditions(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
     """Return the SQL conditions for `after <= at < before`. None means that there is no bound."""
@@ -48,7 +48,7 @@ def build_filter_conditions(model: Any, filters: Mapping[str, Any]) -> list[Colu
     A list or tuple accepts any of its values. `filters` may also contain created_after and
     created_before.
     """
-    period = within(model.created_at, *get_created_bounds(filters))
+    period = build_period_conditions(model.created_at, *get_created_bounds(filters))
     columns = sorted(remove_period(filters).items())
     return [*period, *(_build_condition(getattr(model, name), value) for name, value in columns)]
 

@@ -85,7 +85,9 @@ class Allowance:
         )
 
 
-_caller_organization: ContextVar[Organization | None] = ContextVar("plan_of", default=None)
+_caller_organization: ContextVar[Organization | None] = ContextVar(
+    "caller_organization", default=None
+)
 
 
 def set_caller_organization(organization: Organization | None) -> None:

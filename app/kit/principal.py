@@ -32,8 +32,8 @@ class Caller:
     operations. An API key acts on behalf of the user who created it, even after that user has left
     the organization. `user_id` and `email` then belong to the user, and `api_key_id`, `name` and
     `role` belong to the key. `expires_at` is None if the session or key does not expire.
-    `only_organization` is set if the session is valid for this organization only, and not for all
-    organizations of the user.
+    `only_organization_id` is set if the session is valid for this organization only, and not for
+    all organizations of the user.
     """
 
     user_id: UUID
@@ -46,7 +46,7 @@ class Caller:
     role: Role | None = None
     api_key_id: UUID | None = None
     read_only: bool = False
-    only_organization: UUID | None = None
+    only_organization_id: UUID | None = None
 
     @property
     def org(self) -> Organization:
@@ -54,7 +54,7 @@ class Caller:
         assert self.organization is not None, "the operation is not organization-scoped"
         return self.organization
 
-    def has(self, role: Role) -> bool:
+    def has_role(self, role: Role) -> bool:
         """Return whether the caller's role is at least `role`."""
         return self.role is not None and self.role >= role
 

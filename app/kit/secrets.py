@@ -204,7 +204,7 @@ class HashingSlots:
                 self._last_scarce_at = now
                 is_flood = now - self._scarce_since > self.flood_seconds
                 if is_flood or not self._free.wait_for(self._has_free_slot, self.wait_seconds):
-                    metrics.LOGINS_TURNED_AWAY.inc()
+                    metrics.LOGINS_REFUSED.inc()
                     raise busy("Too many people are signing in. Try again shortly.", retry_after=1)
             self._used_slots += 1
 

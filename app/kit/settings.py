@@ -102,7 +102,9 @@ class Settings:
     demo: bool = _setting(values.parse_switch, default=False)
     demo_password: str = _setting(values.parse_demo_password, "", secret=True)
     log_level: str = _setting(
-        values.build_choice_parser("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", fold=str.upper),
+        values.build_choice_parser(
+            "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", normalize=str.upper
+        ),
         "INFO",
     )
     log_format: str = _setting(values.build_choice_parser("auto", "json", "text"), "auto")

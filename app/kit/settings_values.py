@@ -48,14 +48,14 @@ def parse_switch(raw: str) -> bool:
 
 
 def build_choice_parser(
-    *choices: str, fold: Callable[[str], str] = str.lower
+    *choices: str, normalize: Callable[[str], str] = str.lower
 ) -> Callable[[str], str]:
-    """Return a parser that accepts only `choices`, after `fold` has normalized the text."""
+    """Return a parser that accepts only `choices`, after `normalize` has normalized the text."""
 
     def parse(raw: str) -> str:
-        if fold(raw) not in choices:
+        if normalize(raw) not in choices:
             raise ValueError(f"must be one of {', '.join(choices)}")
-        return fold(raw)
+        return normalize(raw)
 
     return parse
 

@@ -13,15 +13,17 @@ LINK_SECONDS = 300
 
 
 @contextmanager
-def translate_storage_errors(missing: Callable[[], ApiError] = errors.not_found) -> Iterator[None]:
-    """Raise `missing()` if a file does not exist, and 503 while the storage is unavailable.
+def translate_storage_errors(
+    build_missing_error: Callable[[], ApiError] = errors.not_found,
+) -> Iterator[None]:
+    """Raise `build_missing_error()` if a file does not exist; 503 if the storage is unavailable.
 
     StorageFull is not translated here (see `app.kit.capacity`).
     """
     try:
         yield
     except NotStored:
-        raise missing() from None
+        raise build_missing_error() from None
     except StorageFull:
         raise
     except StorageUnavailable as failure:
@@ -29,15 +31,16 @@ def translate_storage_errors(missing: Callable[[], ApiError] = errors.not_found)
 
 
 def build_reader(
-    key: str, missing: Callable[[], ApiError] = errors.not_found
+    key: str, build_missing_error: Callable[[], ApiError] = errors.not_found
 ) -> Callable[[int, int], Iterator[bytes]]:
     """Return the function that reads a stored file for a `Download`.
 
-    The function raises `missing()` if there is no file, and 503 while the storage is unavailable.
+    The function raises `build_missing_error()` if there is no file, and 503 while the storage is
+    unavailable.
     """
 
     def read(start: int, end: int) -> Iterator[bytes]:
-        with translate_storage_errors(missing):
+        with translate_storage_errors(build_missing_error):
             return container.current().storage.stream(key, start, end)
 
     return read
@@ -50,24 +53,31 @@ def build_linked_download(
     media_type: str,
     name: str,
     sha256: str,
-    missing: Callable[[], ApiError],
+    build_missing_error: Callable[[], ApiError],
     on_send: Callable[[bool], None] | None = None,
 ) -> Download:
     """Return a download that may redirect to the object store if DOWNLOAD_LINKS is on.
 
-    Raises `missing()` if the file does not exist, and 503 while the storage is unavailable.
+    Raises `build_missing_error()` if the file does not exist, and 503 while the storage is
+    unavailable.
     """
 
     def link() -> str | None:
         if not container.settings().download_links:
             return None
-        with translate_storage_errors(missing):
+        with translate_storage_errors(build_missing_error):
             return container.current().storage.sign_link(
                 key, name=name, media_type=media_type, seconds=LINK_SECONDS
             )
 
-    with translate_storage_errors(missing):
+    with translate_storage_errors(build_missing_error):
         container.current().storage.size(key)
     return Download(
-        build_reader(key, missing), size, media_type, name, sha256, on_send=on_send, link=link
+        build_reader(key, build_missing_error),
+        size,
+        media_type,
+        name,
+        sha256,
+        on_send=on_send,
+        link=link,
     )

@@ -23,7 +23,7 @@ _swept_at = memoryview(mmap.mmap(-1, 8)).cast("d")
 
 
 @contextmanager
-def reserve(purpose: str) -> Iterator[Path]:
+def create_temporary_folder(purpose: str) -> Iterator[Path]:
     """Provide a new temporary folder, which is deleted at the end of the block.
 
     The folder is locked during the block. A killed process leaves an unlocked folder, which a later
@@ -43,7 +43,7 @@ def reserve(purpose: str) -> Iterator[Path]:
 @contextmanager
 def use_for_process() -> Iterator[None]:
     """Let `tempfile` create all files of this process in a reserved folder during the block."""
-    with reserve("job") as folder:
+    with create_temporary_folder("job") as folder:
         previous, tempfile.tempdir = tempfile.tempdir, str(folder)
         try:
             yield

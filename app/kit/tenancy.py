@@ -255,7 +255,7 @@ def send_scope(connection: Connection) -> None:
     connection.exec_driver_sql("SELECT 1")
 
 
-def guard(engine: Engine) -> None:
+def send_scope_on_connections(engine: Engine) -> None:
     """Make all connections of `engine` send the scope to PostgreSQL."""
     event.listen(engine, "before_cursor_execute", _before_cursor_execute, retval=True)
     for name in ("begin", "commit", "rollback"):

@@ -58,12 +58,12 @@ def issue(user_id: UUID, *, email: str, session_id: UUID, token_version: int) ->
     return token
 
 
-def expired() -> ApiError:
+def build_expired_error() -> ApiError:
     """Return the 401 error for a token that has expired or was revoked."""
     return ApiError("token_expired", "The access token has expired or was revoked. Log in again.")
 
 
-def invalid() -> ApiError:
+def build_invalid_error() -> ApiError:
     """Return the 401 error for a token that is missing or was not issued by this service."""
     return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
@@ -82,7 +82,7 @@ def read(token: str) -> Claims:
     """
     claims = _read_signed(token)
     if claims.expires_at <= time.time():
-        raise expired()
+        raise build_expired_error()
     return claims
 
 
@@ -106,15 +106,15 @@ def _verify(token: str, *, allow_expired: bool = False) -> dict[str, Any]:
     try:
         claims: dict[str, Any] = decode_token(token, allow_expired=allow_expired)
     except jwt.ExpiredSignatureError:
-        raise expired() from None
+        raise build_expired_error() from None
     except (jwt.PyJWTError, JWTExtendedException, ValueError, KeyError):
-        raise invalid() from None
+        raise build_invalid_error() from None
     return claims
 
 
 def _parse_claims(claims: dict[str, Any]) -> Claims:
     if claims.get("type") != "access":
-        raise invalid()
+        raise build_invalid_error()
     try:
         return Claims(
             user_id=UUID(claims["sub"]),
@@ -125,4 +125,4 @@ def _parse_claims(claims: dict[str, Any]) -> Claims:
             expires_at=int(claims["exp"]),
         )
     except (KeyError, TypeError, ValueError):
-        raise invalid() from None
+        raise build_invalid_error() from None

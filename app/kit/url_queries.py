@@ -16,7 +16,7 @@ class VisibleSettings(NamedTuple):
     """The settings that users may see, and the names of the settings with hidden values."""
 
     settings: dict[str, Any]
-    stored_secrets: list[str]
+    hidden_names: list[str]
 
 
 def build_visible_settings(
@@ -24,7 +24,7 @@ def build_visible_settings(
 ) -> VisibleSettings:
     """Remove the queries of URLs from stored settings.
 
-    `stored_secrets` contains `secret_names`, and `url` or `urls` if a query was removed.
+    `hidden_names` contains `secret_names`, and `url` or `urls` if a query was removed.
     """
     settings, names = dict(public), set(secret_names)
     if _URL in settings:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.faults.conftest import ADDRESS
 
 _FAILURE_RATE = 0.02
@@ -66,6 +66,6 @@ def receiving() -> Iterator[Receiver]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with serving(Handler, ADDRESS) as port:
+    with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}/hook"
         yield receiver

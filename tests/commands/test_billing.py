@@ -10,7 +10,7 @@ from app.kit import tenancy
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.counts import insert_artifacts, run_sql
-from tests.factories.scrape import scrape, series
+from tests.factories.scrape import build_series_key, scrape
 from tests.factories.usage import find_usage_differences, fold_usage, measure, set_plan
 
 WRONG = 3
@@ -94,7 +94,7 @@ def test_too_much_is_taken_back_today(flask: Any, org: Org, folded: bool) -> Non
 def test_the_nightly_job_reports_and_corrects_nothing(org: Org) -> None:
     insert_artifacts(org, 4)
     _lose(org, Meter.STORED_BYTES)
-    key = series("labeling_usage_differences_total", {"meter": Meter.STORED_BYTES})
+    key = build_series_key("labeling_usage_differences_total", {"meter": Meter.STORED_BYTES})
     before = scrape(org.app)[key]
     with org.app.app_context(), tenancy.across_organizations(reason="as the job does"):
         assert (org.id, org.slug) in upkeep.list_organizations()

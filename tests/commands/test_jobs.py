@@ -14,8 +14,8 @@ from app.kit.jobs import failures
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
-from tests.factories.scrape import counted
-from tests.kit.jobs.workshop import SEEN, declared, enqueue, rows
+from tests.factories.scrape import get_metric
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, rows
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,8 +28,8 @@ def _handlers() -> Iterator[None]:
         SEEN[tenancy.current_organization_id()]["undone"].append(args["n"])
 
     with (
-        declared("test.given_up", act, max_attempts=1, on_retry=undo),
-        declared("test.once_only", act, max_attempts=1, retryable=False),
+        declare_handler("test.given_up", act, max_attempts=1, on_retry=undo),
+        declare_handler("test.once_only", act, max_attempts=1, retryable=False),
     ):
         yield
 
@@ -45,9 +45,9 @@ def test_giving_up_is_an_error_in_the_log_and_a_metric(
     app: Flask, org: Org, capfd: pytest.CaptureFixture[str]
 ) -> None:
     metric, labels = "labeling_jobs_given_up_total", {"function": "test.given_up"}
-    before = counted(app, metric, **labels)
+    before = get_metric(app, metric, **labels)
     _give_up(org, 2)
-    assert counted(app, metric, **labels) == before + 2
+    assert get_metric(app, metric, **labels) == before + 2
     lines = [line for line in capfd.readouterr().err.splitlines() if "job.given_up" in line]
     assert len(lines) == 2
     assert all('"level":"error"' in line for line in lines)

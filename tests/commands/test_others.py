@@ -19,7 +19,7 @@ from app.kit.secrets import Keyring
 from devserver.process import find_free_port
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
-from tests.factories.mail import Inbox, body, inbox_server
+from tests.factories.mail import Inbox, build_inbox_server, get_body
 from tests.factories.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +137,7 @@ def test_mail_through_a_server(
     flask, app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inbox, address = Inbox(), f"anna.{uuid7().hex}@test.example"
-    server = inbox_server(inbox)
+    server = build_inbox_server(inbox)
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)
     assert "was not sent: the mail server" in flask.refused("mail", "test", address)
@@ -149,7 +149,7 @@ def test_mail_through_a_server(
     finally:
         server.stop()
     (message,) = inbox.messages
-    assert "does" in body(message, "plain")
+    assert "does" in get_body(message, "plain")
     assert list_messages_to(address) == []
 
 

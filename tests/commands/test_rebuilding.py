@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import Org
 from tests.factories.counts import fold, insert_artifacts, run_sql
-from tests.factories.feedback import Assisted, predicted
+from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.quality import QualityWorkspace
 
 WRONG = 3
@@ -59,7 +59,7 @@ def test_wrong_sums_of_quality_are_corrected(flask: Any, org: Org) -> None:
 
 def test_feedback_is_recorded_again(flask: Any, org: Org) -> None:
     assisted = Assisted(org)
-    assisted.accept(assisted.draft([predicted("number", "A-1")]))
+    assisted.accept(assisted.draft([make_predicted_tag("number", "A-1")]))
     assisted.record()
     before = assisted.rows()
     assert len(before) == 1

@@ -21,7 +21,7 @@ from tests.factories import Org
 from tests.factories.deliveries import check_delivery
 from tests.factories.orgs import PASSWORD
 from tests.factories.response_checks import get_checker
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -77,7 +77,7 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, INSIDE) as port:
+    with serve_http(Handler, INSIDE) as port:
         found.url = f"http://{INSIDE}:{port}/hook"
         yield found
 

@@ -119,8 +119,8 @@ def test_its_own_lines_are_the_applications_also_after_a_reload(server, environm
     for _ in range(2):
         victim = ask(environment).split()[0]
         os.kill(int(victim), signal.SIGABRT)
-        told = json.loads(server.line(lambda line, pid=victim: f"(pid:{pid})" in line))
-        assert told["logger"] == "gunicorn.error"
+        entry = json.loads(server.line(lambda line, pid=victim: f"(pid:{pid})" in line))
+        assert entry["logger"] == "gunicorn.error"
         eventually(lambda: len(server.descendants()) == 2)
         before = server.descendants()
         server.process.send_signal(signal.SIGHUP)

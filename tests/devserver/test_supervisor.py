@@ -92,7 +92,7 @@ def test_what_a_dead_child_leaves_behind_is_killed(supervise, eventually, all_go
 
 
 def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):
-    service = supervise({"bad": DIES}, backoff={"first": 0.05, "longest": 0.2})
+    service = supervise({"bad": DIES}, backoff={"first_seconds": 0.05, "longest_seconds": 0.2})
     reports = [
         service.record("report", lambda text: "exited with status 7" in text) for _ in range(4)
     ]
@@ -102,14 +102,19 @@ def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):
 
 def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
     lives = "import time; time.sleep(0.3)"
-    service = supervise({"brief": lives}, backoff={"first": 0.05, "longest": 9, "healthy": 0.2})
+    service = supervise(
+        {"brief": lives},
+        backoff={"first_seconds": 0.05, "longest_seconds": 9, "healthy_seconds": 0.2},
+    )
     reports = [service.record("report", lambda text: "status 0" in text) for _ in range(3)]
     assert all(report.endswith("next start in 0.05 s") for report in reports)
 
 
 def test_a_child_can_have_a_wait_of_its_own(supervise):
-    own = {"quick": {"first": 0.01, "longest": 0.02}}
-    service = supervise({"quick": DIES}, backoff={"first": 5, "longest": 9}, own_backoff=own)
+    own = {"quick": {"first_seconds": 0.01, "longest_seconds": 0.02}}
+    service = supervise(
+        {"quick": DIES}, backoff={"first_seconds": 5, "longest_seconds": 9}, own_backoff=own
+    )
     reports = [
         service.record("report", lambda text: "exited with status 7" in text) for _ in range(3)
     ]
@@ -118,7 +123,9 @@ def test_a_child_can_have_a_wait_of_its_own(supervise):
 
 
 def test_a_start_that_keeps_failing_ends_the_supervisor(supervise, all_gone):
-    service = supervise({"good": SLEEPS}, {"bad": DIES}, backoff={"first": 0.01}, attempts=3)
+    service = supervise(
+        {"good": SLEEPS}, {"bad": DIES}, backoff={"first_seconds": 0.01}, attempts=3
+    )
     pids = service.pids_of("good")
     assert service.record("failed") == "bad exited 3 times in a row"
     assert service.process.wait(60) == 1
@@ -155,7 +162,7 @@ def test_a_stop_during_a_task_ends_the_task(supervise, all_gone):
 
 
 def test_what_is_due_from_time_to_time_comes_between_deaths(supervise):
-    service = supervise({"one": SLEEPS}, interval=0.05, backoff={"first": 0.01})
+    service = supervise({"one": SLEEPS}, interval=0.05, backoff={"first_seconds": 0.01})
     first = service.pids_of("one")["one"]
     for _ in range(3):
         service.record("tick")

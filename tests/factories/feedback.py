@@ -10,7 +10,9 @@ from tests.factories.work import run_jobs_of
 from tests.factories.workspace import Workspace
 
 
-def predicted(field: str, value: Any, confidence: float | None = 0.9, **overrides: Any) -> Any:
+def make_predicted_tag(
+    field: str, value: Any, confidence: float | None = 0.9, **overrides: Any
+) -> Any:
     """Return a predicted tag in normal form; `overrides` replaces other properties."""
     tag = {"field": field, "value": value, "row": None, "confidence": confidence}
     return {**tag, "source": "model", "evidence": [], **overrides}

@@ -57,7 +57,7 @@ class Inbox:
         return AuthResult(success=data.password == PASSWORD.encode(), handled=False)
 
 
-def inbox_server(inbox: Inbox, **options: Any) -> Controller:
+def build_inbox_server(inbox: Inbox, **options: Any) -> Controller:
     """Return an SMTP server for `inbox` on a free port of 127.0.0.1. The caller must start it."""
     # Without a host name, the server looks up its own name in the DNS at each connection.
     return Controller(
@@ -70,7 +70,7 @@ def inbox_server(inbox: Inbox, **options: Any) -> Controller:
     )
 
 
-def body(message: EmailMessage, subtype: str) -> str:
+def get_body(message: EmailMessage, subtype: str) -> str:
     """Return the body with the subtype `plain` or `html`, with LF line endings."""
     part = message.get_body((subtype,))
     assert part is not None

@@ -35,16 +35,16 @@ def wait_for_blocked_transaction(app: Flask) -> None:
 
 
 @contextmanager
-def queueing(app: Flask, hold: Callable[[], object]) -> Iterator[Callable[..., Future[Any]]]:
+def hold_lock(app: Flask, lock: Callable[[], object]) -> Iterator[Callable[..., Future[Any]]]:
     """Yield a function that starts a call, and returns when the call waits for a lock.
 
-    `hold` takes the locks in a transaction that is committed when the block ends. The calls then
+    `lock` takes the locks in a transaction that is committed when the block ends. The calls then
     continue in the order in which they were started.
     """
     futures: list[Future[Any]] = []
     with ThreadPoolExecutor(2) as pool, app.app_context():
         with db.transaction(), db.engine().connect() as observer:
-            hold()
+            lock()
 
             def start(call: Callable[[], Any]) -> Future[Any]:
                 futures.append(pool.submit(call))

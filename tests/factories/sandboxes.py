@@ -10,19 +10,19 @@ from tests.factories.waiting import wait_until
 LAUNCHER = "engines/sandbox/launcher.py"
 
 
-def launchers(of: int | None = None) -> list[psutil.Process]:
-    """Return the launchers that a process started. `of` is its id, by default this process's."""
-    return [child for child in _children(of) if _is_launcher(child)]
+def list_launchers(pid: int | None = None) -> list[psutil.Process]:
+    """Return the launchers that a process started. `pid` is its id, by default this process's."""
+    return [child for child in _children(pid) if _is_launcher(child)]
 
 
-def servers(of: int | None = None) -> list[psutil.Process]:
+def list_fork_servers(pid: int | None = None) -> list[psutil.Process]:
     """Return the fork servers that the launchers of a process started."""
-    return [server for launcher in launchers(of) for server in _children(launcher.pid)]
+    return [server for launcher in list_launchers(pid) for server in _children(launcher.pid)]
 
 
-def sandboxed(of: int | None = None) -> list[psutil.Process]:
+def list_sandboxed_processes(pid: int | None = None) -> list[psutil.Process]:
     """Return the sandboxed processes that parse documents for a process."""
-    return [child for server in servers(of) for child in _children(server.pid)]
+    return [child for server in list_fork_servers(pid) for child in _children(server.pid)]
 
 
 def belongs_to_fork_server(process: psutil.Process) -> bool:
@@ -30,9 +30,9 @@ def belongs_to_fork_server(process: psutil.Process) -> bool:
     return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
 
 
-def _children(of: int | None) -> list[psutil.Process]:
+def _children(pid: int | None) -> list[psutil.Process]:
     try:
-        return psutil.Process(of).children()
+        return psutil.Process(pid).children()
     except psutil.NoSuchProcess:
         return []
 

@@ -30,17 +30,17 @@ def parse(text: str) -> dict[Series, float]:
     assert len({family.name for family in families}) == len(families)
     for family in families:
         for sample in family.samples:
-            key = series(sample.name, sample.labels)
+            key = build_series_key(sample.name, sample.labels)
             assert key not in values, f"{key} appears twice"
             values[key] = sample.value
     return values
 
 
-def series(name: str, labels: Mapping[str, str]) -> Series:
+def build_series_key(name: str, labels: Mapping[str, str]) -> Series:
     """Return the key of a series: its name and labels."""
     return name, frozenset(labels.items())
 
 
-def counted(app: Flask, name: str, **labels: str) -> float:
+def get_metric(app: Flask, name: str, **labels: str) -> float:
     """Return the value of a series, or 0 if it does not exist."""
-    return scrape(app).get(series(name, labels), 0.0)
+    return scrape(app).get(build_series_key(name, labels), 0.0)

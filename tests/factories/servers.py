@@ -22,7 +22,7 @@ class QuickServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler], host: str) -> Iterator[int]:
+def serve_http(handler: type[BaseHTTPRequestHandler], host: str) -> Iterator[int]:
     """Serve requests with `handler` on a free port of `host` during the block. Yields the port."""
     with QuickServer((host, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -55,14 +55,14 @@ WITH team AS (
 )
 INSERT INTO team_members (organization_id, team_id, user_id, created_at)
 SELECT :org, team.id, person.user_id, now()
-FROM team CROSS JOIN generate_series(0, :each - 1) AS k
+FROM team CROSS JOIN generate_series(0, :members_per_team - 1) AS k
 JOIN person ON person.i = (team.i * 7 + k) % :users
 """
 
 
-def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
-    """Create `teams` teams, each with `each` of the `users` new users as members."""
-    assert each <= users
+def make_teams(org: Org, *, teams: int, users: int, members_per_team: int) -> None:
+    """Create `teams` teams, each with `members_per_team` of the `users` new users as members."""
+    assert members_per_team <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         # Otherwise triggers keep using query plans from the time when the tables were small.
@@ -72,4 +72,6 @@ def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
         user_ids: list[UUID] = list(session.scalars(text(_USERS), {**values, "users": users}))
         values["ids"] = [str(user_id) for user_id in user_ids]
         session.execute(text(_MEMBERSHIPS), values)
-        session.execute(text(_TEAM_MEMBERS), {**values, "each": each, "users": users})
+        session.execute(
+            text(_TEAM_MEMBERS), {**values, "members_per_team": members_per_team, "users": users}
+        )

@@ -132,7 +132,7 @@ def drain(app: Flask) -> None:
         # With a maximum idle time, the worker keeps its connections to PostgreSQL. New
         # connections take half of the time of a round with one job.
         worker.work(burst=True, max_idle_time=1, logging_level="WARNING")
-        assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
+        assert all(source.wait_until_handled(_SETTLE_SECONDS) for source in handlers.SOURCES)
     raise AssertionError(f"jobs are still due after {_ROUNDS} rounds")
 
 

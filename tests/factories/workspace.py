@@ -31,7 +31,7 @@ FIELDS: list[dict[str, Any]] = [
     make_field("lines", "table", columns=[make_field("item", "text", required=True)]),
 ]
 
-MEMBERS = {
+TAG_SET_PROPERTIES = {
     "id", "artifact_id", "schema_id", "schema_version_id", "labeler", "reviewer", "source", "tags",
     "tag_count", "status", "submitted_at", "decided_at", "reason", "rejections", "seconds_spent",
     "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",

@@ -27,7 +27,7 @@ import requests
 
 from devserver.process import find_free_port
 from tests.factories.processes import SHARED
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.factories.waiting import wait_until
 from tests.factories.work import DISCARD_PENDING_WORK
 
@@ -79,7 +79,7 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, ADDRESS) as port:
+    with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}/hook"
         try:
             yield receiver

@@ -14,7 +14,7 @@ import redis
 import requests
 
 from tests.factories.processes import send_signal
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, DEADLINE
 from tests.faults.sites import Site
@@ -66,7 +66,7 @@ def storehouse() -> Iterator[Storehouse]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, ADDRESS) as port:
+    with serve_http(Handler, ADDRESS) as port:
         storehouse.url = f"http://{ADDRESS}:{port}/{{name}}"
         try:
             yield storehouse

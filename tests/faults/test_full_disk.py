@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.factories.scrape import parse, series
+from tests.factories.scrape import build_series_key, parse
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service
 from tests.faults.small_disk import SmallDisk, small_disk
@@ -95,14 +95,15 @@ def _check_full_disk(disk: SmallDisk, artifact: str) -> None:
         response = service.call("PATCH", f"/artifacts/{artifact}", json=body)
         assert response.status_code == 200, response.text
         revision = response.json()["data"]["revision"]
-    refusals = series("labeling_storage_refusals_total", {"operation": "upload"})
+    refusals = build_series_key("labeling_storage_refusals_total", {"operation": "upload"})
     wait_until(lambda: _read_metrics(service)[refusals] >= 1, "the refusals in the metrics")
     values = _read_metrics(service)
     folders = [
-        series("labeling_storage_free_bytes", {"folder": name}) for name in ("data", "files")
+        build_series_key("labeling_storage_free_bytes", {"folder": name})
+        for name in ("data", "files")
     ]
     assert min(values[folder] for folder in folders) < disk.reserve
-    assert values[series("labeling_metrics_store_up", {})] == 1
+    assert values[build_series_key("labeling_metrics_store_up", {})] == 1
 
 
 def _check_recovery(disk: SmallDisk) -> None:

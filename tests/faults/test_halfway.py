@@ -13,7 +13,7 @@ import requests
 
 from tests.engines.documents.samples import pdf
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import sandboxed
+from tests.factories.sandboxes import list_sandboxed_processes
 from tests.factories.waiting import wait_until
 from tests.factories.work import POSTPONE_PERIODIC_JOBS
 from tests.faults.sites import Site
@@ -207,7 +207,9 @@ def test_a_document_is_reprocessed_after_its_worker_was_killed(place: Site) -> N
             gate.step("worker.py")
         gate.step("worker.py")
         worker = gate.step("worker.py")
-        (parser,) = [child for parent in worker.parents() for child in sandboxed(parent.pid)]
+        (parser,) = [
+            child for parent in worker.parents() for child in list_sandboxed_processes(parent.pid)
+        ]
         gate.kill(worker)
     wait_until(lambda: has_ended(parser), "the parser to end with the worker")
     pages = "SELECT number FROM artifact_pages WHERE organization_id = :org ORDER BY number"

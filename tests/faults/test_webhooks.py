@@ -18,7 +18,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service
 from tests.faults.sites import Site
@@ -82,7 +82,7 @@ def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, ADDRESS) as port:
+    with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}"
         try:
             yield receiver

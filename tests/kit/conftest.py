@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from aiosmtpd.controller import Controller
 
-from tests.factories.mail import Inbox, inbox_server
+from tests.factories.mail import Inbox, build_inbox_server
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
     running: list[Controller] = []
 
     def start(**options: object) -> int:
-        controller = inbox_server(inbox, authenticator=inbox.authenticate, **options)
+        controller = build_inbox_server(inbox, authenticator=inbox.authenticate, **options)
         controller.start()
         running.append(controller)
         return int(controller.port)

@@ -12,7 +12,7 @@ from app.kit import audit, db
 from app.kit.audit_context import current_context
 
 
-def _told() -> Any:
+def _read_actor_setting() -> Any:
     return db.session().scalar(
         text("SELECT CAST(nullif(current_setting('app.actor', true), '') AS jsonb)")
     )
@@ -44,46 +44,49 @@ def test_an_operations_name_tells_the_action(
 )
 def test_any_label_arrives_as_it_is(app: Flask, label: str) -> None:
     actor = uuid4()
-    with app.app_context(), audit.acting("user", actor, label, operation="create_webhook"):
-        told = _told()
-        assert (told["kind"], told["id"]) == ("user", str(actor))
-        assert told["label"] == label[:320]
+    with app.app_context(), audit.bind_actor("user", actor, label, operation="create_webhook"):
+        actor_setting = _read_actor_setting()
+        assert (actor_setting["kind"], actor_setting["id"]) == ("user", str(actor))
+        assert actor_setting["label"] == label[:320]
         # With parameters, the driver searches for placeholders in the whole SQL text.
         assert db.session().scalar(text("SELECT CAST(:n AS int)"), {"n": 7}) == 7
         db.session().rollback()
 
 
 def test_what_postgresql_cannot_hold_is_left_out(app: Flask) -> None:
-    with app.app_context(), audit.acting("user", None, "a\x00b\ud800c", operation="x"):
-        assert _told()["label"] == "ab?c"
+    with app.app_context(), audit.bind_actor("user", None, "a\x00b\ud800c", operation="x"):
+        assert _read_actor_setting()["label"] == "ab?c"
         db.session().rollback()
 
 
 def test_a_transaction_hears_of_a_new_actor_at_once(app: Flask) -> None:
     with app.app_context():
-        with audit.acting("system", None, "job", operation="exports.run", request_id="r-1"):
-            assert _told()["label"] == "job"
-            audit.act_as("user", None, "somebody")
-            told = _told()
-            assert (told["kind"], told["label"]) == ("user", "somebody")
-            assert (told["operation"], told["request_id"]) == ("exports.run", "r-1")
-        assert _told() is None
+        with audit.bind_actor("system", None, "job", operation="exports.run", request_id="r-1"):
+            assert _read_actor_setting()["label"] == "job"
+            audit.set_actor("user", None, "somebody")
+            actor_setting = _read_actor_setting()
+            assert (actor_setting["kind"], actor_setting["label"]) == ("user", "somebody")
+            assert (actor_setting["operation"], actor_setting["request_id"]) == (
+                "exports.run",
+                "r-1",
+            )
+        assert _read_actor_setting() is None
         db.session().rollback()
 
 
 def test_no_actor_stays_with_a_connection(app: Flask) -> None:
     for _ in range(20):
-        with app.app_context(), audit.acting("user", None, "one", operation="x"):
-            assert _told()["label"] == "one"
+        with app.app_context(), audit.bind_actor("user", None, "one", operation="x"):
+            assert _read_actor_setting()["label"] == "one"
             db.session().commit()
         with app.app_context():
-            assert _told() is None
+            assert _read_actor_setting() is None
             db.session().rollback()
 
 
 def test_threads_do_not_share_an_actor() -> None:
     found: list[Any] = []
-    with audit.acting("user", None, "one", operation="x"):
+    with audit.bind_actor("user", None, "one", operation="x"):
         thread = Thread(target=lambda: found.append(current_context.get()))
         thread.start()
         thread.join()
@@ -92,7 +95,7 @@ def test_threads_do_not_share_an_actor() -> None:
 
 def test_act_as_works_without_an_operation() -> None:
     try:
-        audit.act_as("control_plane", None, "operator")
+        audit.set_actor("control_plane", None, "operator")
         context = current_context.get()
         assert context is not None
         assert (context.kind, context.operation) == ("control_plane", None)

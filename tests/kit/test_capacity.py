@@ -13,7 +13,7 @@ from app.kit import container, db, tenancy
 from app.kit.storage.store import STAGING
 from tests.documents.artifacts.conftest import make_pdf, upload
 from tests.factories import Org
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 from tests.factories.workspace import Workspace, tag
 
 EVERYTHING = 1 << 60
@@ -36,7 +36,7 @@ def full(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Full:
 
 
 def _refusals(app: Flask, operation: str) -> float:
-    return counted(app, "labeling_storage_refusals_total", operation=operation)
+    return get_metric(app, "labeling_storage_refusals_total", operation=operation)
 
 
 def _refused(answer: Any) -> None:
@@ -59,7 +59,7 @@ def test_uploads_texts_and_exports_are_refused_and_counted(org: Org, full: Full)
         _refused(upload(api, make_pdf("a"), "a.pdf"))
         _refused(api.post("/artifacts", {"name": "a.txt", "text": "a"}))
         _refused(api.post("/exports", {"format": "jsonl"}))
-        assert counted(org.app, "labeling_storage_reserve_bytes") == EVERYTHING
+        assert get_metric(org.app, "labeling_storage_reserve_bytes") == EVERYTHING
     after = [_refusals(org.app, name) for name in ("upload", "text", "export")]
     assert after == [number + 1 for number in before]
     assert api.get("/artifacts").json["meta"]["total"] == 0

@@ -56,7 +56,11 @@ def test_the_delay_doubles_up_to_its_limit() -> None:
     for _ in range(4):
         restarts.record_start()
         assert restarts.due_at is None
-        delays.append(restarts.record_exit(Backoff(first=0.5, longest=1.5, healthy=60.0)))
+        delays.append(
+            restarts.record_exit(
+                Backoff(first_seconds=0.5, longest_seconds=1.5, healthy_seconds=60.0)
+            )
+        )
     assert delays == [0.5, 1.0, 1.5, 1.5]
     assert restarts.exits == 4
     assert not restarts.is_due
@@ -65,7 +69,7 @@ def test_the_delay_doubles_up_to_its_limit() -> None:
 def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    backoff = Backoff(first=1.0, longest=8.0, healthy=10.0)
+    backoff = Backoff(first_seconds=1.0, longest_seconds=8.0, healthy_seconds=10.0)
     restarts = RestartState()
     restarts.record_start()
     assert [restarts.record_exit(backoff), restarts.record_exit(backoff)] == [1.0, 2.0]

@@ -133,8 +133,8 @@ def test_it_can_be_broken_off_and_goes_on(
         encryption.rotate_tokens(progress=stop)
     assert seen == sorted(seen)
     assert all(done <= total for done, total in seen)
-    left = readable(secrets(org), old)
-    assert 0 < left < 5
+    old_key_tokens = readable(secrets(org), old)
+    assert 0 < old_key_tokens < 5
     counts(app)
     assert readable(secrets(org), old) == 0
 

@@ -12,7 +12,7 @@ from app.kit import events
 from app.kit.jobs.handlers import Job
 from app.kit.logging import configure
 from tests.factories import Org, run_jobs_of
-from tests.kit.jobs.workshop import declared, enqueue
+from tests.kit.jobs.workshop import declare_handler, enqueue
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_completed_job_is_a_line_when_a_request_caused_it(org: Org, lines: Any
         ran = [line for line in lines("job.ran") if line["function"] == "test.pass_or_fail"]
         return [line["outcome"] for line in ran]
 
-    with declared("test.pass_or_fail", pass_or_fail, max_attempts=1):
+    with declare_handler("test.pass_or_fail", pass_or_fail, max_attempts=1):
         assert run(fails=False) == []
         assert run(fails=False, request_id="r-1") == ["completed"]
         (outcome,) = run(fails=True)

@@ -11,7 +11,7 @@ import trustme
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
 from devserver.process import find_free_port
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, get_body
 
 SENDER = "Labeling Service <no-reply@labels.example>"
 
@@ -47,8 +47,8 @@ def test_without_a_server_messages_are_files(tmp_path: Path) -> None:
     assert message["Message-ID"] == "<reset-1@labels.example>"
     assert message["Date"].datetime is not None
     assert message["Auto-Submitted"] == "auto-generated"
-    assert body(message, "plain") == "Hello\nAnna\n"
-    assert body(message, "html") == "<p>Hello</p>\n"
+    assert get_body(message, "plain") == "Hello\nAnna\n"
+    assert get_body(message, "html") == "<p>Hello</p>\n"
     modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     assert (stat.S_IMODE(folder.stat().st_mode), modes) == (0o700, {0o600})
 
@@ -77,8 +77,8 @@ def test_through_a_server(inbox: Inbox, serve: Callable[..., int], tmp_path: Pat
     assert inbox.recipients == ["anna@example.com", "anna@xn--bcher-kva.example"]
     first, second = inbox.messages
     assert first["Message-ID"] == "<m-1@labels.example>"
-    assert body(first, "plain").strip() == ("long line " * 500).strip()
-    assert body(second, "plain") == "ключ\n"
+    assert get_body(first, "plain").strip() == ("long line " * 500).strip()
+    assert get_body(second, "plain") == "ключ\n"
     assert inbox.encrypted == [False, False]
     assert list(tmp_path.iterdir()) == []
 
@@ -198,5 +198,5 @@ def test_odd_texts_are_sent_all_the_same(tmp_path: Path) -> None:
     Mailer("", tmp_path, SENDER).send("anna@example.com", "\udfff", text, text)
     message = in_folder(tmp_path)
     assert message["Bcc"] is None
-    assert body(message, "plain").rstrip("\n") == text.replace("\ud800", "?")
+    assert get_body(message, "plain").rstrip("\n") == text.replace("\ud800", "?")
     assert message["Subject"] == "?"

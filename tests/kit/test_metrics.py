@@ -19,7 +19,7 @@ from app.kit.metrics import GaugeReading, page, register_collector
 from app.kit.metrics.counters import METRICS, Counter
 from app.kit.metrics.store import STORE, SUMS
 from tests.factories import Org
-from tests.factories.scrape import counted, parse, scrape, series
+from tests.factories.scrape import build_series_key, get_metric, parse, scrape
 
 ROOT = Path(__file__).resolve().parents[2]
 BUCKET = "labeling_request_duration_seconds_bucket"
@@ -46,26 +46,26 @@ def test_requests_are_counted_by_operation_method_and_status(app: Flask, operati
     metrics.observe_request(operation, "GET", 404, 0.03)
     labels = {"operation": operation, "method": "GET", "status": "200"}
     found = scrape(app)
-    assert found[series(COUNT, labels)] == 2
-    assert found[series(COUNT, {**labels, "status": "404"})] == 1
-    assert found[series(SUM, labels)] == pytest.approx(7.03)
-    assert found[series(BUCKET, {**labels, "le": "0.025"})] == 0
-    assert found[series(BUCKET, {**labels, "le": "0.05"})] == 1
-    assert found[series(BUCKET, {**labels, "le": "5.0"})] == 1
-    assert found[series(BUCKET, {**labels, "le": "+Inf"})] == 2
+    assert found[build_series_key(COUNT, labels)] == 2
+    assert found[build_series_key(COUNT, {**labels, "status": "404"})] == 1
+    assert found[build_series_key(SUM, labels)] == pytest.approx(7.03)
+    assert found[build_series_key(BUCKET, {**labels, "le": "0.025"})] == 0
+    assert found[build_series_key(BUCKET, {**labels, "le": "0.05"})] == 1
+    assert found[build_series_key(BUCKET, {**labels, "le": "5.0"})] == 1
+    assert found[build_series_key(BUCKET, {**labels, "le": "+Inf"})] == 2
 
 
 def test_a_bucket_holds_its_upper_bound(app: Flask, operation: str) -> None:
     metrics.observe_request(operation, "GET", 200, 0.05)
     labels = {"operation": operation, "method": "GET", "status": "200"}
-    assert counted(app, BUCKET, le="0.05", **labels) == 1
-    assert counted(app, BUCKET, le="0.025", **labels) == 0
+    assert get_metric(app, BUCKET, le="0.05", **labels) == 1
+    assert get_metric(app, BUCKET, le="0.025", **labels) == 0
 
 
 def test_methods_made_up_by_clients_are_one_series(app: Flask, operation: str) -> None:
     for number in range(100):
         metrics.observe_request(operation, f"X{number}", 405, 0.001)
-    assert counted(app, COUNT, operation=operation, method="other", status="405") == 100
+    assert get_metric(app, COUNT, operation=operation, method="other", status="405") == 100
     assert [key for key in metrics._request_series if key[0] == operation] == []
 
 
@@ -108,10 +108,12 @@ def test_a_counter_never_goes_back_and_knows_its_labels() -> None:
 def test_counters_are_there_before_anything_is_counted(app: Flask) -> None:
     found = scrape(app)
     for operation in ("upload", "text", "export"):
-        assert series("labeling_storage_refusals_total", {"operation": operation}) in found
+        assert (
+            build_series_key("labeling_storage_refusals_total", {"operation": operation}) in found
+        )
     for function in ("artifacts.parse", "letters.send"):
-        assert series("labeling_jobs_given_up_total", {"function": function}) in found
-    assert series("labeling_log_lines_dropped_total", {}) in found
+        assert build_series_key("labeling_jobs_given_up_total", {"function": function}) in found
+    assert build_series_key("labeling_log_lines_dropped_total", {}) in found
 
 
 def _read(queue: str, depth: int, age: float) -> list[GaugeReading]:
@@ -122,12 +124,12 @@ def _read(queue: str, depth: int, age: float) -> list[GaugeReading]:
 def test_queues_are_read_when_asked(app: Flask) -> None:
     readings = [*_read("webhooks", 3, 12.5), *_read("exports", 0, 0.0)]
     register_collector("queues", lambda: readings)
-    assert counted(app, "labeling_queue_depth", queue="webhooks") == 3
-    assert counted(app, "labeling_queue_oldest_due_seconds", queue="webhooks") == 12.5
-    assert series("labeling_queue_depth", {"queue": "exports"}) in scrape(app)
+    assert get_metric(app, "labeling_queue_depth", queue="webhooks") == 3
+    assert get_metric(app, "labeling_queue_oldest_due_seconds", queue="webhooks") == 12.5
+    assert build_series_key("labeling_queue_depth", {"queue": "exports"}) in scrape(app)
     readings[:] = _read("webhooks", 0, 0.0)
-    assert counted(app, "labeling_queue_depth", queue="webhooks") == 0
-    assert series("labeling_queue_depth", {"queue": "exports"}) not in scrape(app)
+    assert get_metric(app, "labeling_queue_depth", queue="webhooks") == 0
+    assert build_series_key("labeling_queue_depth", {"queue": "exports"}) not in scrape(app)
 
 
 @pytest.mark.usefixtures("alone")
@@ -139,11 +141,11 @@ def test_a_collector_that_fails_is_counted_and_the_rest_is_shown(app: Flask) -> 
     register_collector("broken", broken)
     register_collector("queues", lambda: _read("webhooks", 3, 1.0))
     failures = "labeling_collector_failures_total"
-    before = counted(app, failures)
+    before = get_metric(app, failures)
     found = scrape(app)
-    assert found[series(failures, {})] == before + 1
-    assert found[series("labeling_queue_depth", {"queue": "webhooks"})] == 3
-    assert series("labeling_queue_depth", {"queue": "half"}) not in found
+    assert found[build_series_key(failures, {})] == before + 1
+    assert found[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 3
+    assert build_series_key("labeling_queue_depth", {"queue": "half"}) not in found
 
 
 @pytest.mark.usefixtures("alone")
@@ -159,8 +161,8 @@ def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
         readings = [*_read("webhooks", depth, 0.0), *_read(name, depth, 0.0)]
         register_collector(name, lambda readings=readings: readings)  # type: ignore[misc]
     found = scrape(app)
-    assert found[series("labeling_queue_depth", {"queue": "webhooks"})] == 1
-    assert found[series("labeling_queue_depth", {"queue": "two"})] == 2
+    assert found[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 1
+    assert found[build_series_key("labeling_queue_depth", {"queue": "two"})] == 2
 
 
 def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], None]) -> None:
@@ -177,16 +179,16 @@ def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], Non
     metrics.observe_request("some", "GET", 200, 0.01)
     found = scrape(org.app)
     for _, queue in names:
-        assert found[series("labeling_queue_depth", {"queue": queue})] >= 3
+        assert found[build_series_key("labeling_queue_depth", {"queue": queue})] >= 3
     work()
 
 
 def test_the_page_says_how_much_space_is_free(app: Flask) -> None:
     status = os.statvfs(container.settings().data_dir.parent)
     for folder in ("data", "files"):
-        free = counted(app, "labeling_storage_free_bytes", folder=folder)
+        free = get_metric(app, "labeling_storage_free_bytes", folder=folder)
         assert 0 < free <= status.f_blocks * status.f_frsize
-    assert counted(app, "labeling_storage_reserve_bytes") == 1024**3
+    assert get_metric(app, "labeling_storage_reserve_bytes") == 1024**3
 
 
 def test_what_others_wrote_into_the_store_does_not_break_the_page(app: Flask) -> None:
@@ -204,7 +206,7 @@ def test_what_others_wrote_into_the_store_does_not_break_the_page(app: Flask) ->
     store = container.current().redis()
     store.hset(SUMS, mapping=odd)
     try:
-        assert counted(app, "labeling_metrics_store_up") == 1
+        assert get_metric(app, "labeling_metrics_store_up") == 1
     finally:
         store.hdel(SUMS, *odd)
 
@@ -222,7 +224,8 @@ def test_nothing_is_written_to_the_disk(tmp_path: Path) -> None:
         cwd=ROOT, env={**os.environ, **folders}, capture_output=True, text=True, check=True,
         timeout=60,
     )  # fmt: skip
-    assert parse(done.stdout)[series("labeling_deliveries_total", {"outcome": "delivered"})] == 1
+    key = build_series_key("labeling_deliveries_total", {"outcome": "delivered"})
+    assert parse(done.stdout)[key] == 1
     assert [list(Path(folder).iterdir()) for folder in folders.values()] == [[], []]
 
 
@@ -282,7 +285,7 @@ def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics.DELIVERIES.labels("delivered").inc()
-    before = counted(app, "labeling_deliveries_total", outcome="delivered")
+    before = get_metric(app, "labeling_deliveries_total", outcome="delivered")
     dead = container.current().redis()
     dead.connection_pool.connection_kwargs["port"] = 1
     with monkeypatch.context() as patch:
@@ -290,7 +293,7 @@ def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset
         metrics.DELIVERIES.labels("delivered").inc()
         body, _ = metrics.render()
         found = parse(body.decode())
-    assert found[series("labeling_metrics_store_up", {})] == 0
-    assert series("labeling_storage_reserve_bytes", {}) in found
+    assert found[build_series_key("labeling_metrics_store_up", {})] == 0
+    assert build_series_key("labeling_storage_reserve_bytes", {}) in found
     assert not any(name.endswith(("_total", "_count", "_bucket")) for name, _ in found)
-    assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 1
+    assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 1

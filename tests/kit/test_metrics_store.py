@@ -16,7 +16,7 @@ from redis.retry import Retry
 from app.kit.metrics.counters import Increments, SeriesKey
 from app.kit.metrics.store import SUMS, MetricStore
 from devserver.valkey import EmbeddedValkey
-from tests.factories.scrape import parse, series
+from tests.factories.scrape import build_series_key, parse
 from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ def run(program: str, valkey: EmbeddedValkey) -> str:
 def total(valkey: EmbeddedValkey, outcome: str) -> float:
     """Return the sum that the metrics page of a new process shows."""
     found = parse(run("print(metrics.render()[0].decode())", valkey))
-    return found.get(series("labeling_deliveries_total", {"outcome": outcome}), 0.0)
+    return found.get(build_series_key("labeling_deliveries_total", {"outcome": outcome}), 0.0)
 
 
 def wait_for_sum(valkey: EmbeddedValkey, outcome: str, expected: float) -> None:
@@ -108,10 +108,10 @@ def test_histograms_of_several_processes_add_up(valkey: EmbeddedValkey, outcome:
     found = parse(run("print(metrics.render()[0].decode())", valkey))
     name = "labeling_request_duration_seconds"
     labels = {"operation": outcome, "method": "GET", "status": "200"}
-    assert found[series(f"{name}_count", labels)] == 2
-    assert found[series(f"{name}_sum", labels)] == pytest.approx(0.301)
-    assert found[series(f"{name}_bucket", {**labels, "le": "0.002"})] == 1
-    assert found[series(f"{name}_bucket", {**labels, "le": "0.5"})] == 2
+    assert found[build_series_key(f"{name}_count", labels)] == 2
+    assert found[build_series_key(f"{name}_sum", labels)] == pytest.approx(0.301)
+    assert found[build_series_key(f"{name}_bucket", {**labels, "le": "0.002"})] == 1
+    assert found[build_series_key(f"{name}_bucket", {**labels, "le": "0.5"})] == 2
 
 
 def test_a_process_that_is_killed_leaves_what_it_sent(valkey: EmbeddedValkey, outcome: str) -> None:

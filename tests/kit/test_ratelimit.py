@@ -11,7 +11,7 @@ from app.kit import container, ratelimit
 from app.kit.ids import uuid7
 from app.kit.ratelimit import limiter
 from tests.factories import Org
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +29,10 @@ def _login(org: Org, address: str) -> Any:
 
 
 def test_the_eleventh_login_of_a_minute_is_refused(org: Org) -> None:
-    for left in range(9, -1, -1):
+    for remaining in range(9, -1, -1):
         answer = _login(org, "192.0.2.1")
         assert answer.status_code == 401
-        if left == 9:
+        if remaining == 9:
             # Errors also have the headers.
             assert answer.headers["RateLimit-Limit"] == "10"
     refused = _login(org, "192.0.2.1")
@@ -96,18 +96,18 @@ def test_the_limit_of_an_organization_is_its_own(org: Org, other_org: Org) -> No
 def test_a_store_that_is_down_lets_requests_pass_without_delay(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    queries = []
 
     def hang(*_: Any) -> bool:
-        asked.append(1)
+        queries.append(1)
         raise RedisConnectionError
 
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
     # The pause is longer than the requests take, even on a busy machine.
     monkeypatch.setattr(ratelimit._store, "pause_seconds", 3600.0)
-    before = counted(org.app, "labeling_rate_limit_store_failures_total")
+    before = get_metric(org.app, "labeling_rate_limit_store_failures_total")
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
     # After the first failure, the store is not used: 15 requests cause one query.
-    assert len(asked) == 1
-    assert counted(org.app, "labeling_rate_limit_store_failures_total") == before + 1
+    assert len(queries) == 1
+    assert get_metric(org.app, "labeling_rate_limit_store_failures_total") == before + 1

@@ -137,7 +137,7 @@ def test_what_is_absent_is_not_stored(storage: Storage) -> None:
         for operation in operations:
             with pytest.raises(NotStored):
                 operation(key)
-        with pytest.raises(NotStored), storage.local(key):
+        with pytest.raises(NotStored), storage.use_local_path(key):
             pass
         assert not storage.exists(key)
 
@@ -268,7 +268,7 @@ def test_sweeping_takes_only_what_is_old(storage: Storage) -> None:
 
 def test_local_copies_are_files_of_this_machine(storage: Storage) -> None:
     storage.write("a/b", [CONTENT])
-    with storage.local("a/b") as path:
+    with storage.use_local_path("a/b") as path:
         assert path.read_bytes() == CONTENT
     assert storage.exists("a/b")
 
@@ -291,7 +291,7 @@ def test_signed_links_lead_to_the_file(s3_url: str, tmp_path: Path) -> None:
 def test_local_copies_go_away(s3_url: str) -> None:
     storage = Storage(s3_url)
     storage.write("a", [b"x"])
-    with storage.local("a") as path:
+    with storage.use_local_path("a") as path:
         assert path.exists()
     assert not path.parent.exists()
 

@@ -17,7 +17,7 @@ import sys
 from app.kit.storage import Storage
 storage = Storage("memory://copies")
 storage.write("a", [b"x"])
-with storage.local("a") as path:
+with storage.use_local_path("a") as path:
     print(path, flush=True)
     sys.stdin.read()
 """
@@ -54,7 +54,7 @@ def _copy_another(folder: Path) -> None:
     os.utime(folder, (OLD, OLD))
     storage = Storage("memory://copies")
     storage.write("b", [b"y"])
-    with storage.local("b") as path:
+    with storage.use_local_path("b") as path:
         assert path.read_bytes() == b"y"
 
 

@@ -54,7 +54,7 @@ def test_a_stream_left_early_gives_its_file_back(disk: Storage, tmp_path: Path) 
 
 def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> None:
     disk.write("a/b", [b"x"])
-    with disk.local("a/b") as path:
+    with disk.use_local_path("a/b") as path:
         assert path == tmp_path / "files" / "a" / "b"
 
 
@@ -68,7 +68,7 @@ def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> 
 )
 def test_odd_keys_are_refused_everywhere(disk: Storage, key: str) -> None:
     operations: list[Callable[[str], object]] = [
-        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.local,
+        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.use_local_path,
     ]  # fmt: skip
     for operation in operations:
         with pytest.raises(InvalidKey):
@@ -179,7 +179,7 @@ def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -
     free = reserve.get_free_bytes()
     assert 0 < free["files"] <= status.f_blocks * status.f_frsize
     assert free["data"] > 0
-    assert not reserve.is_used_up()
+    assert not reserve.is_below_reserve()
 
 
 def test_nothing_is_written_into_the_reserve(tmp_path: Path) -> None:
@@ -255,6 +255,8 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
     )  # fmt: skip
     kind, first, second, *rest = done.stdout.splitlines()
     record_property("small disk", kind)
-    told = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[kind]
-    assert [first, second] == [told, told]
+    expected_line = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[
+        kind
+    ]
+    assert [first, second] == [expected_line, expected_line]
     assert rest == ["['kept']", "1000", "1000"]

@@ -175,7 +175,7 @@ def declare() -> None:
     del SCHEDULE["counters.check"]
     del SCHEDULE["usage.reconcile"]
     jobs.handler("test.one")(pass_by)
-    jobs.handler("test.batch", batch=True, listens=("test.heard",))(pass_by)
+    jobs.handler("test.batch", batch=True, events=("test.heard",))(pass_by)
     jobs.handler("test.failing", max_attempts=1)(fail)
     jobs.handler("test.faulty")(miss)
 

@@ -16,7 +16,7 @@ FILL = (
     """,
 )
 """The statements that add the backlog: all jobs but one belong to one organization."""
-SEEN = ("FOR UPDATE SKIP LOCKED) AS head", "SELECT EXISTS (\n        SELECT FROM turns")
+SEEN = ("FOR UPDATE SKIP LOCKED) AS head", "SELECT EXISTS (\n        SELECT FROM fairness_keys")
 """A part of each statement that chooses a job."""
 
 

@@ -99,7 +99,7 @@ def _run_queries() -> None:
     """Run the queries of the relay and the metrics."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
         due.DueWebhookFinder().search_once()
-        due.measure_depth()
+        due.measure_backlog()
         backlog.list_deleted_webhooks()
 
 

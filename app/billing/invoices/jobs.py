@@ -72,7 +72,7 @@ def issue_invoices(job: Job) -> None:
     _retry_if_failed(job, list(documents.list_problems(invoices).values()))
 
 
-@jobs.handler("invoices.issue_drafts", queue="invoices", listens=(CHANGED,))
+@jobs.handler("invoices.issue_drafts", queue="invoices", events=(CHANGED,))
 def issue_drafts(job: Job) -> None:
     """Issue the draft invoices of an organization after its billing profile was set."""
     assert job.organization_id is not None
@@ -86,7 +86,7 @@ def issue_drafts(job: Job) -> None:
 @jobs.handler(
     "invoices.render",
     queue="invoice_files",
-    listens=(emitted_events.ISSUED,),
+    events=(emitted_events.ISSUED,),
     max_attempts=MAX_ATTEMPTS,
 )
 def render_files(job: Job) -> None:

@@ -15,7 +15,7 @@ def fold(job: Job) -> None:
     upkeep.fold(job.checkpoint)
 
 
-@jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
+@jobs.handler(warnings.WARN_JOB, events=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
     """Emit a warning for each meter of the organization that has reached 80% or 100% of its limit.
 

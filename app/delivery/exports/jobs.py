@@ -36,7 +36,7 @@ def _get_export_id(args: dict[str, Any]) -> UUID:
 @jobs.handler(
     "exports.run",
     queue="exports",
-    listens=("export.requested",),
+    events=("export.requested",),
     on_failure=lambda job, error: running.fail(_get_export_id(job.args), error),
     on_retry=lambda args: running.reopen(_get_export_id(args)),
 )

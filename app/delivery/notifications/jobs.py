@@ -17,7 +17,7 @@ OLD_CAUSES = "created_at < now() - interval '9 days'"
 OLD_NOTIFICATIONS = "created_at < now() - make_interval(days => :days)"
 
 
-@jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
+@jobs.handler("notifications.email", queue="notifications", events=(sending.NOTIFICATION_CREATED,))
 def enqueue_email(job: Job) -> None:
     """Queue the email for a notification in the transaction that marks the job as done."""
     mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
@@ -28,7 +28,7 @@ def _build_event(job: Job) -> Event:
 
 
 def _register_handler(name: str, events: Sequence[str], notify: Callable[[Event], None]) -> None:
-    @jobs.handler(name, queue="notifications", listens=events)
+    @jobs.handler(name, queue="notifications", events=events)
     def handle_event(job: Job) -> None:
         notify(_build_event(job))
 
@@ -36,7 +36,7 @@ def _register_handler(name: str, events: Sequence[str], notify: Callable[[Event]
 def _register_batch_handler(
     name: str, event: str, notify: Callable[[Sequence[Event]], None]
 ) -> None:
-    @jobs.handler(name, queue="notifications", listens=(event,), batch=True)
+    @jobs.handler(name, queue="notifications", events=(event,), batch=True)
     def handle_events(batch: Sequence[Job]) -> None:
         notify([_build_event(job) for job in batch])
 

@@ -20,7 +20,7 @@ def start_due_runs(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("scheduled_exports.finish_run", listens=(RUN_COMPLETED,))
+@jobs.handler("scheduled_exports.finish_run", events=(RUN_COMPLETED,))
 def finish_run(job: Job) -> None:
     """Finish a run whose file is only for download, or queue the delivery of the file."""
     job_id = _get_job_id(job.args["data"])

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.tenancy import TenantModel, build_foreign_key
 
 
@@ -73,7 +73,7 @@ class ScheduledExport(TenantModel, db.Revised, db.Base):
     mode: Mapped[str] = mapped_column(default=Mode.FULL.value)
     destination: Mapped[str]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    credentials: Mapped[str | None] = mapped_column(info=encrypted())
+    credentials: Mapped[str | None] = mapped_column(info=build_encryption_info())
     stored_secrets: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
     paused: Mapped[bool] = mapped_column(default=False)
     next_run_at: Mapped[datetime | None]

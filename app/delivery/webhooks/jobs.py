@@ -27,7 +27,7 @@ _finder = due.DueWebhookFinder()
 
 # There is no maximum number of attempts, because an event must never be dropped.
 @jobs.handler(
-    "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
+    "webhooks.fan_out", queue="fanout", events=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
     """Fan out a batch of events in one organization: create their deliveries."""
@@ -45,7 +45,7 @@ def fan_out(batch: Sequence[Job]) -> None:
     )
 
 
-@jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
+@jobs.handler("webhooks.end", queue="bulk", events=("organization.closed",))
 def handle_organization_closed(job: Job) -> None:
     """Handle the closing of an organization: make its pending deliveries outdated."""
     assert job.organization_id is not None
@@ -150,7 +150,7 @@ def stop(timeout: float) -> None:
         dispatcher.stop(timeout)
 
 
-def drain(timeout: float) -> bool:
+def wait_until_handled(timeout: float) -> bool:
     """Wait up to `timeout` seconds until all due deliveries are sent and recorded.
 
     Returns False on a timeout.
@@ -166,7 +166,7 @@ handlers.SOURCES.append(
         claim=claim,
         start=start,
         stop=stop,
-        settle=drain,
-        depth=due.measure_depth,
+        wait_until_handled=wait_until_handled,
+        measure_backlog=due.measure_backlog,
     )
 )

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel, build_foreign_key
 
@@ -59,8 +59,8 @@ class Webhook(TenantModel, db.Revised, db.Base):
     last_triggered_at: Mapped[datetime | None]
     last_status_code: Mapped[int | None]
     paused_until: Mapped[datetime | None]
-    secret: Mapped[str] = mapped_column(info=encrypted())
-    previous_secret: Mapped[str | None] = mapped_column(info=encrypted())
+    secret: Mapped[str] = mapped_column(info=build_encryption_info())
+    previous_secret: Mapped[str | None] = mapped_column(info=build_encryption_info())
     previous_secret_expires_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
     replay: Mapped[dict[str, Any] | None]

@@ -225,7 +225,7 @@ class Recorder:
     def _commit(self, batch: Sequence[AttemptResult]) -> list[AttemptResult]:
         with (
             self._app.app_context(),
-            audit.acting("system", None, "webhooks.deliver", operation="webhooks.deliver"),
+            audit.bind_actor("system", None, "webhooks.deliver", operation="webhooks.deliver"),
             tenancy.across_organizations(reason="outcomes of every organization's deliveries"),
             db.transaction(),
         ):

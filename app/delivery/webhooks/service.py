@@ -82,7 +82,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
 def _check_url(url: str) -> None:
     """Raise 400 unless deliveries may be sent to `url`."""
     try:
-        container.current().egress.check_url(url, guard=outbound_slots.hold_check_slot)
+        container.current().egress.check_url(url, lookup_limiter=outbound_slots.hold_check_slot)
     except EgressRefused as refusal:
         raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
 
@@ -224,7 +224,8 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 def test(webhook_id: UUID) -> dict[str, Any]:
     """Queue and return a test delivery for a webhook. Raises 404 if there is no such webhook."""
     webhook = get(webhook_id)
-    delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
+    request_id = events.get_request_id()
+    delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, request_id)
     return _read_delivery(webhook_id, delivery_id)
 
 
@@ -288,7 +289,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery.next_attempt_at = func.now()
     delivery.updated_at = db.utc_now()
     delivery.lease_token = delivery.leased_until = None
-    delivery.request_id = events.request_id()
+    delivery.request_id = events.get_request_id()
     db.session().flush()
     return _read_delivery(webhook_id, delivery_id)
 

@@ -48,7 +48,7 @@ def _reopen_document(args: dict[str, Any]) -> None:
 @jobs.handler(
     "artifacts.parse",
     queue="documents",
-    listens=(emitted_events.CREATED, emitted_events.REPROCESSED),
+    events=(emitted_events.CREATED, emitted_events.REPROCESSED),
     max_attempts=3,
     on_failure=_mark_failed,
     on_retry=_reopen_document,
@@ -104,7 +104,7 @@ def recognize_artifact(job: Job) -> None:
 @jobs.handler(
     "artifacts.delete_content",
     queue="bulk",
-    listens=(emitted_events.DELETED,),
+    events=(emitted_events.DELETED,),
     batch=True,
     max_attempts=10,
 )

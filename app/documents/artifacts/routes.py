@@ -45,7 +45,7 @@ def list_artifacts(caller: Caller, query: dict[str, Any]) -> Page:
     default. Only reviewers may filter by `gold`.
     """
     # Labelers who know which documents are gold would label them more carefully.
-    if "gold" in query and not caller.has(Role.reviewer):
+    if "gold" in query and not caller.has_role(Role.reviewer):
         raise errors.denied("Only reviewers may filter by `gold`.")
     return listing.list_artifacts(**query)
 

@@ -11,7 +11,7 @@ from app.identity.api_keys.models import ApiKey
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.prepared import Prepared
 from app.kit.principal import Organization
 
@@ -113,7 +113,7 @@ def get_page(
             ApiKey.updated_at,
         )
         .join(User, User.id == ApiKey.created_by)
-        .where(*within(ApiKey.created_at, created_after, created_before))
+        .where(*build_period_conditions(ApiKey.created_at, created_after, created_before))
     )
     sorts = {"created_at": ApiKey.created_at, "name": ApiKey.name}
     return paginate(statement, page, sorts=sorts, unique=ApiKey.id)

@@ -12,7 +12,7 @@ from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds, remove_period
 from app.kit.prepared_lists import PreparedList
 from app.kit.url_queries import build_visible_settings
@@ -78,7 +78,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == tenancy.current_organization_id()]
-    conditions += within(AuditEntry.at, *get_created_bounds(filters))
+    conditions += build_period_conditions(AuditEntry.at, *get_created_bounds(filters))
     columns = remove_period(filters)
     return [*conditions, *(getattr(AuditEntry, name) == value for name, value in columns.items())]
 

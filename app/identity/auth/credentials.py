@@ -62,7 +62,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     rolled back. Raises 403 `permission_denied` if the account may not use a password.
     """
     user, _ = links.consume(token, links.PASSWORD_RESET)
-    audit.act_as("user", user.id, user.email)
+    audit.set_actor("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
     attempts.clear_account(user.id, user.email)
@@ -226,7 +226,7 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     now has the address, and 403 if the account may no longer use a password.
     """
     user, email = links.consume(token, links.EMAIL_CONFIRMATION)
-    audit.act_as("user", user.id, user.email)
+    audit.set_actor("user", user.id, user.email)
     if email != user.email:
         address_owner = user_queries.find_by_email(email)
         if address_owner is not None and address_owner.id != user.id:

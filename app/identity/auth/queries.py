@@ -15,7 +15,7 @@ from app.identity.auth.models import Session
 from app.identity.users.models import User
 from app.kit import db, purging, tenancy
 from app.kit.db import Checkpoint
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.prepared import Prepared
 from app.kit.principal import Organization
 
@@ -156,7 +156,9 @@ def list_active_sessions(
     """
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     statement = _select_sessions(user_id, current_id, only_organization_id)
-    statement = statement.where(*within(Session.issued_at, created_after, created_before))
+    statement = statement.where(
+        *build_period_conditions(Session.issued_at, created_after, created_before)
+    )
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
 

@@ -81,7 +81,7 @@ def login(
         ):
             attempts.record_failure(subject)
             raise ports.single_sign_on.get().find_address_error(email) or _build_credentials_error()
-        audit.act_as("user", user_id, account.email or "")
+        audit.set_actor("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
             user_queries.replace_password_hash(
                 user_id, old_hash=stored_hash, new_hash=secrets.hash_password(password)
@@ -122,7 +122,7 @@ def open_session(
     use it if the identity provider is trusted only for that organization. The user's row must be
     flushed; the token contains the user's current `token_version`.
     """
-    audit.act_as("user", user.id, user.email)
+    audit.set_actor("user", user.id, user.email)
     hours = container.settings().access_token_hours
     now = db.utc_now()
     session = Session(
@@ -183,7 +183,7 @@ def get_session(caller: Caller) -> dict[str, Any]:
     }
     if caller.api_key_id is None:
         info["organizations"] = organizations.list_for_user(
-            caller.user_id, only_organization_id=caller.only_organization
+            caller.user_id, only_organization_id=caller.only_organization_id
         )
     else:
         info["user"]["name"] = queries.get_user_name(caller.user_id)
@@ -205,7 +205,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
     claims = tokens.read(token)
     state = queries.find_session(claims.session_id, slug)
     if state is None or state.has_ended or state.token_version != claims.token_version:
-        raise tokens.expired()
+        raise tokens.build_expired_error()
     if state.last_seen_is_outdated:
         queries.update_last_seen_at(claims.session_id)
     return Caller(
@@ -217,7 +217,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
         organization=_get_organization(state) if slug is not None else None,
         role=Role[state.role] if state.role else None,
-        only_organization=state.only_organization_id,
+        only_organization_id=state.only_organization_id,
     )
 
 
@@ -242,7 +242,7 @@ def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) 
         caller.user_id,
         caller.session_id,
         page,
-        only_organization_id=caller.only_organization,
+        only_organization_id=caller.only_organization_id,
         **period,
     )
 
@@ -250,7 +250,7 @@ def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) 
 def revoke_session(caller: Caller, session_id: UUID) -> None:
     """Revoke one of the sessions that `list_sessions` returns. Raises 404 for other sessions."""
     if not queries.revoke_active_session(
-        session_id, caller.user_id, only_organization_id=caller.only_organization
+        session_id, caller.user_id, only_organization_id=caller.only_organization_id
     ):
         raise errors.not_found()
 
@@ -262,12 +262,12 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     because that would also end sessions that are not limited to that organization.
     """
     user = errors.require_found(user_queries.lock(caller.user_id))
-    if caller.only_organization is None:
+    if caller.only_organization_id is None:
         return {"revoked": end_all_sessions(user)}
     revoked_count = queries.revoke_all(
         user.id,
         token_version=user.token_version,
-        only_organization_id=caller.only_organization,
+        only_organization_id=caller.only_organization_id,
     )
     return {"revoked": revoked_count}
 

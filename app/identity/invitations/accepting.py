@@ -163,9 +163,9 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
     """
     token = access_tokens.parse_bearer(authorization)
     if not token:
-        raise access_tokens.invalid()
+        raise access_tokens.build_invalid_error()
     caller = auth.authenticate_token(token, None)
-    audit.act_as("user", caller.user_id, caller.email)
+    audit.set_actor("user", caller.user_id, caller.email)
     if caller.user_id != account.id:
         raise _build_wrong_account_error()
     assert caller.expires_at is not None
@@ -174,7 +174,7 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
         "token_type": "bearer",
         "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
         "user": {"id": account.id, "email": account.email, "name": account.name},
-        "only_organization_id": caller.only_organization,
+        "only_organization_id": caller.only_organization_id,
         "session_id": caller.session_id,
     }
 

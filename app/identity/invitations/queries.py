@@ -12,7 +12,7 @@ from app.identity.invitations.models import Invitation
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.identity.users.models import User, build_person
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 
 _PENDING = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
@@ -60,7 +60,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
     `filters` must contain `status`, and may contain `created_after` and `created_before`.
     """
-    period = within(Invitation.created_at, *get_created_bounds(filters))
+    period = build_period_conditions(Invitation.created_at, *get_created_bounds(filters))
     statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]], *period)
     return paginate(statement, request, sorts=_SORTS, unique=Invitation.id)
 

@@ -26,7 +26,7 @@ from app.identity.users.models import User
 from app.kit import counters, db, tenancy
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 from app.kit.prepared_lists import PreparedList
 from app.kit.tenancy import build_join
@@ -118,7 +118,7 @@ def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if "role" in filters:
         conditions.append(Membership.role == filters["role"])
-    conditions += within(Membership.created_at, *get_created_bounds(filters))
+    conditions += build_period_conditions(Membership.created_at, *get_created_bounds(filters))
     if "team_id" in filters:
         in_team = and_(
             TeamMember.organization_id == Membership.organization_id,

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.tenancy import TenantModel
 
 CLOSED_STATUSES = ("closed", "erased")
@@ -36,7 +36,7 @@ class Organization(db.Revised, db.Base):
     slug: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    ai_provider_key: Mapped[str | None] = mapped_column(info=encrypted())
+    ai_provider_key: Mapped[str | None] = mapped_column(info=build_encryption_info())
     status: Mapped[str] = mapped_column(default="active")
     plan: Mapped[str] = mapped_column(default="unlimited")
     closed_at: Mapped[datetime | None]

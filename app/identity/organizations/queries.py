@@ -15,7 +15,7 @@ from app.identity.organizations.models import (
     RemovedMember,
 )
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 
 _COLUMNS = (*Organization.__table__.columns, Membership.role)
@@ -90,7 +90,9 @@ def get_page_for_api_key(
 def _paginate(
     statement: Select[Any], page: PageRequest, period: Mapping[str, datetime | None]
 ) -> Page:
-    statement = statement.where(*within(Organization.created_at, *get_created_bounds(period)))
+    statement = statement.where(
+        *build_period_conditions(Organization.created_at, *get_created_bounds(period))
+    )
     return paginate(statement, page, sorts=_SORTS, unique=Organization.id)
 
 

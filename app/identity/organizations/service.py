@@ -48,7 +48,7 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
             result = queries.get_page_for_user(
-                caller.user_id, page, only_organization_id=caller.only_organization, **period
+                caller.user_id, page, only_organization_id=caller.only_organization_id, **period
             )
     items = [_add_settings(row._asdict()) for row in result.items]
     return replace(result, items=items)

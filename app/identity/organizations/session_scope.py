@@ -11,7 +11,7 @@ def check_creation(caller: Caller) -> None:
     Otherwise, the identity provider of that organization could make the user the owner of other
     organizations.
     """
-    if caller.only_organization is not None:
+    if caller.only_organization_id is not None:
         raise errors.denied(
             "This session is limited to one organization and cannot create another organization."
             " Sign in with your password to create it. If you have no password, request a password"
@@ -25,10 +25,10 @@ def check_account_change(caller: Caller) -> None:
     An account is the same in all organizations. The identity provider of one organization opened
     the limited session, and must not change what the other organizations see or receive.
     """
-    if caller.only_organization is None:
+    if caller.only_organization_id is None:
         return
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        has_memberships = queries.has_other_memberships(caller.user_id, caller.only_organization)
+        has_memberships = queries.has_other_memberships(caller.user_id, caller.only_organization_id)
     if has_memberships:
         raise errors.denied(
             "This session is limited to one organization, but the change would apply to your other"

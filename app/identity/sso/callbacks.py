@@ -58,7 +58,7 @@ def complete_sign_in(
             )
             if return_url is None:
                 raise
-            db.discard()
+            db.roll_back()
             return Redirect(return_url)
 
 

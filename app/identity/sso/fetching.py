@@ -39,7 +39,7 @@ def fetch(
         )
     if outcome.error is not None:
         raise UnusableResponse(outcome.error)
-    if not outcome.ok:
+    if not outcome.is_complete_success:
         status = outcome.status_code or 0
         error_type = RequestRejected if status // 100 == 4 else UnusableResponse  # noqa: PLR2004
         raise error_type(f"the response has the status {status}")

@@ -29,7 +29,7 @@ def check_organization(job: Job) -> None:
     _check_provider(job)
 
 
-@handler("sso.owner_left", queue="default", listens=(MEMBER_ROLE_CHANGED, MEMBER_REMOVED))
+@handler("sso.owner_left", queue="default", events=(MEMBER_ROLE_CHANGED, MEMBER_REMOVED))
 def end_sessions_of_former_owner(job: Job) -> None:
     """End the sessions of a former owner who signed in with a password.
 

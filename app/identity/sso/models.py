@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel, build_foreign_key
 
@@ -32,7 +32,7 @@ class Configuration(TenantModel, db.Revised, db.Base):
     group_mapping: Mapped[list[Any]] = mapped_column(default=list)
     settings: Mapped[dict[str, Any]]
     provider: Mapped[dict[str, Any]]
-    client_secret: Mapped[str | None] = mapped_column(info=encrypted())
+    client_secret: Mapped[str | None] = mapped_column(info=build_encryption_info())
 
 
 class ProviderState(TenantModel, db.Base):
@@ -137,7 +137,7 @@ class Flow(TenantModel, SingleUseMixin, db.Base):
     issuer: Mapped[str]
     state_hash: Mapped[str]
     nonce: Mapped[str]
-    code_verifier: Mapped[str] = mapped_column(info=encrypted())
+    code_verifier: Mapped[str] = mapped_column(info=build_encryption_info())
     request_id: Mapped[str]
     redirect_uri: Mapped[str | None]
     next: Mapped[str | None]

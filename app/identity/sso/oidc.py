@@ -84,7 +84,7 @@ def _check_issuer(issuer: str) -> None:
         raise UnusableResponse("the issuer is not a URL") from None
     if parts.query or parts.fragment or not issuer.isascii():
         raise UnusableResponse("the issuer must be an ASCII URL without a query or fragment")
-    container.current().egress.check_url(issuer, guard=outbound_slots.hold_slot)
+    container.current().egress.check_url(issuer, lookup_limiter=outbound_slots.hold_slot)
 
 
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = 
         raise UnusableResponse(f"its {name} is missing or not a URL")
     egress = container.current().egress
     if not for_browser:
-        egress.check_url(url, guard=outbound_slots.hold_slot)
+        egress.check_url(url, lookup_limiter=outbound_slots.hold_slot)
         return url
     try:
         parts = urlsplit(url)

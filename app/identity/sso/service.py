@@ -263,7 +263,7 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     if membership is not None and membership.ownership_id != row.ownership_id:
         raise errors.denied("Your role changed after this sign-in began. Sign in again.")
     if row.pending is not None:
-        audit.act_as("user", user.id, user.email)
+        audit.set_actor("user", user.id, user.email)
         sign_in.confirm(organization, configuration, user, membership, row.pending)
     if queries.lock_membership(user.id) is None:
         raise errors.denied("You are not a member of this organization.")

@@ -37,7 +37,7 @@ def sign_in(
     user = match.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
-    audit.act_as("user", user.id, user.email)
+    audit.set_actor("user", user.id, user.email)
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
     if match.needs_confirmation or _must_confirm(membership, configuration, known_identity):

@@ -63,6 +63,6 @@ def unsubscribe(token: str) -> None:
     Raises 404 if the token is invalid or its user no longer exists.
     """
     unsubscription = read_token(token)
-    audit.act_as("user", unsubscription.user_id, get_address(unsubscription))
+    audit.set_actor("user", unsubscription.user_id, get_address(unsubscription))
     changes = {name: {"email": False} for name in unsubscription.notification_types}
     service.update_preferences(unsubscription.user_id, changes=changes)

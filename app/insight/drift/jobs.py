@@ -28,7 +28,7 @@ def _reopen_detection(args: dict[str, Any]) -> None:
 @jobs.handler(
     "drift.detect",
     queue="drift",
-    listens=(emitted_events.REQUESTED,),
+    events=(emitted_events.REQUESTED,),
     on_failure=_fail_detection,
     on_retry=_reopen_detection,
 )

@@ -13,7 +13,7 @@ from app.workflow.tag_sets import emitted_events
 @jobs.handler(
     "feedback.record",
     queue="bulk",
-    listens=(emitted_events.ACCEPTED, emitted_events.REOPENED, emitted_events.DELETED),
+    events=(emitted_events.ACCEPTED, emitted_events.REOPENED, emitted_events.DELETED),
     batch=True,
     max_attempts=None,
 )

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 
 Columns = ReadOnlyColumnCollection[str, ColumnElement[Any]]
 
@@ -84,7 +84,9 @@ def list_entries(
         selects.append(_select_review_entries(sources.reviews))
     entries = union_all(*selects).subquery("entries")
     statement = select(entries)
-    statement = statement.where(*within(entries.c.at, created_after, created_before))
+    statement = statement.where(
+        *build_period_conditions(entries.c.at, created_after, created_before)
+    )
     return paginate(statement, request, sorts={"at": entries.c.at}, unique=entries.c.id)
 
 

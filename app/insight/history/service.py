@@ -29,12 +29,12 @@ def list_history(
     reviews = audit.select_entries("tag_sets", tag_sets.select_ids(artifact_id, caller=caller))
     sources = queries.HistorySources(
         document=audit.select_entries("artifacts", artifact_id),
-        reviews=reviews if caller.has(Role.reviewer) else None,
+        reviews=reviews if caller.has_role(Role.reviewer) else None,
         comments=comments.select_actions(artifact_id, caller=caller),
         actions=tag_sets.select_actions(artifact_id, by=only_user_id),
         revisions=tag_sets.select_revisions(artifact_id, caller=caller),
         rules=routing.select_matches(artifact_id),
         claims_by=only_user_id,
-        hidden_properties=() if caller.has(Role.reviewer) else ("gold",),
+        hidden_properties=() if caller.has_role(Role.reviewer) else ("gold",),
     )
     return queries.list_entries(page, sources, **created)

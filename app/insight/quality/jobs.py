@@ -29,7 +29,7 @@ _INTERVAL_SECONDS = 300
 
 
 @jobs.handler(
-    "quality.update", queue="quality_counts", listens=_CHANGE_EVENTS, batch=True, max_attempts=10
+    "quality.update", queue="quality_counts", events=_CHANGE_EVENTS, batch=True, max_attempts=10
 )
 def update(batch: Sequence[Job]) -> None:
     """Update the aggregates: recount the documents that a batch of events has changed."""

@@ -41,7 +41,7 @@ def _reopen_run(args: dict[str, Any]) -> None:
 @jobs.handler(
     "quality_runs.run",
     queue="quality",
-    listens=(emitted_events.REQUESTED,),
+    events=(emitted_events.REQUESTED,),
     on_failure=_fail_run,
     on_retry=_reopen_run,
 )
@@ -95,7 +95,7 @@ def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
 @jobs.handler(
     "quality_runs.compare",
     queue="bulk",
-    listens=(
+    events=(
         tag_set_events.SUBMITTED,
         tag_set_events.ACCEPTED,
         tag_set_events.REJECTED,

@@ -39,9 +39,11 @@ def get_visibility(caller: Caller) -> Visibility:
     labelers. Other users see only their own metrics. An API key with at least the reviewer
     role sees all labelers and teams; other API keys see no labelers or teams.
     """
-    if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
+    if caller.has_role(Role.admin) or (
+        caller.has_role(Role.reviewer) and caller.api_key_id is not None
+    ):
         return Visibility(None, None)
-    if not caller.has(Role.reviewer):
+    if not caller.has_role(Role.reviewer):
         return Visibility([] if caller.api_key_id is not None else [caller.user_id], [])
     teams = queries.list_teams(caller.user_id)
     if not teams:

@@ -48,7 +48,7 @@ def list_assignments(
         team_id=team_id,
         due_before=due_before,
     )
-    reviews = caller.has(Role.reviewer) and kind != "label" and team_id is None
+    reviews = caller.has_role(Role.reviewer) and kind != "label" and team_id is None
     work_types = WorkTypes(
         kind != "review", reviews, organizations.allows_self_review(caller.org.settings)
     )

@@ -39,7 +39,7 @@ def handle_schedules(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("connectors.end", listens=(organization_events.CLOSED,))
+@jobs.handler("connectors.end", events=(organization_events.CLOSED,))
 def handle_organization_closed(job: Job) -> None:  # noqa: ARG001 - the organization is bound
     """Handle the closing of an organization: cancel its crawls."""
     requests.cancel_crawls()

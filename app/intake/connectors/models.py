@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.tenancy import TenantModel, build_foreign_key
 
 
@@ -54,7 +54,7 @@ class Connector(TenantModel, db.Revised, db.Base):
     name: Mapped[str]
     type: Mapped[str]
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    credentials: Mapped[str | None] = mapped_column(info=encrypted())
+    credentials: Mapped[str | None] = mapped_column(info=build_encryption_info())
     stored_secrets: Mapped[list[str]] = mapped_column(ARRAY(TEXT), default=list)
     schema_id: Mapped[UUID | None]
     enabled: Mapped[bool] = mapped_column(default=True)

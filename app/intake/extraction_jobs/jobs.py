@@ -16,7 +16,7 @@ register_run(JobKind.EXTRACT, "extraction_jobs.run", service.run_extraction)
 
 
 @jobs.handler(
-    "extraction_jobs.settle", listens=(prediction_events.ENDED, artifact_events.DELETED), batch=True
+    "extraction_jobs.settle", events=(prediction_events.ENDED, artifact_events.DELETED), batch=True
 )
 def settle(batch: Sequence[Job]) -> None:
     """Settle the extractions of documents that were deleted or whose predictions have ended.

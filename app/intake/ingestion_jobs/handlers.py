@@ -33,7 +33,7 @@ def register_run(
     jobs.handler(
         name,
         queue=queue,
-        listens=(emitted_events.REQUESTED[kind],),
+        events=(emitted_events.REQUESTED[kind],),
         resumable=True,
         on_failure=lambda job, error: on_failure(_get_job_id(job.args), error),
         on_retry=lambda args: reopen(_get_job_id(args)),

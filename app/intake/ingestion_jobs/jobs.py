@@ -19,7 +19,7 @@ prediction or its reprocessing ends. The checks find documents for which no even
 example because their schema was deleted."""
 
 
-@jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
+@jobs.handler("ingestion_jobs.settle", events=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
     """Settle a job: store the outcomes of processed documents.
 

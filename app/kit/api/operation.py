@@ -120,7 +120,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
         return None
     if op.access == "control-plane":
         _check_operator()
-        audit.act_as("control_plane", None, "operator")
+        audit.set_actor("control_plane", None, "operator")
         return None
     caller = _authenticate_caller(op, path)
     if op.writes:
@@ -149,10 +149,10 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
 
 def _record_actor(caller: Caller) -> None:
     if caller.api_key_id is None:
-        audit.act_as("user", caller.user_id, caller.email)
+        audit.set_actor("user", caller.user_id, caller.email)
     else:
         # Also name the creator, because the key may no longer exist when somebody reads the log.
-        audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
+        audit.set_actor("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
 def _check_api_key(op: Operation, caller: Caller) -> None:
@@ -167,7 +167,7 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
     if authorization is not None:
         token = tokens.parse_bearer(authorization)
         if token is None:
-            raise tokens.invalid()
+            raise tokens.build_invalid_error()
         slug = None
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
@@ -176,7 +176,7 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
         return authenticator.get().by_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
-        raise tokens.invalid()
+        raise tokens.build_invalid_error()
     caller = authenticator.get().by_api_key(key)
     if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
@@ -189,7 +189,7 @@ def _check_operator() -> None:
         raise errors.denied("The control plane is disabled: CONTROL_PLANE_TOKEN is not set.")
     token = tokens.parse_bearer(request.headers.get("Authorization"))
     if token is None:
-        raise tokens.invalid()
+        raise tokens.build_invalid_error()
     if not hmac.compare_digest(token.encode(), expected.encode()):
         raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
 

@@ -58,7 +58,7 @@ def read(schema: UploadSchema) -> dict[str, Any]:
         g.setdefault("staged", []).append(context)
         return _Sink(staged[0])  # type: ignore[return-value]
 
-    with capacity.guard("upload"):
+    with capacity.require_free_space("upload"):
         form, files = _parse_form(open_part, limit)
     part = files.get("file") if staged else None
     alternative = schema.instead_of_file[0]

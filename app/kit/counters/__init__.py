@@ -39,9 +39,9 @@ from app.kit.counters.sql import (
 from app.kit.periods import (
     Column,
     build_filter_conditions,
+    build_period_conditions,
     get_created_bounds,
     remove_period,
-    within,
 )
 
 __all__ = ["BucketSpan", "Cube", "Source"]
@@ -72,7 +72,7 @@ class Between:
         self, after: datetime | None, before: datetime | None
     ) -> list[ColumnElement[bool]]:
         """Return the conditions for rows with `after <= column < before`."""
-        return within(self.column, after, before)
+        return build_period_conditions(self.column, after, before)
 
     def split(
         self, level: int
@@ -96,11 +96,13 @@ class Between:
         if first is not None:
             edges.append((1, [*self.build_conditions(self.after, None), self.column <= first]))
         if end is not None and end != self.before:
-            edges.append((1, [*within(self.column, None, self.before), self.column > end]))
+            edges.append(
+                (1, [*build_period_conditions(self.column, None, self.before), self.column > end])
+            )
         elif end is not None:
             # The bucket includes its end, but the period may not.
             is_at_end = self.column == end
-            edges.append((1, [*within(self.column, None, self.before), is_at_end]))
+            edges.append((1, [*build_period_conditions(self.column, None, self.before), is_at_end]))
             edges.append((-1, [is_at_end]))
         return BucketSpan(self.bucket, first, end), edges
 

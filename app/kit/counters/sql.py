@@ -17,7 +17,7 @@ from app.kit.counters.sources import Cube, Source, to_facet
 
 _ORGANIZATION = "organization_id"
 _ORGANIZATIONS = "organization_ids"
-ORGANIZATION_LIST = "several"
+ORGANIZATION_LIST = "organization_list"
 """The argument for `StatementBuilder` if a prepared statement has a parameter for a list of
 organizations."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
@@ -155,13 +155,16 @@ class StatementBuilder:
         if span is None:
             cube = source.find_cube(needed_facets, filters)
             if cube is None:
-                raise LookupError(f"{source.name} by {sorted(needed_facets)}")
+                raise LookupError(
+                    f"no cube of {source.name} has the facets {sorted(needed_facets)}"
+                )
             parts.append(self._select_cube(cube, shown_facets, filters, ()))
         else:
             level = span.level if isinstance(span, BucketSpan) else None
             bucket_cubes = source.find_bucket_cubes(span.bucket, needed_facets, filters, level)
             if not bucket_cubes:
-                raise LookupError(f"{source.name} by {sorted(needed_facets)} and {span.bucket}")
+                facets = sorted({*needed_facets, span.bucket})
+                raise LookupError(f"no cube of {source.name} has the facets {facets}")
             ranges = _split_span([cube.length or 0 for cube in bucket_cubes], span)
             for cube in bucket_cubes:
                 cube_ranges = [part for part in ranges if part.level == cube.length]

@@ -17,8 +17,8 @@ from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
 from app.kit.egress.outcome import RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
-from app.kit.egress.resolve import Guard, ResolutionFailed, resolve
-from app.kit.egress.sockets import Call, calling, connect
+from app.kit.egress.resolve import LookupLimiter, ResolutionFailed, resolve
+from app.kit.egress.sockets import Call, connect, set_current_call
 from app.kit.logging import get_logger
 
 log = get_logger("app.egress")
@@ -47,15 +47,15 @@ class Egress:
         self._context = build_tls_context(ca_file)
         self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
-    def check_url(self, url: str, *, guard: Guard = nullcontext) -> None:
+    def check_url(self, url: str, *, lookup_limiter: LookupLimiter = nullcontext) -> None:
         """Check a URL before it is stored. Every request checks its URL again.
 
-        `guard` limits concurrent DNS lookups (see `resolve`).
+        `lookup_limiter` limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: the URL or its address is not allowed, or its host name does not resolve.
         """
-        self.resolve_address(*check_target(self.policy, url), guard=guard)
+        self.resolve_address(*check_target(self.policy, url), lookup_limiter=lookup_limiter)
 
     def resolve_address(
         self,
@@ -63,7 +63,7 @@ class Egress:
         port: int,
         *,
         timeout: float = _LOOKUP_SECONDS,
-        guard: Guard = nullcontext,
+        lookup_limiter: LookupLimiter = nullcontext,
     ) -> tuple[str, int]:
         """Return the numeric address and port of a host, for clients that do not use HTTP.
 
@@ -71,13 +71,13 @@ class Egress:
             host: name or address of the host.
             port: port to connect to.
             timeout: timeout in seconds for the DNS lookup.
-            guard: limits concurrent DNS lookups (see `resolve`).
+            lookup_limiter: limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: no address was found in time, or an address is not allowed.
         """
         try:
-            address = resolve(self.policy, host, port, timeout, guard)[0].address
+            address = resolve(self.policy, host, port, timeout, lookup_limiter)[0].address
         except ResolutionFailed:
             raise EgressRefused("the host name does not resolve") from None
         return address[0], address[1]
@@ -229,7 +229,7 @@ def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> Pr
 
 def _read_body(response: Response, call: Call, limit: int, outcome: RequestOutcome) -> None:
     """Read at most `limit` bytes of the body. The connection is closed if the body is longer."""
-    with calling(call):
+    with set_current_call(call):
         try:
             # The read after the last bytes raises if the body is incomplete.
             while len(outcome.body) < limit and (

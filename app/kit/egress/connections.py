@@ -23,7 +23,13 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import Endpoint, ResolutionFailed, resolve
-from app.kit.egress.sockets import Call, CallSocket, CallSSLSocket, calling, get_current_call
+from app.kit.egress.sockets import (
+    Call,
+    CallSocket,
+    CallSSLSocket,
+    get_current_call,
+    set_current_call,
+)
 
 if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
@@ -205,7 +211,7 @@ class GuardedAdapter(HTTPAdapter):
     ) -> Response:
         """Send a request within the limits of `call`, without reading the response body."""
         check_target(call.policy, request.url or "")
-        with calling(call):
+        with set_current_call(call):
             response = super().send(request, stream=True, timeout=timeout, verify=True)
         # Never decompress the body. It may be a decompression bomb, because the request does not
         # accept compression.

@@ -44,7 +44,7 @@ class RequestOutcome:
     error_kind: ErrorKind | None = None
 
     @property
-    def ok(self) -> bool:
+    def is_complete_success(self) -> bool:
         """Return whether a complete response with a status of 2xx was received."""
         return self.error_kind is None and self.is_success
 

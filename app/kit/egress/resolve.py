@@ -45,12 +45,16 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
         self.timed_out = timed_out
 
 
-Guard = Callable[[], AbstractContextManager[None]]
+LookupLimiter = Callable[[], AbstractContextManager[None]]
 """A function that returns a context manager, which is active during a DNS lookup."""
 
 
 def resolve(
-    policy: Policy, host: str, port: int, timeout: float, guard: Guard = nullcontext
+    policy: Policy,
+    host: str,
+    port: int,
+    timeout: float,
+    lookup_limiter: LookupLimiter = nullcontext,
 ) -> list[Endpoint]:
     """Return the addresses of a host in the order in which to try them.
 
@@ -59,7 +63,7 @@ def resolve(
         host: name or address of the host.
         port: port to connect to.
         timeout: timeout in seconds for the lookup.
-        guard: limits concurrent lookups. It is not called for a numeric address.
+        lookup_limiter: limits concurrent lookups. It is not called for a numeric address.
 
     Raises:
         EgressRefused: one of the addresses is not allowed.
@@ -67,7 +71,7 @@ def resolve(
     """
     address_infos = _parse_numeric(host, port)
     if not address_infos:
-        with guard():
+        with lookup_limiter():
             address_infos = _look_up(host, port, timeout)
     endpoints = [
         Endpoint(family, address)

@@ -124,7 +124,7 @@ def get_current_call() -> Call:
     return _current.call
 
 
-class calling:  # noqa: N801 - read as a statement: with calling(call)
+class set_current_call:  # noqa: N801 - used like a function: with set_current_call(call)
     """Context manager that makes `call` the current call of this thread."""
 
     def __init__(self, call: Call) -> None:

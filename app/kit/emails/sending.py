@@ -160,7 +160,7 @@ class Emails:
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)
-        sealed = {
+        secret_values = {
             "to": email.to,
             "locale": email.locale,
             "values": dict(email.values),
@@ -170,7 +170,7 @@ class Emails:
             "folder": self.name,
             "name": email.name,
             "message_id": email.message_id or f"email-{uuid7()}",
-            "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
+            "sealed": container.keyring().encrypt(orjson.dumps(secret_values)),
         }
 
     def _check_values(self, name: str, values: Values) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, events
-from app.kit.encryption import encrypted
+from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers, progress
 from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
@@ -72,7 +72,7 @@ class JobRow(db.Base):
     event_id: Mapped[UUID | None]
     queue: Mapped[str]
     function: Mapped[str]
-    args: Mapped[dict[str, Any]] = mapped_column(info=encrypted("sealed"))
+    args: Mapped[dict[str, Any]] = mapped_column(info=build_encryption_info("sealed"))
     unique_key: Mapped[str | None]
     request_id: Mapped[str | None]
     status: Mapped[str] = mapped_column(server_default="queued")
@@ -125,7 +125,7 @@ def enqueue(
         "function": function,
         "args": args,
         "unique_key": unique_key,
-        "request_id": events.request_id(),
+        "request_id": events.get_request_id(),
     }
     if due_at is not None:
         values["due_at"] = due_at
@@ -180,7 +180,7 @@ def enqueue_or_restart(
     args = {**args, progress.RESTART_ID: str(uuid7())}
     # The job may finish between the two statements. Then it is enqueued at the second attempt.
     while not enqueue(function, args, organization_id=organization_id, unique_key=unique_key):
-        if progress.restart(unique_key, args, events.request_id()):
+        if progress.restart(unique_key, args, events.get_request_id()):
             return
 
 
@@ -201,7 +201,7 @@ def enqueue_many(
     values = {
         "queue": queue or handlers.HANDLERS[function].queue,
         "function": function,
-        "request_id": events.request_id(),
+        "request_id": events.get_request_id(),
         "ids": [str(uuid7()) for _ in work],
         "organizations": [None if org_id is None else str(org_id) for org_id in organizations],
         "args": [orjson.dumps(job_args).decode() for job_args in args],

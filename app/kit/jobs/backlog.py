@@ -51,7 +51,7 @@ def read() -> list[Backlog]:
         outbound = container.settings().outbound
         names = [queue.name for queue in list_served_queues(outbound=outbound)]
         rows = db.session().execute(_READ, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
-        sources = [(s, s.depth()) for s in handlers.SOURCES if outbound]
+        sources = [(s, s.measure_backlog()) for s in handlers.SOURCES if outbound]
     jobs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
     return jobs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]
 

@@ -29,9 +29,9 @@ CASE
 END)"""
 """The SQL expression for a job's fairness key. A queue serves the keys in round-robin order.
 
-The key is the organization id, or the all-zero UUID for jobs without an organization. The SQL below
-calls it `turn`. It is part of the index `ix_jobs_by_turn`. Under row-level security, PostgreSQL
-would not use an index on `coalesce`, which is not leakproof.
+The key is the organization id, or the all-zero UUID for jobs without an organization. It is part of
+the index `ix_jobs_by_turn`. Under row-level security, PostgreSQL would not use an index on
+`coalesce`, which is not leakproof.
 """
 IS_UNFINISHED = "due_at < 'infinity'"
 """The condition for unfinished jobs in the partial index `ix_jobs_by_turn`.
@@ -49,33 +49,34 @@ _IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {_IS_FREE}"
 # Only jobs that were never interrupted and had no error and few faults may run in a batch.
 _IS_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
 _IS_IN_QUEUE = f"queue = :queue AND {IS_UNFINISHED}"
-# `turns` contains the fairness keys of all unfinished jobs, in order and starting at :first. Each
-# key is found by one index look-up. `lap` is 1 for keys before :first. `busy` contains the keys
-# whose organizations have used up their quota.
+# `fairness_keys` contains the fairness keys of all unfinished jobs, in order and starting at
+# :first. Each key is found by one index look-up. `has_wrapped` is 1 for keys before :first. `busy`
+# contains the keys whose organizations have used up their quota.
 _ROUND_ROBIN = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
-        SELECT {FAIRNESS_KEY} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
+        SELECT {FAIRNESS_KEY} AS fairness_key FROM jobs
+        WHERE queue = :queue AND leased_until > now()
         GROUP BY 1 HAVING count(DISTINCT lease_token) >= :quota
-    ), turns AS (
+    ), fairness_keys AS (
         (SELECT * FROM (
-            (SELECT {FAIRNESS_KEY} AS turn, 0 AS lap FROM jobs
+            (SELECT {FAIRNESS_KEY} AS fairness_key, 0 AS has_wrapped FROM jobs
              WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} >= :first ORDER BY 1 LIMIT 1)
             UNION ALL
             (SELECT {FAIRNESS_KEY}, 1 FROM jobs
              WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} < :first ORDER BY 1 LIMIT 1)) AS start
-         ORDER BY lap LIMIT 1)
+         ORDER BY has_wrapped LIMIT 1)
         UNION ALL
-        SELECT following.* FROM turns CROSS JOIN LATERAL (
+        SELECT following.* FROM fairness_keys CROSS JOIN LATERAL (
             SELECT * FROM (
-                (SELECT {FAIRNESS_KEY} AS turn, turns.lap FROM jobs
-                 WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} > turns.turn
-                   AND (turns.lap = 0 OR {FAIRNESS_KEY} < :first)
+                (SELECT {FAIRNESS_KEY} AS fairness_key, fairness_keys.has_wrapped FROM jobs
+                 WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} > fairness_keys.fairness_key
+                   AND (fairness_keys.has_wrapped = 0 OR {FAIRNESS_KEY} < :first)
                  ORDER BY 1 LIMIT 1)
                 UNION ALL
                 (SELECT {FAIRNESS_KEY}, 1 FROM jobs
-                 WHERE turns.lap = 0 AND {_IS_IN_QUEUE} AND {FAIRNESS_KEY} < :first
+                 WHERE fairness_keys.has_wrapped = 0 AND {_IS_IN_QUEUE} AND {FAIRNESS_KEY} < :first
                  ORDER BY 1 LIMIT 1)
-            ) AS next ORDER BY lap LIMIT 1) AS following
+            ) AS next ORDER BY has_wrapped LIMIT 1) AS following
     )
 """  # noqa: S608 - consists of constants
 
@@ -83,15 +84,15 @@ _ROUND_ROBIN = f"""
 _CLAIM = text(
     f"""
     {_ROUND_ROBIN}, chosen AS (
-        SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
+        SELECT fairness_keys.fairness_key, head.* FROM fairness_keys CROSS JOIN LATERAL (
             SELECT function, {_IS_FRESH} AS fresh FROM jobs
-            WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
+            WHERE queue = :queue AND {FAIRNESS_KEY} = fairness_keys.fairness_key AND {_IS_READY}
             ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS head
-        WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
-    ), taken AS (
+        WHERE fairness_keys.fairness_key NOT IN (SELECT fairness_key FROM busy) LIMIT 1
+    ), claimed AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.turn AND {_IS_READY}
+            WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.fairness_key AND {_IS_READY}
               AND function = chosen.function AND {_IS_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
@@ -102,11 +103,11 @@ _CLAIM = text(
         status = 'running', lease_token = (SELECT gen_random_uuid()),
         leased_until = now() + make_interval(secs => :lease),
         interruptions = interruptions + CASE
-            WHEN taken.leased_until > pg_postmaster_start_time() + make_interval(secs => :lease)
+            WHEN claimed.leased_until > pg_postmaster_start_time() + make_interval(secs => :lease)
             THEN 1 ELSE 0 END
-    FROM taken WHERE jobs.id = taken.id
+    FROM claimed WHERE jobs.id = claimed.id
     RETURNING jobs.id, organization_id, function, args, attempts, interruptions, faults,
-              lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
+              lease_token, request_id, created_at, claimed.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - consists of constants
 )
 # LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. Like `_CLAIM`, the statement
@@ -115,10 +116,11 @@ _IS_CLAIMABLE = text(
     f"""
     {_ROUND_ROBIN}
     SELECT EXISTS (
-        SELECT FROM turns CROSS JOIN LATERAL (
-            SELECT FROM jobs WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
+        SELECT FROM fairness_keys CROSS JOIN LATERAL (
+            SELECT FROM jobs
+            WHERE queue = :queue AND {FAIRNESS_KEY} = fairness_keys.fairness_key AND {_IS_READY}
             ORDER BY due_at LIMIT 1 FOR KEY SHARE SKIP LOCKED) AS head
-        WHERE turns.turn NOT IN (SELECT turn FROM busy))
+        WHERE fairness_keys.fairness_key NOT IN (SELECT fairness_key FROM busy))
     """  # noqa: S608 - consists of constants
 )
 _DUE_QUEUES = text(

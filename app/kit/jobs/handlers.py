@@ -144,7 +144,7 @@ class Handler:
         name: the value of `function` in the rows of its jobs.
         function: the Python function that runs the jobs; None until the decorator is applied.
         queue: one of `QUEUES`.
-        listens: the events that enqueue a job. The `args` of such a job contain `event_id`, `name`
+        events: the events that enqueue a job. The `args` of such a job contain `event_id`, `name`
             and `data`. With `batch`, events that are emitted together become jobs of a second
             handler, `…_many`. Workers of a release without this handler leave its jobs to other
             workers.
@@ -166,7 +166,7 @@ class Handler:
     name: str = field(kw_only=False)
     function: Callable[..., object] | None = None
     queue: str = "default"
-    listens: Sequence[str] = ()
+    events: Sequence[str] = ()
     batch: bool = False
     single_event_handler: str | None = None
     resumable: bool = False
@@ -184,7 +184,7 @@ class Handler:
         For a batch handler, also register a second handler for jobs with several events.
         """
         HANDLERS[self.name] = replace(self, function=function)
-        group_name = f"{self.name}_many" if self.batch and self.listens else None
+        group_name = f"{self.name}_many" if self.batch and self.events else None
         if group_name is not None:
             HANDLERS[group_name] = Handler(
                 group_name,
@@ -193,10 +193,10 @@ class Handler:
                 single_event_handler=self.name,
                 max_attempts=None,
             )
-        for event in self.listens:
+        for event in self.events:
             events.subscribe(event, self.name, self.queue, group_function=group_name)
         if self.max_attempts is not None:
-            metrics.JOBS_GIVEN_UP.show_at_start(self.name)
+            metrics.JOBS_FAILED.show_at_start(self.name)
         return function
 
 
@@ -233,10 +233,10 @@ class DueSource:
             transaction, with all organizations bound.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
-        settle: function that is called with a timeout in seconds, waits until all accepted rows are
-            handled, and returns whether all were handled in time.
-        depth: function that returns the number of due rows, and the age of the oldest row in
-            seconds.
+        wait_until_handled: function that is called with a timeout in seconds, waits until all
+            accepted rows are handled, and returns whether all were handled in time.
+        measure_backlog: function that returns the number of due rows, and the age of the oldest
+            row in seconds.
         late_after: age in seconds above which the queue is late.
     """
 
@@ -246,8 +246,8 @@ class DueSource:
     claim: Callable[[], Batches]
     start: Callable[[Flask], object]
     stop: Callable[[float], None]
-    settle: Callable[[float], bool]
-    depth: Callable[[], tuple[int, float]]
+    wait_until_handled: Callable[[float], bool]
+    measure_backlog: Callable[[], tuple[int, float]]
     late_after: float = 60.0
 
 

@@ -33,7 +33,7 @@ class LeaseRenewer:
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def renewing(self, lease: Lease) -> Iterator[None]:
+    def keep_renewed(self, lease: Lease) -> Iterator[None]:
         """Keep renewing `lease` while the block runs."""
         with self._changed:
             self._renew_at[lease] = monotonic() + RENEW_SECONDS

@@ -37,7 +37,7 @@ STOP_SECONDS = 9.0
 """The timeout in seconds for children to finish their current jobs."""
 SOURCE_STOP_SECONDS = 7.5
 """The timeout in seconds for a due source to stop. It is shorter than STOP_SECONDS."""
-_BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
+_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0, healthy_seconds=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 _WAKE_UP_SIGNAL = signal.SIGUSR1

@@ -104,7 +104,7 @@ def _call_handler(
     lease = jobs[0].lease
     assert job_handler.function is not None
     try:
-        with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
+        with _bind_context(job_handler, jobs[0]), get_renewer(app).keep_renewed(lease):
             job_handler.function(
                 jobs if job_handler.batch or job_handler.single_event_handler else jobs[0]
             )
@@ -213,7 +213,7 @@ def _fail_job(job_handler: Handler, job: Job, error: str) -> None:
         return failed
 
     if _write_outcome(write):
-        metrics.JOBS_GIVEN_UP.labels(job_handler.name).inc()
+        metrics.JOBS_FAILED.labels(job_handler.name).inc()
         log.error("job.given_up", function=job_handler.name, job=str(job.id), error=error)
 
 
@@ -251,7 +251,7 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
                 log.exception("job.outcome_lost")
                 return None
             if time.monotonic() > deadline or stopping.is_set():
-                log.warning("job.outcome_left_to_lease", error=_describe_failure(failure))
+                log.warning("job.outcome_not_written", error=_describe_failure(failure))
                 return None
         stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
 
@@ -266,7 +266,7 @@ def _bind_context(job_handler: Handler, job: Job) -> Iterator[None]:
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
     name = job_handler.name
-    with audit.acting("system", None, name, operation=name, request_id=job.request_id):
+    with audit.bind_actor("system", None, name, operation=name, request_id=job.request_id):
         if job.organization_id is not None:
             with tenancy.organization(job.organization_id):
                 yield

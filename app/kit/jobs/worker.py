@@ -145,7 +145,7 @@ def _list_due_queues(names: Sequence[str]) -> list[str]:
         with scope, db.transaction():
             return claims.list_due_queues(names)
     except SQLAlchemyError as failure:
-        log.warning("job.look_failed", error=type(failure).__name__)
+        log.warning("job.due_check_failed", error=type(failure).__name__)
         return []
 
 

@@ -26,7 +26,7 @@ REQUESTS = Histogram(
 )
 DELIVERIES = Counter("labeling_deliveries", "Webhook delivery attempts.", ["outcome"])
 JOBS = Counter("labeling_jobs", "Runs of background jobs.", ["function", "outcome"])
-JOBS_GIVEN_UP = Counter(
+JOBS_FAILED = Counter(
     "labeling_jobs_given_up",
     "Jobs that failed at every attempt. The command `flask jobs list` shows them.",
     ["function"],
@@ -38,7 +38,7 @@ RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",
     "Requests that were not rate-limited because the store did not respond.",
 )
-LOGINS_TURNED_AWAY = Counter(
+LOGINS_REFUSED = Counter(
     "labeling_logins_turned_away", "Requests refused because too many passwords were being hashed."
 )
 LOG_LINES_DROPPED = Counter(

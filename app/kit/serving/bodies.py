@@ -70,7 +70,7 @@ class Body:
                     retry_after=RETRY_SECONDS,
                 )
         self.size += count
-        if self.size > MEMORY_BYTES and self._spool.reserve.is_used_up():
+        if self.size > MEMORY_BYTES and self._spool.reserve.is_below_reserve():
             raise errors.storage_full()
         with _translate_disk_errors():
             self.file.write(data)

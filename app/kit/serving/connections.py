@@ -191,7 +191,7 @@ def _get_body_size(connection: Connection) -> int:
 
 
 def _get_unsent_size(connection: Connection) -> int:
-    return connection.exchange.unsent if connection.exchange is not None else 0
+    return connection.exchange.unsent_bytes if connection.exchange is not None else 0
 
 
 def _get_network(peer: object) -> bytes:

@@ -259,9 +259,9 @@ class EventLoop:
         """Send more buffered bytes. Once all are sent, a thread continues the response."""
         exchange = connection.exchange
         assert exchange is not None
-        unsent_before = exchange.unsent
+        unsent_before = exchange.unsent_bytes
         if not exchange.outbox.flush():
-            sent_bytes = unsent_before - exchange.unsent
+            sent_bytes = unsent_before - exchange.unsent_bytes
             self._sockets.extend_deadline(connection, sent_bytes, self._limits.response_seconds)
         elif exchange.is_produced:
             self._pool.finish(connection, exchange)

@@ -97,7 +97,7 @@ class Exchange:
         return self.outbox.sent > 0
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         """Return the number of buffered bytes that have not been sent."""
         return self.outbox.size
 

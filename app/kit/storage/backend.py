@@ -52,7 +52,7 @@ class Backend(Protocol):
     def prune(self, folder: str) -> None:
         """Delete a folder and its subfolders if they are empty."""
 
-    def local(self, key: str) -> AbstractContextManager[Path]:
+    def use_local_path(self, key: str) -> AbstractContextManager[Path]:
         """Provide a local path to a file while the context is open.
 
         Raises NotStored if the file does not exist.

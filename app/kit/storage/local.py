@@ -130,7 +130,7 @@ class LocalFiles:
                 Path(parent).rmdir()
 
     @contextmanager
-    def local(self, key: str) -> Iterator[Path]:
+    def use_local_path(self, key: str) -> Iterator[Path]:
         self.size(key)
         yield self._root / key
 

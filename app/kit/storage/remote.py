@@ -221,8 +221,8 @@ class RemoteFiles:
         """Do nothing, because an object store has no folders."""
 
     @contextmanager
-    def local(self, key: str) -> Iterator[Path]:
-        with temporary_folders.reserve("copy") as folder:
+    def use_local_path(self, key: str) -> Iterator[Path]:
+        with temporary_folders.create_temporary_folder("copy") as folder:
             copy = folder / temporary_folders.COPY_NAME
             self.size(key)
             with _translate_errors(key):

@@ -30,13 +30,13 @@ class DiskReserve:
         """Return the number of bytes that are free for unprivileged processes, by folder name."""
         return {name: _get_free_bytes(folder) for name, folder in self._folders.items()}
 
-    def is_used_up(self) -> bool:
+    def is_below_reserve(self) -> bool:
         """Return whether the free space on any file system is below the reserve."""
         return self.bytes > 0 and min(self.get_free_bytes().values()) < self.bytes
 
     def check(self) -> None:
         """Raise StorageFull if the free space on any file system is below the reserve."""
-        if self.is_used_up():
+        if self.is_below_reserve():
             raise StorageFull(f"less than {self.bytes} bytes are free")
 
 

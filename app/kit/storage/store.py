@@ -240,14 +240,14 @@ class Storage:
         """Delete a file. Do nothing if it does not exist."""
         self._backend.remove(check_key(key))
 
-    def local(self, key: str) -> AbstractContextManager[Path]:
+    def use_local_path(self, key: str) -> AbstractContextManager[Path]:
         """Return a context manager that provides a local path, for programs that need one.
 
         The caller must not write to the path. On a local disk, it is the stored file. Otherwise, it
         is a copy that is deleted at the end of the context. Raises NotStored if the file does not
         exist.
         """
-        return self._backend.local(check_key(key))
+        return self._backend.use_local_path(check_key(key))
 
     def list(self, prefix: str = "") -> Iterator[FileEntry]:
         """Yield the files in a folder and its subfolders, in no particular order."""

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Label, String, case, cast, func, select
 
 from app.engines.fields import Field
 from app.kit import db, tenancy
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import Column, build_filter_conditions
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema, SchemaVersion
@@ -146,7 +146,7 @@ def list_versions(
     `fields` and `changes` are None if they are too large for the page.
     """
     conditions = [SchemaVersion.schema_id == schema_id]
-    conditions += within(SchemaVersion.created_at, created_after, created_before)
+    conditions += build_period_conditions(SchemaVersion.created_at, created_after, created_before)
     statement = select(
         *_VERSION_COLUMNS,
         _build_size_limited_column(SchemaVersion.fields, request),

@@ -13,7 +13,7 @@ from app.workflow.assignment.queries import claims as queries
 from app.workflow.assignment.service import assigning, claims
 
 
-@jobs.handler("artifacts.release_member", queue="bulk", listens=("member.removed",))
+@jobs.handler("artifacts.release_member", queue="bulk", events=("member.removed",))
 def release_artifacts_of_removed_member(job: Job) -> None:
     """Release and unassign the artifacts of a removed member.
 
@@ -23,14 +23,14 @@ def release_artifacts_of_removed_member(job: Job) -> None:
     _release_and_unassign(job, team_ids, "member_removed")
 
 
-@jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
+@jobs.handler("artifacts.release_demoted", queue="bulk", events=("member.role_changed",))
 def release_artifacts_of_demoted_member(job: Job) -> None:
     """Release and unassign the artifacts of a member whose new role does not allow labeling."""
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release_and_unassign(job, _list_team_ids(job), "role_changed")
 
 
-@jobs.handler("artifacts.release_disabled", queue="bulk", listens=("member.disabled",))
+@jobs.handler("artifacts.release_disabled", queue="bulk", events=("member.disabled",))
 def release_artifacts_of_disabled_user(job: Job) -> None:
     """Release and unassign the artifacts of a user whose account was disabled."""
     _release_and_unassign(job, _list_team_ids(job), "account_disabled")
@@ -60,7 +60,7 @@ def expire_claims(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("artifacts.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10)
+@jobs.handler("artifacts.unassign_team", queue="bulk", events=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its artifacts."""
     team_id = UUID(job.args["data"]["team_id"])
@@ -68,7 +68,7 @@ def unassign_team(job: Job) -> None:
 
 
 @jobs.handler(
-    "artifacts.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
+    "artifacts.follow_team", queue="bulk", events=("team.member_removed",), max_attempts=10
 )
 def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""

@@ -58,7 +58,7 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
     caller again until it is assigned directly or returned to the caller, or until the caller claims
     it. An admin may release an artifact that another user has claimed.
     """
-    return claims.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
+    return claims.release(artifact_id, caller.user_id, as_admin=caller.has_role(Role.admin), **body)
 
 
 @blueprint.post(

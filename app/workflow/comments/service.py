@@ -149,7 +149,7 @@ def resolve(
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment = errors.require_found(queries.lock(tag_set_id, comment_id))
     is_participant = caller.user_id in (comment.author_id, tag_set.labeler_id)
-    if not (is_participant or caller.has(Role.reviewer)):
+    if not (is_participant or caller.has_role(Role.reviewer)):
         raise errors.denied(
             "Only the comment's author, the labeler or a reviewer can resolve a thread."
         )

@@ -63,7 +63,7 @@ def _run_prediction(job: Job, job_name: str) -> None:
 
 
 @jobs.handler(
-    "predictions.schedule_training", queue="bulk", listens=(tag_set_events.ACCEPTED,), batch=True
+    "predictions.schedule_training", queue="bulk", events=(tag_set_events.ACCEPTED,), batch=True
 )
 def schedule_training(batch: Sequence[Job]) -> None:
     """Schedule a training run for each schema that has enough new accepted tag sets."""
@@ -98,7 +98,7 @@ def schedule_following_training(job: Job) -> None:
     training.enqueue_following_training(UUID(job.args["schema_version_id"]))
 
 
-@jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
+@jobs.handler("predictions.forget", events=(artifact_events.DELETED,), batch=True)
 def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
     """Delete the models that were trained on deleted documents, and schedule new training runs."""
     training.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])

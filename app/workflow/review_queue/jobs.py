@@ -18,9 +18,7 @@ def expire_claims(_job: Job) -> None:
     items.expire_claims()
 
 
-@jobs.handler(
-    "review_queue.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10
-)
+@jobs.handler("review_queue.unassign_team", queue="bulk", events=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its reviews, which return to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
@@ -28,7 +26,7 @@ def unassign_team(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
+    "review_queue.follow_team", queue="bulk", events=("team.member_removed",), max_attempts=10
 )
 def unassign_team_without_reviewers(job: Job) -> None:
     """Unassign a team from the reviews that none of its remaining members can do."""
@@ -37,7 +35,7 @@ def unassign_team_without_reviewers(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
+    "review_queue.release_member", queue="bulk", events=("member.removed",), max_attempts=10
 )
 def unassign_reviews_of_removed_member(job: Job) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
@@ -50,7 +48,7 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_demoted", queue="bulk", listens=("member.role_changed",), max_attempts=10
+    "review_queue.release_demoted", queue="bulk", events=("member.role_changed",), max_attempts=10
 )
 def release_items_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role does not allow reviewing."""
@@ -61,7 +59,7 @@ def release_items_of_demoted_member(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_disabled", queue="bulk", listens=("member.disabled",), max_attempts=10
+    "review_queue.release_disabled", queue="bulk", events=("member.disabled",), max_attempts=10
 )
 def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
@@ -72,7 +70,7 @@ def release_items_of_disabled_user(job: Job) -> None:
 @jobs.handler(
     "review_queue.end_self_reviews",
     queue="bulk",
-    listens=("organization.self_review_disallowed",),
+    events=("organization.self_review_disallowed",),
     max_attempts=10,
 )
 def end_self_reviews(job: Job) -> None:

@@ -18,7 +18,7 @@ def _release_unrouted(job: Job, error: str) -> None:
     queue="routing",
     # For artifacts that were parsed before a rule was enabled, or by an older release, only
     # `artifact.ingested` was emitted.
-    listens=("artifact.parsed", "artifact.ingested"),
+    events=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
     on_failure=_release_unrouted,
@@ -37,7 +37,7 @@ def apply(job: Job) -> None:
 
 # This job waits for the organization's routing lock. In the queue `routing`, it does not occupy a
 # slot of another queue while it waits.
-@jobs.handler("routing_rules.follow_role", queue="routing", listens=("member.role_changed",))
+@jobs.handler("routing_rules.follow_role", queue="routing", events=("member.role_changed",))
 def disable_rules_of_ineligible_user(job: Job) -> None:
     """Disable the rules that assign artifacts to a member who may no longer label."""
     records.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))

@@ -10,7 +10,7 @@ from app.kit.jobs import Job
 from app.workflow.tag_sets.queries import bulk, statuses
 
 
-@jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
+@jobs.handler("tag_sets.release_member", queue="bulk", events=("member.removed",))
 def release_reviews_of_removed_member(job: Job) -> None:
     """Release the reviews that a removed member had claimed."""
     bulk.release_reviews(UUID(job.args["data"]["user_id"]))
@@ -37,7 +37,7 @@ def end_expired_reservations(job: Job) -> None:
 
 
 @jobs.handler(
-    "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
+    "artifacts.follow_schema", queue="bulk", events=("schema.published",), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
     """Update artifact statuses if a new schema version requires a different number of tag sets.

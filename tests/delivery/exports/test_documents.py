@@ -164,13 +164,13 @@ def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
     for document in documents:
         shelf.label(document, tag("stamp", None, evidence=piece(page=2, box=BOX)))
     storage, fetched = type(container.current().storage), []
-    local = storage.local
+    use_local_path = storage.use_local_path
 
     def fetch(self: Any, key: str) -> Any:
         fetched.append(key)
-        return local(self, key)
+        return use_local_path(self, key)
 
-    monkeypatch.setattr(storage, "local", fetch)
+    monkeypatch.setattr(storage, "use_local_path", fetch)
     files = unpack(shelf.export("coco"))
     assert len([name for name in files if name.startswith("images/")]) == 4
     assert fetched == [

@@ -11,7 +11,7 @@ from app.delivery.exports import jobs
 from app.kit import container
 from app.kit.storage import StagedFile, StorageUnavailable, StoredFile
 from tests.factories.labels import make_labeled
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 
 
 def test_a_run_that_lost_its_lease_writes_nothing(
@@ -28,7 +28,7 @@ def test_a_run_that_lost_its_lease_writes_nothing(
 
     during(lose)
     lost = partial(
-        counted, exports.org.app, "labeling_jobs_total", function="exports.run", outcome="lost"
+        get_metric, exports.org.app, "labeling_jobs_total", function="exports.run", outcome="lost"
     )
     before = lost()
     exports.work()

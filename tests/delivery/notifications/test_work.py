@@ -168,7 +168,7 @@ def test_who_left_or_a_document_that_is_gone_is_not_told_of(
 
 
 def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) -> None:
-    make_teams(workspace.org, teams=1, users=1000, each=1000)
+    make_teams(workspace.org, teams=1, users=1000, members_per_team=1000)
     (team,) = workspace.sql("SELECT id FROM teams")
     data = {
         "artifact_ids": [str(workspace.artifact()), str(workspace.artifact())],

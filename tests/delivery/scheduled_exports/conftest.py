@@ -12,7 +12,7 @@ from app.delivery.scheduled_exports.service import starting
 from app.kit import db, tenancy
 from tests.delivery.exports.conftest import Exports
 from tests.factories import Org
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 
 ADDRESS = "127.0.0.2"
 """The only address that destinations of the tests may reach."""
@@ -118,6 +118,6 @@ def storehouse() -> Iterator[Storehouse]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, ADDRESS) as port:
+    with serve_http(Handler, ADDRESS) as port:
         house.url = f"http://{ADDRESS}:{port}/in/{{name}}"
         yield house

@@ -26,7 +26,7 @@ from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, run_jobs_of
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
@@ -122,7 +122,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 def receiver() -> Iterator[Receiver]:
     """Run a receiver for one test."""
     receiver = Receiver(0)
-    with serving(_handler(receiver), INSIDE) as receiver.port:
+    with serve_http(_handler(receiver), INSIDE) as receiver.port:
         yield receiver
 
 

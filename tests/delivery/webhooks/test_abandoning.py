@@ -10,7 +10,7 @@ from app.delivery.webhooks import abandoning, recorder, sending
 from app.delivery.webhooks.queries import backlog, due
 from app.kit import db, tenancy
 from tests.delivery.webhooks.conftest import Answer
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 from tests.factories.work import run_jobs_of
 
 LEFT = 2 * backlog.BATCH_SIZE + 300
@@ -35,13 +35,13 @@ def _act(hooks: Any, webhook: Any, action: str) -> Any:
 def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
     created = hooks.create()
     hooks.fill(created, BACKLOG)
-    before = counted(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
+    before = get_metric(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
     assert _act(hooks, created, "deactivate")["active"] is False
     assert hooks.count(created, "abandoned") == abandoning.FIRST_BATCH_SIZE
     assert hooks.begin() == [], "what is not abandoned yet is not attempted either"
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count(created, "abandoned") == BACKLOG
-    after = counted(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
+    after = get_metric(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
     assert after >= before + BACKLOG
 
 

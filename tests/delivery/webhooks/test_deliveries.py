@@ -13,7 +13,7 @@ from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
 from app.kit import db, events, jobs, tenancy
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
-from tests.factories.scrape import counted, scrape, series
+from tests.factories.scrape import build_series_key, get_metric, scrape
 
 CONTRACT_HEADERS = {
     "Content-Type",
@@ -186,13 +186,13 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
 def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     hooks.create()
     app = hooks.org.app
-    before = counted(app, "labeling_deliveries_total", outcome="delivered")
+    before = get_metric(app, "labeling_deliveries_total", outcome="delivered")
     hooks.emit(3)
     deliver()
-    assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 3
+    assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.emit(2)
     hooks.fan_out()
     found = scrape(app)
-    assert series("labeling_queue_depth", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_depth", {"queue": "default"}) in found
+    assert build_series_key("labeling_queue_depth", {"queue": "webhooks"}) in found
+    assert build_series_key("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
+    assert build_series_key("labeling_queue_depth", {"queue": "default"}) in found

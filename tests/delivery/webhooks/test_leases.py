@@ -10,7 +10,7 @@ from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from tests.delivery.webhooks.conftest import Answer
-from tests.factories.scrape import counted
+from tests.factories.scrape import get_metric
 from tests.factories.waiting import wait_until
 
 
@@ -25,10 +25,10 @@ def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: 
     assert len(hooks.begin()) == 1
     deliver()
     assert hooks.receiver.received == [], "the lease still stands"
-    before = counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
+    before = get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
     hooks.let_leases_expire()
     deliver()
-    assert counted(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
+    assert get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Attempt"] == "2"
     delivery = hooks.get_only_delivery(created)

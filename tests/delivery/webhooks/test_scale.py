@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.delivery.webhooks.dispatcher import Dispatcher
 from tests.delivery.webhooks.conftest import INSIDE, LIMIT_SECONDS
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.factories.waiting import wait_until
 
 WEBHOOKS = 1_000
@@ -93,7 +93,7 @@ def site() -> Iterator[Site]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, INSIDE) as site.port:
+    with serve_http(Handler, INSIDE) as site.port:
         try:
             yield site
         finally:

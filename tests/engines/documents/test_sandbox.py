@@ -18,7 +18,7 @@ from app.engines.sandbox.model import DONE, FRAME_HEADER
 from app.engines.sandbox.process import SandboxedProcess
 from tests.engines.documents import samples
 from tests.factories.processes import has_ended, send_signal
-from tests.factories.sandboxes import sandboxed
+from tests.factories.sandboxes import list_sandboxed_processes
 from tests.factories.waiting import wait_until
 
 PDF = "application/pdf"
@@ -28,7 +28,7 @@ def failure(action: Callable[[], object]) -> ParseFailed:
     with pytest.raises(ParseFailed) as caught:
         action()
     assert caught.value.code in FAILURE_CODES
-    assert not sandboxed()
+    assert not list_sandboxed_processes()
     return caught.value
 
 
@@ -38,7 +38,7 @@ def test_a_child_that_is_killed(long_pdf: Path, number: signal.Signals) -> None:
 
     def kill(page: Page) -> None:
         pages.append(page)
-        for child in sandboxed():
+        for child in list_sandboxed_processes():
             send_signal(child, number)
 
     error = failure(lambda: parse_stream(long_pdf, PDF, Limits(), kill))
@@ -52,7 +52,7 @@ def test_the_memory_limit_does_not_include_the_memory_of_the_caller(long_pdf: Pa
     ballast = bytearray(b"x") * (250 << 20)
 
     def kill(_: Page) -> None:
-        for child in sandboxed():
+        for child in list_sandboxed_processes():
             send_signal(child, signal.SIGKILL)
 
     error = failure(lambda: parse_stream(long_pdf, PDF, Limits(memory_bytes=400 << 20), kill))
@@ -100,7 +100,7 @@ def test_exceptions_from_the_callback_propagate(long_pdf: Path) -> None:
 
     with pytest.raises(KeyError):
         parse_stream(long_pdf, PDF, Limits(), refuse)
-    assert not sandboxed()
+    assert not list_sandboxed_processes()
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_child_is_confined(long_pdf: Path, monkeypatch: pytest.MonkeyPatch) 
     seen: dict[str, object] = {}
 
     def look(page: Page) -> None:
-        for child in [] if seen else sandboxed():
+        for child in [] if seen else list_sandboxed_processes():
             limits = Path(f"/proc/{child.pid}/limits").read_text().splitlines()
             seen["limits"] = {line[:26].strip(): line[26:].split()[:2] for line in limits[1:]}
             seen["threads"] = child.num_threads()
@@ -173,7 +173,7 @@ def test_the_child_dies_with_its_parent(endless_pdf: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", code, str(endless_pdf)], cwd=root)
     orphans: list[psutil.Process] = []
     try:
-        wait_until(lambda: orphans.extend(sandboxed(parent.pid)) or orphans)
+        wait_until(lambda: orphans.extend(list_sandboxed_processes(parent.pid)) or orphans)
         (child,) = orphans[:1]
         wait_until(lambda: child.cpu_times().user > 0.3)
     finally:

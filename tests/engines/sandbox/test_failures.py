@@ -15,7 +15,7 @@ from app.engines.sandbox.model import ProcessFailed
 from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls
 from tests.engines.sandbox.conftest import MakeServer
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import sandboxed, servers
+from tests.factories.sandboxes import list_fork_servers, list_sandboxed_processes
 from tests.factories.waiting import wait_until
 
 
@@ -27,7 +27,7 @@ def test_frames_arrive_in_order_and_complete(calls: Calls, tmp_path: Path) -> No
         (b"T", b"content"),
     ]
     assert calls.run("echo") == [(b"A", b"{}")]
-    assert not sandboxed()
+    assert not list_sandboxed_processes()
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_a_process_that_misbehaves_fails_its_call_only(
 ) -> None:
     failure = calls.fail(how)
     assert (failure.reason, failure.detail) == (reason, detail)
-    assert not sandboxed()
+    assert not list_sandboxed_processes()
     assert calls.run("echo", left=1) == [(b"A", b'{"left": 1}')]
 
 
 def test_what_came_before_the_end_is_not_lost(calls: Calls) -> None:
     with ExitStack() as stack:
         frames = calls.open("misbehave", how="abort", stack=stack).frames(KINDS)
-        wait_until(lambda: not sandboxed(), "the end of the process")
+        wait_until(lambda: not list_sandboxed_processes(), "the end of the process")
         assert next(frames) == (b"T", b"before")
         with pytest.raises(ProcessFailed):
             next(frames)
@@ -67,7 +67,7 @@ def test_what_came_before_the_end_is_not_lost(calls: Calls) -> None:
 def test_the_deadline_kills(calls: Calls) -> None:
     failure = calls.fail("hang", limits=replace(LIMITS, wall_seconds=0.3))
     assert failure.reason == "wall_time"
-    assert not sandboxed()
+    assert not list_sandboxed_processes()
 
 
 def test_each_call_has_its_own_limits(calls: Calls) -> None:
@@ -110,7 +110,7 @@ def test_threads_call_at_once_and_get_their_own_results(calls: Calls, tmp_path: 
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(call, range(120)))
-    assert len(servers()) == 1
+    assert len(list_fork_servers()) == 1
 
 
 def test_at_most_so_many_processes_run_at_once(make_server: MakeServer) -> None:
@@ -120,7 +120,7 @@ def test_at_most_so_many_processes_run_at_once(make_server: MakeServer) -> None:
         waiting = [pool.submit(calls.run, "echo", n=n) for n in range(3)]
         for process in running:
             assert next(process.frames(KINDS)) == (b"T", b"before")
-        assert len(sandboxed()) == 2
+        assert len(list_sandboxed_processes()) == 2
         assert not any(future.done() for future in waiting)
         running[0].__exit__(None, None, None)
         assert [future.result(60) for future in waiting] == [
@@ -132,7 +132,7 @@ def test_a_caller_that_gives_up_ends_the_process(calls: Calls) -> None:
     with ExitStack() as stack:
         process = calls.open("misbehave", how="hang", stack=stack)
         assert next(process.frames(KINDS)) == (b"T", b"before")
-        (child,) = sandboxed()
+        (child,) = list_sandboxed_processes()
     assert has_ended(child)
 
 
@@ -141,13 +141,13 @@ def test_nothing_grows_over_many_calls(calls: Calls, tmp_path: Path) -> None:
     document.write_bytes(os.urandom(1 << 20))
     for _ in range(20):
         calls.run("echo", document=document)
-    (server,) = servers()
+    (server,) = list_fork_servers()
     before = _resources(server)
     for number in range(500):
         calls.run("echo", document=document)
         if number % 50 == 0:
             calls.fail("exit")
-    assert servers() == [server]
+    assert list_fork_servers() == [server]
     after = _resources(server)
     assert after["children"] == 0
     assert after["descriptors of the server"] == before["descriptors of the server"]

@@ -17,7 +17,7 @@ from app.engines.sandbox import confinement, landlock
 from app.engines.sandbox.confinement import UNPRIVILEGED_ID
 from tests.engines.sandbox.calls import ENTRIES, KINDS, LIMITS, Calls
 from tests.engines.sandbox.conftest import MakeServer
-from tests.factories.sandboxes import launchers, sandboxed, servers
+from tests.factories.sandboxes import list_fork_servers, list_launchers, list_sandboxed_processes
 
 SECRET = "do-not-hand-this-on"
 DENIED = {"error": "PermissionError"}
@@ -168,7 +168,7 @@ def test_random_numbers_differ(calls: Calls) -> None:
 
 def test_the_server_has_one_thread_and_its_own_session(calls: Calls) -> None:
     calls.run("echo")
-    (launcher,), (server,) = launchers(), servers()
+    (launcher,), (server,) = list_launchers(), list_fork_servers()
     assert (launcher.num_threads(), server.num_threads()) == (1, 1)
     assert os.getsid(launcher.pid) == launcher.pid != os.getsid(0)
 
@@ -182,10 +182,10 @@ def test_the_server_holds_nothing_of_documents_or_of_the_caller(
     document = tmp_path / "document"
     document.write_bytes(marks[1] * 100)
     assert calls.run("echo", document=document)[1] == (b"T", marks[1] * 100)
-    (server,) = servers()
+    (server,) = list_fork_servers()
     assert _count_in_memory(server.pid, b"app.engines.sandbox") > 0
     assert [_count_in_memory(server.pid, mark) for mark in marks] == [0, 0]
-    (launcher,) = launchers()
+    (launcher,) = list_launchers()
     assert [_count_in_memory(launcher.pid, mark) for mark in marks] == [0, 0]
 
 
@@ -207,5 +207,5 @@ def test_a_process_left_alone_cannot_outlive_its_limits(calls: Calls) -> None:
         limits = replace(LIMITS, cpu_seconds=1)
         process = calls.open("misbehave", how="spin", stack=stack, limits=limits)
         assert next(process.frames(KINDS)) == (b"T", b"before")
-        (child,) = sandboxed()
+        (child,) = list_sandboxed_processes()
         assert psutil.wait_procs([child], timeout=60)[0]

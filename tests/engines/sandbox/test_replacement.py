@@ -14,7 +14,12 @@ from app.engines.sandbox.model import SandboxUnavailable
 from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls
 from tests.engines.sandbox.conftest import Locked, MakeServer
 from tests.factories.processes import has_ended
-from tests.factories.sandboxes import kill, launchers, sandboxed, servers
+from tests.factories.sandboxes import (
+    kill,
+    list_fork_servers,
+    list_launchers,
+    list_sandboxed_processes,
+)
 from tests.factories.waiting import wait_until
 
 ANSWER = [(b"A", b"{}")]
@@ -22,20 +27,20 @@ ANSWER = [(b"A", b"{}")]
 
 def test_a_server_killed_between_calls_is_replaced(calls: Calls) -> None:
     assert calls.run("echo") == ANSWER
-    (server,) = servers()
+    (server,) = list_fork_servers()
     kill(server)
     assert calls.run("echo") == ANSWER
-    assert servers() != [server]
-    assert len(launchers()) == 1
+    assert list_fork_servers() != [server]
+    assert len(list_launchers()) == 1
 
 
 def test_a_launcher_killed_between_calls_is_replaced(calls: Calls) -> None:
     assert calls.run("echo") == ANSWER
-    (launcher,), (server,) = launchers(), servers()
+    (launcher,), (server,) = list_launchers(), list_fork_servers()
     kill(launcher)
     wait_until(lambda: has_ended(server), "the end of the server")
     assert calls.run("echo") == ANSWER
-    assert len(launchers()) == len(servers()) == 1
+    assert len(list_launchers()) == len(list_fork_servers()) == 1
 
 
 def test_a_replaced_launcher_keeps_the_options_of_the_start(make_server: MakeServer) -> None:
@@ -43,24 +48,24 @@ def test_a_replaced_launcher_keeps_the_options_of_the_start(make_server: MakeSer
     server.start(nice=3)
     calls = Calls(server)
     assert calls.run("echo") == ANSWER
-    (launcher,), (first,) = launchers(), servers()
+    (launcher,), (first,) = list_launchers(), list_fork_servers()
     kill(launcher)
     wait_until(lambda: has_ended(first), "the end of the server")
     assert calls.run("echo") == ANSWER
-    assert [process.nice() for process in servers()] == [3]
+    assert [process.nice() for process in list_fork_servers()] == [3]
 
 
-@pytest.mark.parametrize("find", [servers, launchers])
+@pytest.mark.parametrize("find", [list_fork_servers, list_launchers])
 def test_a_call_starts_again_when_its_server_dies_before_the_first_frame(
     calls: Calls, locked: Locked, find: Callable[[], list[psutil.Process]]
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
-        wait_until(sandboxed, "the start of the process")
-        first = sandboxed()[0]
+        wait_until(list_sandboxed_processes, "the start of the process")
+        first = list_sandboxed_processes()[0]
         kill(find()[0])
         wait_until(lambda: has_ended(first), "the end of the process")
-        wait_until(sandboxed, "the start of another process")
+        wait_until(list_sandboxed_processes, "the start of another process")
         locked.unlock()
         assert result.result(60) == [(b"T", b"content")]
 
@@ -72,7 +77,7 @@ def test_a_call_fails_when_its_server_dies_after_the_first_frame(
         process = calls.open("wait_for_lock", document=locked.path, early=True, stack=stack)
         frames = process.frames(KINDS)
         assert next(frames) == (b"T", b"early")
-        kill(servers()[0])
+        kill(list_fork_servers()[0])
         with pytest.raises(SandboxUnavailable):
             next(frames)
     assert calls.run("echo") == ANSWER
@@ -82,9 +87,9 @@ def test_a_call_whose_server_dies_again_and_again_fails(calls: Calls, locked: Lo
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
         for _ in range(3):
-            wait_until(sandboxed, "the start of the process")
-            child = sandboxed()[0]
-            kill(servers()[0])
+            wait_until(list_sandboxed_processes, "the start of the process")
+            child = list_sandboxed_processes()[0]
+            kill(list_fork_servers()[0])
             wait_until(lambda gone=child: has_ended(gone), "the end of the process")
         with pytest.raises(SandboxUnavailable):
             result.result(60)
@@ -94,14 +99,14 @@ def test_a_call_whose_server_dies_again_and_again_fails(calls: Calls, locked: Lo
 def test_a_crash_replaces_the_server(calls: Calls) -> None:
     """The next process has another layout of memory: nobody finds it out by trying."""
     calls.run("echo")
-    (first,) = servers()
+    (first,) = list_fork_servers()
     assert calls.fail("segfault").detail == "SIGSEGV"
     wait_until(lambda: has_ended(first), "the end of the server")
     assert calls.run("echo") == ANSWER
-    second = servers()
+    second = list_fork_servers()
     assert calls.fail("exit").detail == "exit status 3"  # which is none
     assert calls.run("echo") == ANSWER
-    assert servers() == second
+    assert list_fork_servers() == second
 
 
 def test_signals_that_the_owner_blocks_are_not_blocked_in_the_server(calls: Calls) -> None:
@@ -120,14 +125,14 @@ def test_servers_are_replaced_without_a_failed_call(make_server: MakeServer) -> 
 
     def call(_: int) -> object:
         result = calls.run("echo")
-        seen.update(server.pid for server in servers())
+        seen.update(server.pid for server in list_fork_servers())
         return result
 
     with ThreadPoolExecutor(3) as pool:
         assert all(result == ANSWER for result in pool.map(call, range(150)))
         wait_until(lambda: call(0) == ANSWER and len(seen) > 2, "the third server")
-    wait_until(lambda: len(servers()) == 1, "the end of the servers before")
-    assert len(launchers()) == 1
+    wait_until(lambda: len(list_fork_servers()) == 1, "the end of the servers before")
+    assert len(list_launchers()) == 1
 
 
 def test_a_long_call_ends_well_on_a_server_that_was_replaced(
@@ -136,10 +141,12 @@ def test_a_long_call_ends_well_on_a_server_that_was_replaced(
     calls = Calls(make_server(max_total_processes=2))
     with ThreadPoolExecutor(1) as pool:
         long = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
-        wait_until(sandboxed, "the start of the process")
-        (first,) = servers()
-        wait_until(lambda: calls.run("echo") == ANSWER and len(servers()) > 1, "the successor")
-        assert first in servers()
+        wait_until(list_sandboxed_processes, "the start of the process")
+        (first,) = list_fork_servers()
+        wait_until(
+            lambda: calls.run("echo") == ANSWER and len(list_fork_servers()) > 1, "the successor"
+        )
+        assert first in list_fork_servers()
         locked.unlock()
         assert long.result(60) == [(b"T", b"content")]
     wait_until(lambda: has_ended(first), "the end of the first server")
@@ -150,7 +157,7 @@ def test_no_call_is_lost_while_servers_end_and_come_back(make_server: MakeServer
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda _: calls.run("echo"), range(40)))
     assert results == [ANSWER] * 40
-    assert len(launchers()) == 1
+    assert len(list_launchers()) == 1
 
 
 def test_a_server_that_cannot_start(
@@ -180,8 +187,8 @@ def test_a_long_queue_without_a_server_blocks_nobody(
 
 def test_calls_that_were_given_up_while_they_waited_leave_no_process(calls: Calls) -> None:
     calls.server.start()
-    wait_until(servers, "the start of the server")
-    (server,) = servers()
+    wait_until(list_fork_servers, "the start of the server")
+    (server,) = list_fork_servers()
     server.suspend()
     try:
         with pytest.MonkeyPatch.context() as patch:
@@ -191,4 +198,4 @@ def test_calls_that_were_given_up_while_they_waited_leave_no_process(calls: Call
     finally:
         server.resume()
     assert calls.run("echo") == ANSWER
-    assert not sandboxed()
+    assert not list_sandboxed_processes()

@@ -19,7 +19,7 @@ from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
-from tests.factories.queueing import queueing
+from tests.factories.queueing import hold_lock
 from tests.factories.workspace import Workspace, tag
 
 Work = Callable[[], None]
@@ -203,7 +203,7 @@ def test_nothing_is_left_by_who_was_disabled_meanwhile(
 ) -> None:
     email, url = org.email("admin"), f"/organizations/{org.slug}/{path}"
     disable = partial(accounts.disable_user, email, revoke_keys=True)
-    with queueing(org.app, disable) as start:
+    with hold_lock(org.app, disable) as start:
         refused = start(lambda: org.api("admin").post(url, body)).result
     assert (refused().status_code, refused().json["error"]["code"]) == (403, "permission_denied")
     assert org.api("owner").get(url).json["data"] == []

@@ -217,7 +217,7 @@ def test_an_actor_without_a_record_is_recorded(org: Org, entries: Entries) -> No
     with (
         org.app.app_context(),
         tenancy.organization(org.id),
-        audit.acting("control_plane", actor, "flask org rename", operation="rename"),
+        audit.bind_actor("control_plane", actor, "flask org rename", operation="rename"),
         db.transaction() as session,
     ):
         session.execute(text("UPDATE organizations SET name = 'y' WHERE id = :o"), {"o": org.id})

@@ -32,7 +32,7 @@ def _erase(org: Org) -> UUID:
     with (
         org.app.app_context(),
         tenancy.organization(org.id),
-        audit.acting("system", None, "organizations.erase", operation="organizations.erase"),
+        audit.bind_actor("system", None, "organizations.erase", operation="organizations.erase"),
         db.transaction() as session,
     ):
         session.execute(

@@ -15,7 +15,7 @@ from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
 from app.kit.mail import Mailer
 from tests.factories import Org, make_org
-from tests.factories.mail import Inbox, inbox_server
+from tests.factories.mail import Inbox, build_inbox_server
 from tests.identity.invitations.conftest import Workspace, address
 
 SECONDS = 60.0
@@ -216,7 +216,7 @@ def test_people_are_mailed_while_invitations_wait(
     work()
     monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 2 * SECONDS)
     inbox = SlowGuests()
-    server = inbox_server(inbox)
+    server = build_inbox_server(inbox)
     server.start()
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)

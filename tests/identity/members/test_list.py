@@ -107,7 +107,7 @@ def test_a_new_name_moves_a_member_in_every_organization(org: Org) -> None:
 
 
 def test_a_hundred_cost_as_many_statements_as_one(org: Org) -> None:
-    make_teams(org, teams=20, users=300, each=15)
+    make_teams(org, teams=20, users=300, members_per_team=15)
     for size in (1, 100):
         with _statements() as seen:
             assert len(_list(org, f"?page_size={size}")) == size
@@ -126,7 +126,7 @@ def _explain(org: Org, query: str) -> str:
 
 
 def test_the_first_page_by_name_is_read_from_an_index(org: Org) -> None:
-    make_teams(org, teams=1, users=3000, each=1)
+    make_teams(org, teams=1, users=3000, members_per_team=1)
     prepared = REGISTRY["list_members_asc_first"]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
@@ -148,7 +148,7 @@ def test_the_first_page_by_name_is_read_from_an_index(org: Org) -> None:
     ],
 )
 def test_a_page_is_read_from_an_index(org: Org, query: str, index: str) -> None:
-    make_teams(org, teams=1, users=3000, each=1)
+    make_teams(org, teams=1, users=3000, members_per_team=1)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
         session.execute(text("ANALYZE memberships, teams, team_members, users"))

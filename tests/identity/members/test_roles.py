@@ -11,7 +11,7 @@ import pytest
 from app.identity.control_plane import accounts
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.queueing import queueing
+from tests.factories.queueing import hold_lock
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 
@@ -249,7 +249,7 @@ def test_an_owner_whose_account_is_being_disabled_does_not_count(org: Org, name:
         "leaving": lambda: _remove(org, "owner", "owner"),
         "demotion": lambda: _role(org, "owner", "owner", "admin"),
     }
-    with queueing(org.app, lambda: accounts.disable_user(email)) as start:
+    with hold_lock(org.app, lambda: accounts.disable_user(email)) as start:
         answer = start(acts[name])
     assert answer.result().json["error"]["details"] == {"owners": 1}
     assert _roles(org)["Owner"] == "owner"

@@ -10,7 +10,7 @@ from app.identity.users import unsubscribing
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
-from tests.factories.mail import body
+from tests.factories.mail import get_body
 from tests.factories.workspace import Workspace
 from tests.identity.pages.conftest import Visitor
 
@@ -139,8 +139,8 @@ def test_an_email_has_the_headers_and_the_link(
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     url = re.fullmatch(r"<(\S+)>", message["List-Unsubscribe"])
     assert url is not None
-    assert f"Stop emails like this one:\n{url[1]}\n" in body(message, "plain")
-    assert f'href="{url[1].replace("&", "&amp;")}"' in body(message, "html")
+    assert f"Stop emails like this one:\n{url[1]}\n" in get_body(message, "plain")
+    assert f'href="{url[1].replace("&", "&amp;")}"' in get_body(message, "html")
     parts = urlsplit(url[1])
     assert (parts.path, parse_qs(parts.query)["lang"]) == ("/unsubscribe", ["en"])
     answer = visitor.client.post(
@@ -164,4 +164,4 @@ def test_other_emails_have_no_such_headers(
     work()
     (message,) = list_messages_to(email)
     assert "List-Unsubscribe" not in message
-    assert "Stop emails" not in body(message, "plain")
+    assert "Stop emails" not in get_body(message, "plain")

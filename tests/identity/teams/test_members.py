@@ -91,7 +91,7 @@ def test_what_cannot_be_added_adds_nobody(org: Org, other_org: Org) -> None:
 
 
 def test_a_thousand_join_in_a_few_statements(org: Org) -> None:
-    make_teams(org, teams=1, users=1000, each=1)
+    make_teams(org, teams=1, users=1000, members_per_team=1)
     with org.app.app_context(), tenancy.organization(org.id):
         ids = [str(one) for one in db.session().scalars(db.db.select(Membership.user_id))]
     team = make_team(org)

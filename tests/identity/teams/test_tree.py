@@ -165,7 +165,7 @@ def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.Monk
 
 
 def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
-    make_teams(org, teams=1000, users=200, each=10)
+    make_teams(org, teams=1000, users=200, members_per_team=10)
     with record_statements(org.app) as ran:
         found = _chart(org)
     assert len(ran) == 1
@@ -177,7 +177,7 @@ def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
 
 
 def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
-    make_teams(org, teams=500, users=20, each=5)
+    make_teams(org, teams=500, users=20, members_per_team=5)
     with record_statements(org.app) as few:
         org.api("viewer").get("/teams?sort=created_at&page_size=1")
     with record_statements(org.app) as many:

@@ -10,14 +10,14 @@ from app.insight.feedback.service import automatic
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import find_differences
-from tests.factories.feedback import Assisted, count_outcomes, predicted
+from tests.factories.feedback import Assisted, count_outcomes, make_predicted_tag
 from tests.factories.workspace import tag
 
 
 def test_each_value_has_an_outcome(assisted: Assisted) -> None:
-    number = predicted("number", "A-1", 0.97)
-    total = predicted("total", {"amount": "10.00", "currency": "EUR"}, 0.61)
-    draft = assisted.draft([number, total, predicted("pages", 3, 0.2)])
+    number = make_predicted_tag("number", "A-1", 0.97)
+    total = make_predicted_tag("total", {"amount": "10.00", "currency": "EUR"}, 0.61)
+    draft = assisted.draft([number, total, make_predicted_tag("pages", 3, 0.2)])
     assisted.save(draft, [number, tag("total", "12.00 EUR"), tag("note", "paid")])
     assisted.accept(draft)
     assisted.record()
@@ -35,7 +35,10 @@ def test_each_value_has_an_outcome(assisted: Assisted) -> None:
 
 def test_equal_amounts_are_correct_however_they_are_written(assisted: Assisted) -> None:
     draft = assisted.draft(
-        [predicted("number", "A-1"), predicted("total", {"amount": "1.5", "currency": "EUR"})]
+        [
+            make_predicted_tag("number", "A-1"),
+            make_predicted_tag("total", {"amount": "1.5", "currency": "EUR"}),
+        ]
     )
     assisted.save(draft, [tag("number", "A-1"), tag("total", "1.50 EUR")])
     assisted.accept(draft)
@@ -44,8 +47,10 @@ def test_equal_amounts_are_correct_however_they_are_written(assisted: Assisted) 
 
 
 def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
-    cells = [predicted("lines.item", item, row=row) for row, item in enumerate(["Rope", "Nail"])]
-    draft = assisted.draft([predicted("number", "A-1"), *cells])
+    cells = [
+        make_predicted_tag("lines.item", item, row=row) for row, item in enumerate(["Rope", "Nail"])
+    ]
+    draft = assisted.draft([make_predicted_tag("number", "A-1"), *cells])
     kept = [tag("lines.item", item, row=row) for row, item in enumerate(["Saw", "Rope", "Nail"])]
     assisted.save(draft, [tag("number", "A-1"), *kept])
     assisted.accept(draft)
@@ -57,13 +62,13 @@ def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
 def test_spans_are_compared_by_position(assisted: Assisted) -> None:
     place = {"page": 1, "box": None, "start": 5, "end": 9, "text": "xxxx"}
     kept, moved = (
-        predicted("clause", "xxxx", evidence=[place]),
-        predicted("clause", "xxxx", evidence=[{**place, "start": 50, "end": 54}]),
+        make_predicted_tag("clause", "xxxx", evidence=[place]),
+        make_predicted_tag("clause", "xxxx", evidence=[{**place, "start": 50, "end": 54}]),
     )
     schema = assisted.workspace.schema()
     for span in (kept, moved):
         artifact = assisted.workspace.artifact(schema)
-        draft = assisted.draft([predicted("number", "A-1"), span], artifact_id=artifact)
+        draft = assisted.draft([make_predicted_tag("number", "A-1"), span], artifact_id=artifact)
         evidence = [{"page": 1, "start": 5, "end": 9}]
         assisted.save(draft, [tag("number", "A-1"), {"field": "clause", "evidence": evidence}])
         assisted.accept(draft)
@@ -74,7 +79,7 @@ def test_spans_are_compared_by_position(assisted: Assisted) -> None:
 
 
 def test_the_corrections_of_the_reviewer_count(assisted: Assisted) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft, tags=[tag("number", "B-2")])
     assisted.record()
     assert count_outcomes(assisted.summary()["total"]) == (0, 1, 0, 0)
@@ -89,7 +94,7 @@ def test_tag_sets_without_a_prediction_are_not_recorded(assisted: Assisted) -> N
 
 
 def test_recording_twice_changes_nothing(assisted: Assisted) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
     assisted.record()
     before = assisted.rows()
@@ -108,7 +113,7 @@ def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
 def test_a_reopened_tag_set_has_no_feedback_until_it_is_accepted_again(
     assisted: Assisted, to: str
 ) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
     assisted.record()
     assert count_outcomes(assisted.summary()["total"]) == (1, 0, 0, 0)
@@ -129,7 +134,7 @@ def test_a_reopened_tag_set_has_no_feedback_until_it_is_accepted_again(
 
 
 def test_events_may_be_handled_late_and_together(assisted: Assisted) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
     reviewer = assisted.org.api("reviewer")
     for _ in range(2):
@@ -140,7 +145,7 @@ def test_events_may_be_handled_late_and_together(assisted: Assisted) -> None:
 
 
 def test_feedback_is_erased_with_its_document(assisted: Assisted) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
     assisted.record()
     deleted = assisted.org.api("admin").delete(f"/artifacts/{draft['artifact_id']}")
@@ -169,7 +174,7 @@ def _reopen_and_delete(assisted: Assisted, draft: dict[str, Any]) -> None:
 def test_documents_are_not_counted_after_their_tag_set_is_deleted(
     assisted: Assisted, *, recorded: bool
 ) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     assisted.accept(draft)
     if recorded:
         assisted.record()
@@ -204,7 +209,7 @@ def test_large_tag_sets_are_read_in_chunks_or_left_out(
     schema = assisted.workspace.schema()
     for length in (10, 700, 10, 10):
         artifact = assisted.workspace.artifact(schema)
-        draft = assisted.draft([predicted("number", "A" * length)], artifact_id=artifact)
+        draft = assisted.draft([make_predicted_tag("number", "A" * length)], artifact_id=artifact)
         assisted.accept(draft)
     # Two of the small tag sets, each with its first and its accepted tags, fit in one chunk.
     monkeypatch.setattr(accepted, "MAX_BYTES", 600)
@@ -225,14 +230,14 @@ def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:
     assisted = Assisted(org)
     schema = assisted.workspace.schema(sample_rate=0)
     untouched = assisted.draft(
-        [predicted("number", "A-1")], artifact_id=assisted.workspace.artifact(schema)
+        [make_predicted_tag("number", "A-1")], artifact_id=assisted.workspace.artifact(schema)
     )
     assisted.submit(untouched)
     saved = assisted.draft(
-        [predicted("number", "A-1"), predicted("pages", 3)],
+        [make_predicted_tag("number", "A-1"), make_predicted_tag("pages", 3)],
         artifact_id=assisted.workspace.artifact(schema),
     )
-    assisted.save(saved, [predicted("number", "A-1"), tag("pages", 4)])
+    assisted.save(saved, [make_predicted_tag("number", "A-1"), tag("pages", 4)])
     assisted.submit(saved)
     assisted.record()
     found = assisted.by_field()["total"]
@@ -241,7 +246,7 @@ def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:
 
 
 def test_what_a_reviewer_accepts_counts_in_calibration(assisted: Assisted) -> None:
-    assisted.accept(assisted.draft([predicted("number", "A-1")]))
+    assisted.accept(assisted.draft([make_predicted_tag("number", "A-1")]))
     assisted.record()
     assert assisted.by_field()["total"]["calibration"]["predictions"] == 1
 
@@ -250,10 +255,13 @@ def test_a_rebuild_from_scratch_gives_the_same_rows(assisted: Assisted) -> None:
     schema = assisted.workspace.schema()
     for number in range(3):
         draft = assisted.draft(
-            [predicted("number", f"A-{number}", 0.1 * number), predicted("pages", number)],
+            [
+                make_predicted_tag("number", f"A-{number}", 0.1 * number),
+                make_predicted_tag("pages", number),
+            ],
             artifact_id=assisted.workspace.artifact(schema),
         )
-        assisted.save(draft, [predicted("number", f"A-{number}", 0.1 * number)])
+        assisted.save(draft, [make_predicted_tag("number", f"A-{number}", 0.1 * number)])
         assisted.accept(draft)
     assisted.record()
     rows, fields, models = assisted.rows(), assisted.by_field(), assisted.read("/feedback/models")

@@ -6,7 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org, make_org
-from tests.factories.feedback import Assisted, count_outcomes, predicted
+from tests.factories.feedback import Assisted, count_outcomes, make_predicted_tag
 from tests.factories.labels import make_field
 from tests.factories.workspace import tag
 
@@ -156,7 +156,7 @@ def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
 
 
 def test_automatically_recorded_predictions_cannot_be_reported(assisted: Assisted) -> None:
-    draft = assisted.draft([predicted("number", "A-1")])
+    draft = assisted.draft([make_predicted_tag("number", "A-1")])
     reported = _report_prediction(assisted, draft["artifact_id"], model="m-1", correct="A-1")
     assert reported.status_code == 201
     assisted.accept(draft)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.factories.feedback import Assisted, predicted
+from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.labels import make_field
 from tests.factories.quality import NO_RATE, QualityWorkspace
 from tests.factories.workspace import FIELDS, tag
@@ -158,7 +158,7 @@ def test_unknown_schemas(quality: QualityWorkspace) -> None:
 def test_accuracy_of_predictions(quality: QualityWorkspace) -> None:
     assisted = Assisted(quality.org)
     for number in ("A", "B"):
-        draft = assisted.draft([predicted("number", "A")])
+        draft = assisted.draft([make_predicted_tag("number", "A")])
         assisted.save(draft, [tag("number", number)])
         assisted.accept(draft)
     assisted.record()

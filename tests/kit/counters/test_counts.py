@@ -110,8 +110,10 @@ def test_cells_of_nothing_go(org: Org) -> None:
     assert _total(org) == 0
     fold(org.app)
     assert get_cells(org, "artifacts") == {}
-    left = run_sql(org, "SELECT cube FROM counts WHERE cube LIKE 'artifacts%' OR cube = 'searched'")
-    assert left == []
+    leftover_rows = run_sql(
+        org, "SELECT cube FROM counts WHERE cube LIKE 'artifacts%' OR cube = 'searched'"
+    )
+    assert leftover_rows == []
 
 
 def test_what_is_rolled_back_was_never_counted(org: Org) -> None:
@@ -295,11 +297,11 @@ def test_the_daily_check_mends_and_says_so(
 ) -> None:
     insert_artifacts(org, 14)
     _spoil(org, postgres)
-    told: list[dict[str, Any]] = []
-    monkeypatch.setattr(upkeep.log, "error", lambda event, **values: told.append(values))
+    reported: list[dict[str, Any]] = []
+    monkeypatch.setattr(upkeep.log, "error", lambda event, **values: reported.append(values))
     with org.app.app_context():
         wrong = upkeep.check(org.id, org.slug, db.checkpoint)
-    ours = [one for one in told if one["organization"] == org.slug]
+    ours = [one for one in reported if one["organization"] == org.slug]
     assert {one["source"] for one in ours} >= {"artifacts", "teams"}
     assert wrong >= sum(one["cells"] for one in ours) > 0
     assert find_differences(org) == []
@@ -372,8 +374,8 @@ def test_erasing_leaves_no_counts(app: Flask) -> None:
         service.erase(org.id, db.checkpoint)
         db.session().commit()
     fold(app)
-    left = run_sql(org, "SELECT cube, n FROM counts WHERE cube NOT LIKE 'audit%'")
-    assert left == []
+    leftover_rows = run_sql(org, "SELECT cube, n FROM counts WHERE cube NOT LIKE 'audit%'")
+    assert leftover_rows == []
     assert {row.n for row in run_sql(org, "SELECT n FROM counts WHERE cube = 'audit'")} == {1}
     assert count_pending_deltas(org) == 0
     assert find_differences(org) == []
@@ -381,19 +383,19 @@ def test_erasing_leaves_no_counts(app: Flask) -> None:
 
 def test_deltas_of_an_organization_that_is_gone_are_dropped(app: Flask) -> None:
     org = make_org(app)
-    gone = UUID(int=7)
+    unknown_id = UUID(int=7)
     with app.app_context(), tenancy.across_organizations(reason="a test"), db.transaction() as s:
         s.execute(
             text(
                 "INSERT INTO count_deltas (organization_id, source, facets, n, total)"
                 " VALUES (:gone, 'teams', ARRAY['true', ''], 1, 0)"
             ),
-            {"gone": gone},
+            {"gone": unknown_id},
         )
     fold(app)
     with app.app_context(), tenancy.across_organizations(reason="a test"):
         query = text("SELECT count(*) FROM count_deltas WHERE organization_id = :gone")
-        assert db.session().execute(query, {"gone": gone}).scalar_one() == 0
+        assert db.session().execute(query, {"gone": unknown_id}).scalar_one() == 0
     assert find_differences(org) == []
 
 

@@ -26,11 +26,11 @@ def test_the_ranges_make_up_the_span_without_gap_or_overlap(
 ) -> None:
     first, end = sorted((first, end))
     covered = []
-    for one in split(levels, first, end):
-        assert one.first is not None
-        assert one.end is not None
-        assert one.first < one.end
-        covered.append((_bounds(one.level, one.first)[0], _bounds(one.level, one.end)[0]))
+    for span in split(levels, first, end):
+        assert span.first is not None
+        assert span.end is not None
+        assert span.first < span.end
+        covered.append((_bounds(span.level, span.first)[0], _bounds(span.level, span.end)[0]))
     covered.sort()
     if first == end:
         assert covered == []
@@ -47,17 +47,17 @@ def test_a_year_is_few_ranges(first: datetime) -> None:
 
 def test_an_open_span_begins_or_ends_with_months() -> None:
     at = datetime(2026, 3, 5, 7, tzinfo=UTC)
-    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], None, at)] == [
+    assert [(span.level, span.first, span.end) for span in split([MONTH, DAY, HOUR], None, at)] == [
         (MONTH, None, "2026-03"),
         (DAY, "2026-03-01", "2026-03-05"),
         (HOUR, "2026-03-05T00", "2026-03-05T07"),
     ]
-    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], at, None)] == [
+    assert [(span.level, span.first, span.end) for span in split([MONTH, DAY, HOUR], at, None)] == [
         (MONTH, "2026-04", None),
         (DAY, "2026-03-06", "2026-04-01"),
         (HOUR, "2026-03-05T07", "2026-03-06T00"),
     ]
-    assert [(one.first, one.end) for one in split([MONTH], None, None)] == [(None, None)]
+    assert [(span.first, span.end) for span in split([MONTH], None, None)] == [(None, None)]
 
 
 @pytest.mark.parametrize("level", [MONTH, DAY, HOUR])
@@ -81,11 +81,11 @@ def test_there_is_no_hour_after_the_last() -> None:
 
 def test_a_span_may_begin_in_the_last_month() -> None:
     at = datetime(9999, 12, 5, 7, tzinfo=UTC)
-    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], at, None)] == [
+    assert [(span.level, span.first, span.end) for span in split([MONTH, DAY, HOUR], at, None)] == [
         (DAY, "9999-12-06", None),
         (HOUR, "9999-12-05T07", "9999-12-06T00"),
     ]
     last = datetime(9999, 12, 31, 7, tzinfo=UTC)
-    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], last, None)] == [
-        (HOUR, "9999-12-31T07", None)
-    ]
+    assert [
+        (span.level, span.first, span.end) for span in split([MONTH, DAY, HOUR], last, None)
+    ] == [(HOUR, "9999-12-31T07", None)]

@@ -44,7 +44,7 @@ def test_the_deadline_is_wall_clock_time(
     outcome = post(egress, receiver.url, deadline=0.5)
     assert 0.4 < time.monotonic() - started < LONG
     assert outcome.error_kind == "timeout"
-    assert not outcome.ok
+    assert not outcome.is_complete_success
     assert 400 < outcome.duration_ms < LONG * 1000
 
 
@@ -75,7 +75,7 @@ def test_only_the_beginning_of_a_large_body_is_read(egress: Egress, receive: Rec
 
     receiver = receive(script)
     outcome = post(egress, receiver.url)
-    assert outcome.ok
+    assert outcome.is_complete_success
     assert outcome.body == b"x" * 16_384
     assert sent < 50_000_000
     assert post(egress, receiver.url, max_response_bytes=10).body == b"x" * 10
@@ -95,7 +95,7 @@ def test_the_cap_is_exact(egress: Egress, receive: Receive, size: int, chunked: 
     receiver = receive(lambda peer: peer.serve(answer))
     for _ in range(2):
         outcome = post(egress, receiver.url)
-        assert outcome.ok
+        assert outcome.is_complete_success
         assert outcome.body == body[:16_384]
 
 
@@ -171,7 +171,7 @@ def test_broken_answers_are_told_as_such(
     outcome = post(egress, receiver.url)
     assert outcome.error_kind == "protocol"
     assert outcome.error
-    assert not outcome.ok
+    assert not outcome.is_complete_success
     assert len(receiver.requests) == 1, "a request on a new connection was repeated"
 
 

@@ -130,14 +130,14 @@ def test_every_address_of_a_name_has_to_be_public(names: dict[str, list[str]]) -
     names["mixed.example"] = ["1.1.1.1", "127.0.0.1"]
     names["mixed6.example"] = ["2606:4700::1", "::1"]
     names["public.example"] = ["1.1.1.1", "2606:4700::1"]
-    door = Egress(Policy())
+    egress = Egress(Policy())
     for name in ("mixed.example", "mixed6.example"):
         with pytest.raises(EgressRefused, match="public"):
-            door.check_url(f"https://{name}/")
+            egress.check_url(f"https://{name}/")
         with pytest.raises(EgressRefused, match="public"):
-            door.resolve_address(name, 22)
-    door.check_url("https://public.example/")
-    assert door.resolve_address("public.example", 993) == ("1.1.1.1", 993)
+            egress.resolve_address(name, 22)
+    egress.check_url("https://public.example/")
+    assert egress.resolve_address("public.example", 993) == ("1.1.1.1", 993)
 
 
 def test_international_names_are_asked_for_in_their_ascii_form(names: dict[str, list[str]]) -> None:
@@ -160,11 +160,11 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
-    door = Egress(Policy())
+    egress = Egress(Policy())
     started = time.monotonic()
     with pytest.raises(EgressRefused, match="resolve"):
-        door.resolve_address("hangs.example", 443, timeout=0.2)
-    outcome = door.request("POST", "https://hangs.example/", deadline=0.3)
+        egress.resolve_address("hangs.example", 443, timeout=0.2)
+    outcome = egress.request("POST", "https://hangs.example/", deadline=0.3)
     answer.set()
     assert outcome.error_kind == "timeout"
     assert time.monotonic() - started < LONG
@@ -172,7 +172,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
 
 def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = threading.Event()
-    asked = []
+    looked_up_hosts = []
     look_up = socket.getaddrinfo
 
     def hang(host: str, *args: Any, **named: Any) -> list[Any]:
@@ -180,20 +180,20 @@ def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.Monke
             ".example"
         ):  # a lookup by another thread, for example for the application's servers
             return look_up(host, *args, **named)
-        asked.append(host)
+        looked_up_hosts.append(host)
         answer.wait(30)
         raise socket.gaierror
 
     monkeypatch.setattr(resolve, "_lookup_semaphore", threading.BoundedSemaphore(64))
     monkeypatch.setattr(socket, "getaddrinfo", hang)
-    door = Egress(Policy())
+    egress = Egress(Policy())
     try:
         for number in range(70):
             with pytest.raises(EgressRefused):
-                door.resolve_address(f"n{number}.example", 443, timeout=0.005)
+                egress.resolve_address(f"n{number}.example", 443, timeout=0.005)
         until = time.monotonic() + LONG
-        while len(asked) < 64 and time.monotonic() < until:
+        while len(looked_up_hosts) < 64 and time.monotonic() < until:
             time.sleep(0.01)  # the last threads may not have started their lookup yet
-        assert len(asked) == 64
+        assert len(looked_up_hosts) == 64
     finally:
         answer.set()

@@ -27,7 +27,7 @@ def test_an_answer_comes_back_whole(egress: Egress, receive: Receive) -> None:
         lambda peer: peer.serve(b"HTTP/1.1 201 Made\r\nX-Thing: 1\r\nContent-Length: 4\r\n\r\nbody")
     )
     outcome = post(egress, receiver.url + "?q=%20x", headers={"X-Signature": "abc"})
-    assert outcome.ok
+    assert outcome.is_complete_success
     assert (outcome.status_code, outcome.body) == (201, b"body")
     assert outcome.headers["x-thing"] == "1"
     assert (outcome.error, outcome.error_kind) == (None, None)
@@ -49,7 +49,11 @@ def test_redirects_and_errors_are_answers(egress: Egress, receive: Receive, stat
     answer = f"HTTP/1.1 {status} X\r\nLocation: {target.url}\r\nContent-Length: 0\r\n\r\n"
     receiver = receive(lambda peer: peer.serve(answer.encode()))
     outcome = post(egress, receiver.url)
-    assert (outcome.status_code, outcome.ok, outcome.error_kind) == (status, False, None)
+    assert (outcome.status_code, outcome.is_complete_success, outcome.error_kind) == (
+        status,
+        False,
+        None,
+    )
     assert outcome.headers["location"] == target.url
     assert target.connections == 0
 
@@ -69,7 +73,7 @@ def test_answers_without_a_body_leave_the_connection_usable(
     receiver = receive(lambda peer: peer.serve(answer))
     for _ in range(2):
         outcome = egress.request(method, receiver.url)
-        assert outcome.ok
+        assert outcome.is_complete_success
         assert outcome.body == b""
     assert receiver.connections == 1
 
@@ -113,7 +117,7 @@ def test_inside_addresses_are_refused_and_never_connected_to(
     receiver = receive(host="127.0.0.1")
     outcome = post(egress, receiver.url)
     assert outcome.error_kind == "refused_address"
-    assert (outcome.status_code, outcome.body, outcome.ok) == (None, b"", False)
+    assert (outcome.status_code, outcome.body, outcome.is_complete_success) == (None, b"", False)
     assert outcome.error == "the host does not have a public address"
     assert receiver.connections == 0
 

@@ -28,8 +28,8 @@ _import_all()
 
 LETTERS = [
     pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
-    for folder, letters in sorted(EMAILS_BY_FOLDER.items())
-    for language, found in letters.templates.templates_by_language.items()
+    for folder, emails in sorted(EMAILS_BY_FOLDER.items())
+    for language, found in emails.templates.templates_by_language.items()
     for name in found
 ]
 
@@ -53,9 +53,9 @@ def test_every_folder_of_letters_is_known() -> None:
 def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
     languages = EMAILS_BY_FOLDER[folder].templates.templates_by_language
     assert set(languages) == set(load_layout_phrases()) >= {"en", "de"}
-    english = {name: letter.names for name, letter in languages["en"].items()}
-    for language, letters in languages.items():
-        assert {n: found.names for n, found in letters.items()} == english, language
+    english = {name: template.names for name, template in languages["en"].items()}
+    for language, templates in languages.items():
+        assert {n: found.names for n, found in templates.items()} == english, language
         assert language in load_layout_phrases(), f"app/kit/emails/base has no {language}"
 
 
@@ -64,19 +64,19 @@ def test_the_text_carries_all_that_the_html_does(
     app: Flask, folder: str, language: str, name: str
 ) -> None:
     wording = EMAILS_BY_FOLDER[folder].templates.templates_by_language[language][name]
-    letter = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
-    page = lxml_html.document_fromstring(letter.html)
+    email = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
+    page = lxml_html.document_fromstring(email.html)
     paragraphs = {p.text_content() for p in page.xpath("//main/p")}
     # The plain text shows only the address, because it has no button.
     shown = paragraphs - {load_layout_phrases()[language]["link"]}
-    words = {word.rstrip(":") for word in _words(letter.text)}
+    words = {word.rstrip(":") for word in _words(email.text)}
     for paragraph in shown:
         assert {word.rstrip(":") for word in _words(paragraph)} <= words, paragraph
     body = page.xpath("string(//main)")
     for value in _values(wording).values():
-        assert (value in letter.text) == (value in body)
-    assert letter.subject.strip()
-    assert "\n" not in letter.subject
+        assert (value in email.text) == (value in body)
+    assert email.subject.strip()
+    assert "\n" not in email.subject
     assert all(wording.paragraphs)
 
 

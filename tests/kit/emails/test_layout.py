@@ -20,20 +20,25 @@ def _wording(folder: Path, text: str = LETTER, language: str = "en") -> TextTemp
 
 
 def _render(wording: TextTemplate, **values: str | int | None) -> RenderedEmail:
-    given = {"name": "Anna", "date": "2026-11-28", "link": "/reset-password?token=abc", **values}
-    return render(wording, given, public_url=URL, service="Labels")
+    all_values = {
+        "name": "Anna",
+        "date": "2026-11-28",
+        "link": "/reset-password?token=abc",
+        **values,
+    }
+    return render(wording, all_values, public_url=URL, service="Labels")
 
 
 def test_text_and_html_say_the_same(tmp_path: Path) -> None:
-    letter = _render(_wording(tmp_path), token="abc")
+    email = _render(_wording(tmp_path), token="abc")
     link = f"{URL}/reset-password?token=abc"
-    assert letter.subject == "For Anna"
-    assert letter.text == (
+    assert email.subject == "For Anna"
+    assert email.text == (
         f"Hello Anna.\n\nUntil 2026-11-28.\n\nOpen:\n{link}\n\n"
         "To confirm through the API instead, send this token:\nabc\n\n"
         f"-- \nLabels sent this message. It runs at {URL}.\n"
     )
-    page = lxml_html.document_fromstring(letter.html)
+    page = lxml_html.document_fromstring(email.html)
     assert page.xpath("//a/@href") == [link, link]
     assert page.xpath("string(//code)") == "abc"
     assert (page.get("lang"), page.get("dir")) == ("en", "ltr")
@@ -61,28 +66,32 @@ def test_right_to_left(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_shown_and_never_read(tmp_path: Path, name: str) -> None:
-    letter = _render(_wording(tmp_path), name=name)
-    page = lxml_html.document_fromstring(letter.html)
-    assert letter.text.startswith(f"Hello {name}.")
+    email = _render(_wording(tmp_path), name=name)
+    page = lxml_html.document_fromstring(email.html)
+    assert email.text.startswith(f"Hello {name}.")
     assert page.xpath("string(//p)") == f"Hello {name}."
     assert page.xpath("//script | //img | //b") == []
 
 
-@pytest.mark.parametrize("turn", ["\u202e", "\u2066", "\u202a", "\x00", "\x1b", "\x85"])
-def test_values_cannot_turn_or_control_the_text_around_them(tmp_path: Path, turn: str) -> None:
-    letter = _render(_wording(tmp_path), name=f"An{turn}na\r\nBcc: x@y.z")
-    assert turn not in letter.text + letter.html
-    assert letter.subject == "For Anna Bcc: x@y.z"
-    assert "<bdi>Anna\nBcc: x@y.z</bdi>" in letter.html
+@pytest.mark.parametrize(
+    "control_character", ["\u202e", "\u2066", "\u202a", "\x00", "\x1b", "\x85"]
+)
+def test_values_cannot_turn_or_control_the_text_around_them(
+    tmp_path: Path, control_character: str
+) -> None:
+    email = _render(_wording(tmp_path), name=f"An{control_character}na\r\nBcc: x@y.z")
+    assert control_character not in email.text + email.html
+    assert email.subject == "For Anna Bcc: x@y.z"
+    assert "<bdi>Anna\nBcc: x@y.z</bdi>" in email.html
 
 
 @pytest.mark.parametrize(
     "link", ["javascript:alert(1)", "data:text/html,x", "//evil.example/x", "https://a b", "", None]
 )
 def test_what_is_no_web_address_is_no_link(tmp_path: Path, link: str | None) -> None:
-    letter = _render(_wording(tmp_path), link=link)
-    assert lxml_html.document_fromstring(letter.html).xpath("//a") == []
-    assert "Open" not in letter.text
+    email = _render(_wording(tmp_path), link=link)
+    assert lxml_html.document_fromstring(email.html).xpath("//a") == []
+    assert "Open" not in email.text
 
 
 def test_a_subject_has_a_bounded_length(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ def messages(tmp_path: Path) -> MessageTemplates:
 
 
 def _write(messages: MessageTemplates, count: int, locale: str = "en", **values: Any) -> Any:
-    given = {**NOTHING, **values}
+    all_values = {**NOTHING, **values}
     return messages.render(
-        "files", locale=locale, time_zone="Europe/Vienna", values=given, count=count
+        "files", locale=locale, time_zone="Europe/Vienna", values=all_values, count=count
     )
 
 
@@ -86,9 +86,9 @@ def test_moments_are_written_where_the_reader_is(messages: MessageTemplates) -> 
 
 
 def test_values_are_no_templates_and_a_title_is_one_line(messages: MessageTemplates) -> None:
-    said = _write(messages, 2, who="{why}\r\nBcc: x\x00", why="a\nb")
-    assert said.title == "2 files of {why} Bcc: x"
-    assert said.body == "They are here.\n\nBecause: a\nb"
+    message = _write(messages, 2, who="{why}\r\nBcc: x\x00", why="a\nb")
+    assert message.title == "2 files of {why} Bcc: x"
+    assert message.body == "They are here.\n\nBecause: a\nb"
 
 
 def test_what_is_missing_is_noticed(messages: MessageTemplates) -> None:
@@ -105,15 +105,15 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
     for language, found in languages.items():
         forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
         needed: dict[str, frozenset[str]] = {}
-        for name, letter in languages["en"].items():
+        for name, template in languages["en"].items():
             stem, other, _ = name.partition("_other")
             names = [f"{stem}_{form}" for form in forms] if other else [name]
-            needed |= dict.fromkeys(names, letter.names | {"count"})
+            needed |= dict.fromkeys(names, template.names | {"count"})
         # English may omit the form `one` if its text equals the form `other`.
         missing = {name for name in needed if not name.endswith("_one") or language != "en"}
         assert missing <= set(found) <= set(needed), language
-        for name, letter in found.items():
-            assert letter.names | {"count"} == needed[name], f"{language}: {name}"
+        for name, template in found.items():
+            assert template.names | {"count"} == needed[name], f"{language}: {name}"
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -124,8 +124,8 @@ def test_every_topic_has_texts_in_every_language(topic: str, count: int, languag
     due = {"due_at": datetime(2026, 7, 1, 12, 30, tzinfo=UTC)}
     for name, number in ((topic, count), (TOPICS[topic].single_message, None)):
         if name is not None:
-            said = sending.messages.render(
+            message = sending.messages.render(
                 name, locale=language, time_zone="UTC", values={**values, **due}, count=number
             )
-            assert said.title
-            assert "{" not in said.title + said.body
+            assert message.title
+            assert "{" not in message.title + message.body

@@ -21,7 +21,7 @@ from app.kit.emails import Emails
 from app.kit.emails.templates import TemplateError
 from app.kit.mail import Mailer
 from tests.factories import Org
-from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body
+from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, get_body
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.waiting import wait_until
 
@@ -80,8 +80,8 @@ def test_a_letter_is_text_and_html(
     assert message["Subject"] == "[Åre] Look"
     assert message["Content-Language"] == "en"
     assert message.get_content_type() == "multipart/alternative"
-    assert "s3cret\nbody\n\nOpen:\n" in body(message, "plain")
-    assert '<html lang="en" dir="ltr">' in body(message, "html")
+    assert "s3cret\nbody\n\nOpen:\n" in get_body(message, "plain")
+    assert '<html lang="en" dir="ltr">' in get_body(message, "html")
 
 
 @pytest.mark.usefixtures("mail_server")

@@ -25,7 +25,7 @@ CHILDREN = (
     LASTING
     + len(GROUPS)
     - len(FORKING)
-    + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
+    + sum(count_local_slots(forking_queue, JOB_WORKERS) for forking_queue in FORKING)
 )
 RQ_WORKERS = CHILDREN - 1  # all but the relay
 
@@ -77,10 +77,10 @@ def start_workers(environ: dict[str, str], folder: Path, **settings: str) -> Ite
         try:
             yield started
         finally:
-            left = started.children()
+            remaining_children = started.children()
             started.parent.kill()
             started.parent.wait(30)
-            psutil.wait_procs(left, 10)
+            psutil.wait_procs(remaining_children, 10)
 
 
 def wait_for_rest(workers: Workers) -> None:
@@ -99,7 +99,11 @@ def wait_for_rest(workers: Workers) -> None:
 
         def is_at_rest() -> bool:
             queues = Queue.all(connection=client)
-            names = [key for one in queues for key in (one.key, one.intermediate_queue_key)]
+            names = [
+                key
+                for rq_queue in queues
+                for key in (rq_queue.key, rq_queue.intermediate_queue_key)
+            ]
             if names and client.exists(*names):
                 return False
             states = [worker.get_state() for worker in Worker.all(connection=client)]

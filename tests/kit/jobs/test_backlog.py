@@ -11,8 +11,8 @@ from app.kit.jobs import backlog
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import QUEUES
 from tests.factories import Org, claim_jobs_of, run_jobs_of
-from tests.factories.scrape import scrape, series
-from tests.kit.jobs.workshop import declared, enqueue, sql
+from tests.factories.scrape import build_series_key, scrape
+from tests.kit.jobs.workshop import declare_handler, enqueue, sql
 
 QUEUE = "erasing"
 LATE = QUEUES[QUEUE].late_after + 60
@@ -23,7 +23,7 @@ def _handlers() -> Iterator[None]:
     def ignore(_: Job) -> None:
         """Do nothing."""
 
-    with declared("test.late", ignore, queue=QUEUE):
+    with declare_handler("test.late", ignore, queue=QUEUE):
         yield
 
 
@@ -83,5 +83,5 @@ def test_every_queue_has_one_reading_of_each_gauge(app: Flask) -> None:
 def test_no_series_is_repeated_under_backlog(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
     # The parser rejects a page on which a series appears twice.
-    assert scrape(app)[series("labeling_queue_depth", {"queue": QUEUE})] >= 1
+    assert scrape(app)[build_series_key("labeling_queue_depth", {"queue": QUEUE})] >= 1
     run_jobs_of(org, QUEUE)

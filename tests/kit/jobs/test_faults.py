@@ -12,7 +12,7 @@ from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import Job
 from app.kit.storage import StorageUnavailable
 from tests.factories import Org, run_jobs_of
-from tests.kit.jobs.workshop import declared, enqueue, make_due, rows
+from tests.kit.jobs.workshop import declare_handler, enqueue, make_due, rows
 
 _FAILING_STATEMENTS = {
     "the table is gone": "SELECT * FROM a_table_that_is_not_there",
@@ -29,7 +29,7 @@ def test_a_database_that_refuses_is_waited_for(org: Org, statement: str) -> None
         if refusing[0]:
             db.session().execute(text(statement))
 
-    with declared("test.refused", run, max_attempts=1):
+    with declare_handler("test.refused", run, max_attempts=1):
         enqueue(org, "test.refused", {})
         for faults in range(1, 13):
             run_jobs_of(org, "default")
@@ -65,7 +65,7 @@ def test_faults_in_a_row_are_counted(org: Org) -> None:
         raise failures.pop(0)
 
     seen = []
-    with declared("test.mixed", run):
+    with declare_handler("test.mixed", run):
         enqueue(org, "test.mixed", {})
         for _ in range(3):
             run_jobs_of(org, "default")

@@ -12,7 +12,7 @@ from app.kit.jobs import runs
 from app.kit.jobs.claims import FAULTS_BEFORE_ISOLATION
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
-from tests.kit.jobs.workshop import SEEN, declared, make_due, rows, sql
+from tests.kit.jobs.workshop import SEEN, declare_handler, make_due, rows, sql
 
 NAME = "test.grouped"
 
@@ -35,8 +35,8 @@ def _handlers() -> Iterator[None]:
         SEEN[job.organization_id]["single"].append(job.args["data"]["n"])
 
     with (
-        declared(NAME, collect, listens=("test.grouped",), batch=True, max_attempts=1),
-        declared("test.listener", hear, listens=("test.grouped",)),
+        declare_handler(NAME, collect, events=("test.grouped",), batch=True, max_attempts=1),
+        declare_handler("test.listener", hear, events=("test.grouped",)),
     ):
         yield
 

@@ -12,7 +12,7 @@ from app.kit.jobs.processes import WakeUps
 from app.kit.jobs.relay import Relay
 from app.kit.mail import MailFailed
 from tests.factories import Org, claim_jobs_of
-from tests.kit.jobs.workshop import declared, enqueue, rows
+from tests.kit.jobs.workshop import declare_handler, enqueue, rows
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_nothing_is_woken_or_claimed_for_other_hosts(
 ) -> None:
     woken: list[str] = []
     monkeypatch.setattr(Relay, "_send", lambda _self, _connection, queue, *_: woken.append(queue))
-    with declared("test.abroad", lambda _: None, queue="mail"):
+    with declare_handler("test.abroad", lambda _: None, queue="mail"):
         enqueue(org, "test.abroad", {})
         relay = Relay(app, lambda: closed.redis(timeout=5))
         for _ in range(3):

@@ -7,7 +7,7 @@ from app.kit import db, jobs, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import Job, Yielded
 from tests.factories import Org, run_jobs_of
-from tests.kit.jobs.workshop import SEEN, declared, rows, sql
+from tests.kit.jobs.workshop import SEEN, declare_handler, rows, sql
 
 
 def _request(org: Org, function: str, args: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ def test_the_next_run_begins_with_the_stored_progress(org: Org) -> None:
                 raise RuntimeError("the progress is kept after an error")
             raise Yielded
 
-    with declared("test.count", count, resumable=True):
+    with declare_handler("test.count", count, resumable=True):
         _request(org, "test.count", {"a": 1})
         for _ in range(4):
             run_jobs_of(org)
@@ -39,7 +39,7 @@ def test_the_next_run_begins_with_the_stored_progress(org: Org) -> None:
 
 
 def test_requests_while_a_job_waits_make_no_second_job(org: Org) -> None:
-    with declared("test.once", lambda job: SEEN[org.id]["once"].append(job.args["n"])):
+    with declare_handler("test.once", lambda job: SEEN[org.id]["once"].append(job.args["n"])):
         for number in range(3):
             _request(org, "test.once", {"n": number})
         run_jobs_of(org)
@@ -68,7 +68,7 @@ def test_a_running_job_is_told_that_it_must_start_over(org: Org) -> None:
             unique_key=f"test.over:{organization_id}",
         )
 
-    with declared("test.over", run, resumable=True):
+    with declare_handler("test.over", run, resumable=True):
         _request(org, "test.over", {})
         run_jobs_of(org)
     assert SEEN[org.id]["told"] == [True, False, True]
@@ -88,7 +88,7 @@ def test_a_job_without_its_lease_stores_nothing(org: Org) -> None:
             SEEN[org.id]["lost"].append(1)
             raise
 
-    with declared("test.lost", run, resumable=True):
+    with declare_handler("test.lost", run, resumable=True):
         _request(org, "test.lost", {})
         run_jobs_of(org)
     assert SEEN[org.id]["lost"] == [1]

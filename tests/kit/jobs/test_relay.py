@@ -17,7 +17,7 @@ from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, claim_jobs_of
-from tests.kit.jobs.workshop import SEEN, declared, enqueue
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue
 
 QUEUED = 5_000
 
@@ -27,7 +27,7 @@ def _handlers() -> Iterator[None]:
     def hear(job: Job) -> None:
         SEEN[job.organization_id]["heard"].append(job.args)
 
-    with declared("test.relayed", hear, queue="erasing"):
+    with declare_handler("test.relayed", hear, queue="erasing"):
         yield
 
 
@@ -148,8 +148,8 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
         claim=claim,
         start=lambda _app: None,
         stop=lambda _seconds: None,
-        settle=lambda _seconds: True,
-        depth=lambda: (0, 0.0),
+        wait_until_handled=lambda _seconds: True,
+        measure_backlog=lambda: (0, 0.0),
     )
     monkeypatch.setattr(handlers, "SOURCES", [source])
     relay = Relay(app, lambda: connection)

@@ -11,7 +11,7 @@ from app.kit import db, events
 from app.kit.jobs import handlers, leases, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
-from tests.kit.jobs.workshop import SEEN, declared, enqueue, make_due, rows, sql
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, make_due, rows, sql
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,12 +39,12 @@ def _handlers() -> Iterator[None]:
         raise KeyError("the feature's own mistake")
 
     with (
-        declared("test.hear", hear, listens=("test.happened",)),
-        declared("test.batch", batch, batch=True),
-        declared("test.fail", fail, max_attempts=2, on_failure=on_failure),
-        declared("test.ask_again", ask_again, max_attempts=2),
-        declared("test.broken", broken),
-        declared("test.badly_told", fail, max_attempts=1, on_failure=badly_told),
+        declare_handler("test.hear", hear, events=("test.happened",)),
+        declare_handler("test.batch", batch, batch=True),
+        declare_handler("test.fail", fail, max_attempts=2, on_failure=on_failure),
+        declare_handler("test.ask_again", ask_again, max_attempts=2),
+        declare_handler("test.broken", broken),
+        declare_handler("test.badly_told", fail, max_attempts=1, on_failure=badly_told),
     ):
         yield
 
@@ -137,7 +137,7 @@ def test_a_run_that_lost_its_lease_commits_nothing(
         thread.join()
         events.emit("test.never", {})
 
-    with declared("test.lose", lose):
+    with declare_handler("test.lose", lose):
         enqueue(org, "test.lose", {})
         (job,) = claim_jobs_of(org, "default")
         with org.app.app_context():
@@ -160,20 +160,20 @@ def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
     monkeypatch.setattr(leases, "_POLL_SECONDS", 0.1)
     taken_over: list[int] = []
-    held = threading.Event()
+    pause = threading.Event()
 
     def linger(job: Job) -> None:
         def look() -> None:
             until = sql(org, "SELECT clock_timestamp() + interval '10 seconds' AS at")[0].at
             while sql(org, "SELECT clock_timestamp() AS at")[0].at < until:
                 taken_over.append(len(claim_jobs_of(org, "default")))
-                held.wait(0.2)
+                pause.wait(0.2)
 
         thread = threading.Thread(target=look)
         thread.start()
         thread.join()
 
-    with declared("test.linger", linger):
+    with declare_handler("test.linger", linger):
         enqueue(org, "test.linger", {})
         run_jobs_of(org, "default")
     assert len(taken_over) > 10
@@ -258,7 +258,7 @@ def test_only_a_resumable_job_stops_with_its_process(
         job.checkpoint()
         stopping.clear()
 
-    with declared("test.long", run, resumable=resumable):
+    with declare_handler("test.long", run, resumable=resumable):
         enqueue(org, "test.long", {})
         sql(org, "UPDATE jobs SET interruptions = 9 WHERE organization_id = :org")
         (first,) = claim_jobs_of(org, "default")
@@ -283,7 +283,7 @@ def test_only_a_resumable_job_yields_to_others(
             order.append(job.args["name"])
             job.checkpoint()
 
-    with declared("test.long", run, resumable=resumable):
+    with declare_handler("test.long", run, resumable=resumable):
         enqueue(org, "test.long", {"name": "a"})
         enqueue(org, "test.long", {"name": "b"})
         (first,) = claim_jobs_of(org, "default")
@@ -309,7 +309,7 @@ def test_a_job_continues_at_the_position_that_it_stored(
         if job.position is None:
             job.checkpoint_at("the end")
 
-    with declared("test.long", run, resumable=True):
+    with declare_handler("test.long", run, resumable=True):
         for name in "ab":
             enqueue(org, "test.long", {"name": name})
         run_jobs_of(org, "default")
@@ -324,7 +324,7 @@ def test_a_run_that_lost_its_lease_stores_no_position(org: Org) -> None:
         job.checkpoint_at("x")
         raise AssertionError("the run continued without its lease")
 
-    with declared("test.long", run, resumable=True):
+    with declare_handler("test.long", run, resumable=True):
         enqueue(org, "test.long", {})
         run_jobs_of(org, "default")
         (row,) = rows(org)

@@ -11,7 +11,7 @@ from app.kit.jobs import worker
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import QUEUES, Queue, compute_quota, list_queues
 from tests.factories import Org, make_org
-from tests.kit.jobs.workshop import declared, enqueue, rows
+from tests.kit.jobs.workshop import declare_handler, enqueue, rows
 
 SECONDS = 60.0
 
@@ -76,8 +76,8 @@ def test_a_long_job_holds_up_no_other_queue(
 ) -> None:
     done = threading.Event()
     with (
-        declared("test.long", gate.pass_through, queue="maintenance"),
-        declared("test.short", lambda _: done.set(), queue="bulk"),
+        declare_handler("test.long", gate.pass_through, queue="maintenance"),
+        declare_handler("test.short", lambda _: done.set(), queue="bulk"),
     ):
         enqueue(org, "test.long", {})
         thread = draining()
@@ -95,7 +95,7 @@ def test_a_queue_never_runs_more_than_it_has_slots(
     org: Org, other_org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
     slots = QUEUES["bulk"].slots
-    with declared("test.long", gate.pass_through, queue="bulk"):
+    with declare_handler("test.long", gate.pass_through, queue="bulk"):
         _enqueue_for_each_slot("test.long", QUEUES["bulk"], org, other_org)
         thread = draining()
         for _ in range(slots):
@@ -119,8 +119,8 @@ def test_jobs_that_wait_for_slow_hosts_leave_slots_for_other_organizations(
     third_org = make_org(app)
     done = threading.Event()
     with (
-        declared("test.stalled", gate.pass_through, queue="crawls"),
-        declared("test.short", lambda _: done.set(), queue="crawls"),
+        declare_handler("test.stalled", gate.pass_through, queue="crawls"),
+        declare_handler("test.short", lambda _: done.set(), queue="crawls"),
     ):
         _enqueue_for_each_slot("test.stalled", QUEUES["crawls"], org, other_org)
         thread = draining("crawls")
@@ -146,7 +146,7 @@ def test_the_spare_slots_of_a_queue_are_limited(
     monkeypatch.setattr(worker, "SLOW_SECONDS", 0.0)
     queue = replace(QUEUES["crawls"], spare_slots=1)
     monkeypatch.setitem(QUEUES, "crawls", queue)
-    with declared("test.stalled", gate.pass_through, queue="crawls"):
+    with declare_handler("test.stalled", gate.pass_through, queue="crawls"):
         _enqueue_for_each_slot("test.stalled", queue, org, other_org)
         thread = draining("crawls")
         for _ in range(queue.slots + 1):
@@ -162,7 +162,7 @@ def test_it_ends_although_an_organization_waits_for_its_quota(
     org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
     """If no due job can be claimed yet, the idle slots wait and do not spin."""
-    with declared("test.long", gate.pass_through, queue="bulk"):
+    with declare_handler("test.long", gate.pass_through, queue="bulk"):
         for _ in range(3):
             enqueue(org, "test.long", {})
         thread = draining()

@@ -16,7 +16,7 @@ from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import Queue, QueueGroup, compute_quota, count_local_slots
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
-from tests.kit.jobs.workshop import declared, sql
+from tests.kit.jobs.workshop import declare_handler, sql
 from tests.plans.explaining import explaining
 
 MANY = 300
@@ -33,8 +33,8 @@ def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
         """Do nothing. These tests only claim jobs."""
 
     with (
-        declared(f"{name}.one", ignore, queue=name),
-        declared(f"{name}.batch", ignore, queue=name, batch=True),
+        declare_handler(f"{name}.one", ignore, queue=name),
+        declare_handler(f"{name}.batch", ignore, queue=name, batch=True),
     ):
         yield name
 
@@ -199,10 +199,10 @@ def test_text_recognition_grows_with_the_machine() -> None:
 
 
 def test_the_last_turn_is_known_to_all_processes() -> None:
-    turn = UUID(int=7)
-    worker.set_last_served_key("bulk", turn)
-    assert worker.get_last_served_key("bulk") == turn
-    assert worker.get_last_served_key("erasing") != turn
+    key = UUID(int=7)
+    worker.set_last_served_key("bulk", key)
+    assert worker.get_last_served_key("bulk") == key
+    assert worker.get_last_served_key("erasing") != key
 
 
 def test_an_organization_whose_job_is_locked_is_passed_over(

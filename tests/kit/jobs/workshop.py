@@ -17,7 +17,7 @@ SEEN: dict[UUID | None, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(
 
 
 @contextmanager
-def declared(name: str, function: Any, **declaration: Any) -> Iterator[Handler]:
+def declare_handler(name: str, function: Any, **declaration: Any) -> Iterator[Handler]:
     """Declare a handler during the block."""
     jobs.handler(name, **declaration)(function)
     try:

@@ -124,7 +124,7 @@ STAND_IN = "tests.kit.serving.stand_in"
 
 
 @contextmanager
-def serving(
+def start_server(
     folder: Path,
     application: Sequence[str] = ("-k", f"{STAND_IN}.QuickWorker", f"{STAND_IN}:app"),
     ready: str = "/echo",
@@ -175,5 +175,5 @@ def serving(
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run one server for the tests of a module."""
-    with serving(tmp_path_factory.mktemp("serving")) as server:
+    with start_server(tmp_path_factory.mktemp("serving")) as server:
         yield server

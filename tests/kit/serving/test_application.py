@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.factories import Org, make_org
-from tests.kit.serving.conftest import Answer, Client, Server, serving
+from tests.kit.serving.conftest import Answer, Client, Server, start_server
 from tests.kit.serving.test_refusals import check
 
 ARTIFACTS = "/api/v1/artifacts"
@@ -21,7 +21,7 @@ def real_server(
     """Run `wsgi.py` with the PostgreSQL and Redis servers of the tests."""
     folder = tmp_path_factory.mktemp("application")
     settings = {**environ, "LOG_LEVEL": "INFO", "DATA_DIR": str(folder / "data")}
-    with serving(folder, ["wsgi:app"], "/health/live", **settings) as found:
+    with start_server(folder, ["wsgi:app"], "/health/live", **settings) as found:
         yield found
         log = found.log.read_text()
         assert "Traceback" not in log

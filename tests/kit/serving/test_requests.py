@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.kit.serving.conftest import Client, Server, serving
+from tests.kit.serving.conftest import Client, Server, start_server
 
 BODY = os.urandom(300_000)
 
@@ -49,8 +49,8 @@ def test_bodies_of_any_size_arrive_whole(server: Server, size: int) -> None:
             assert (answer.status, answer.json["size"]) == (200, size)
             assert answer.json["sha256"] == hashlib.sha256(BODY[:size]).hexdigest()
             assert answer.headers["connection"] == "keep-alive"
-    left = {path.name for path in (server.folder / "data").iterdir()} - {"metrics"}
-    assert not left
+    leftover_names = {path.name for path in (server.folder / "data").iterdir()} - {"metrics"}
+    assert not leftover_names
 
 
 def test_trailers_and_headers_with_underscores_are_no_headers(server: Server) -> None:
@@ -61,10 +61,10 @@ def test_trailers_and_headers_with_underscores_are_no_headers(server: Server) ->
 
 
 def test_pipelined_requests_are_answered_in_their_order(server: Server) -> None:
-    one = b"GET /echo/%d HTTP/1.1\r\nHost: x\r\n\r\n"
+    request_template = b"GET /echo/%d HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect() as client:
-        client.send(b"".join(one % n for n in range(20)))
-        client.send(post(BODY[:20_000]) + one % 20 + b"GET /echo/21")
+        client.send(b"".join(request_template % n for n in range(20)))
+        client.send(post(BODY[:20_000]) + request_template % 20 + b"GET /echo/21")
         paths = [client.answer().json["path"] for _ in range(22)]
         assert paths == [*(f"/echo/{n}" for n in range(20)), "/echo", "/echo/20"]
         client.send(b" HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -145,9 +145,9 @@ def test_a_large_response_arrives_whole_however_it_is_read(server: Server) -> No
         _, headers = client.send(b"GET /large/300 HTTP/1.1\r\nHost: x\r\n\r\n").head()
         length = int(headers["content-length"])
         assert length == 300 * 65_536
-        left = length - len(client._rest)
-        while left:
-            left -= len(client.socket.recv(10_007))
+        remaining_bytes = length - len(client._rest)
+        while remaining_bytes:
+            remaining_bytes -= len(client.socket.recv(10_007))
         client._rest = b""
         assert client.send(b"GET /echo HTTP/1.1\r\n\r\n").answer().status == 200
 
@@ -180,7 +180,7 @@ def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Se
 
 def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
     """Persistent connections are served by all processes, not by one of them."""
-    with serving(tmp_path, WEB_WORKERS="2") as server:
+    with start_server(tmp_path, WEB_WORKERS="2") as server:
         pids: Counter[int] = Counter()
         server.until(lambda: len(children_of(server)) == 2, "both processes run")
         server.until(lambda: len(pids_at_work(server)) == 2, "both processes answer")
@@ -207,9 +207,9 @@ def pids_at_work(server: Server) -> Counter[int]:
 
 def test_a_client_that_sends_far_ahead_is_disconnected_after_its_response(server: Server) -> None:
     """The extra data would stay in memory for as long as the client does not read."""
-    one = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+    request_template = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect() as client:
-        client.send(one * 20_000)
+        client.send(request_template * 20_000)
         first = client.answer()
         assert first.status == 200
         while first.headers["connection"] == "keep-alive":

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.kit.serving.conftest import Answer, Client, Server, serving
+from tests.kit.serving.conftest import Answer, Client, Server, start_server
 
 HEAD = b"GET /echo HTTP/1.1\r\nHost: x\r\nX-Stalled: "
 BODY = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
@@ -51,7 +51,7 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "STAND_IN_CONNECTIONS": "60",
         "WEB_SPOOL_BYTES": str(1 << 20),
     }
-    with serving(folder, **settings) as found:
+    with start_server(folder, **settings) as found:
         yield found
 
 
@@ -67,11 +67,11 @@ def test_a_reader_that_goes_on_gets_the_rest(patient: Server) -> None:
         assert patient.get().status == 200
         for client in clients:
             client.head()
-            left = 300 * 65_536 - len(client._rest)
-            while left:
+            remaining_bytes = 300 * 65_536 - len(client._rest)
+            while remaining_bytes:
                 received = len(client.socket.recv(1 << 20))
                 assert received
-                left -= received
+                remaining_bytes -= received
 
 
 def test_a_full_table_closes_stalled_connections_of_the_network_with_most(
@@ -124,7 +124,7 @@ def test_bodies_share_a_bounded_room(patient: Server) -> None:
 
 
 def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
+    with start_server(tmp_path) as server:
         worker = psutil.Process(server.get().json["pid"])
 
         def alone() -> bool:
@@ -149,22 +149,22 @@ def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
 
 def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
     """The client takes longer than it may fall behind, but is not disconnected."""
-    with serving(tmp_path, STAND_IN_SECONDS="3") as server, server.connect() as client:
+    with start_server(tmp_path, STAND_IN_SECONDS="3") as server, server.connect() as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         client.send(b"GET /large/40 HTTP/1.1\r\nHost: x\r\n\r\n").head()
-        left = 40 * 65_536 - len(client._rest)
+        remaining_bytes = 40 * 65_536 - len(client._rest)
         pause = threading.Event()
-        while left:
-            received = len(client.socket.recv(min(left, 65_536)))
-            assert received, f"cut off with {left} bytes to read"
-            left -= received
+        while remaining_bytes:
+            received = len(client.socket.recv(min(remaining_bytes, 65_536)))
+            assert received, f"cut off with {remaining_bytes} bytes to read"
+            remaining_bytes -= received
             pause.wait(received / 500_000)
 
 
 def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
     """Small bodies stay in memory, so they are still received."""
     head = b"POST /echo HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
-    with serving(tmp_path, STORAGE_RESERVE_BYTES=str(1 << 50)) as server:
+    with start_server(tmp_path, STORAGE_RESERVE_BYTES=str(1 << 50)) as server:
         with server.connect() as client:
             answer = client.send(head % 100_000 + b"x" * 100_000).answer()
             assert (answer.status, answer.code) == (503, "service_unavailable")
@@ -178,7 +178,7 @@ def test_liveness_has_a_thread_of_its_own(tmp_path: Path) -> None:
     request = b"GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n"
     gate = tmp_path / "gate"
     with (
-        serving(tmp_path, STAND_IN_GATE=str(gate)) as server,
+        start_server(tmp_path, STAND_IN_GATE=str(gate)) as server,
         opened(server, 8, request, "127.0.0.2") as clients,
     ):
         for path in ("/health/live", "/health/live?verbose=1"):

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from app.workflow.assignment.service import claims
-from tests.factories.queueing import queueing
+from tests.factories.queueing import hold_lock
 from tests.factories.workspace import Workspace, counts
 
 _LOCK = text("SELECT FROM artifacts WHERE id = :id FOR NO KEY UPDATE")
@@ -21,7 +21,7 @@ def _lock(workspace: Workspace, artifact_id: Any) -> None:
 def test_a_claim_renewed_during_the_submission_is_not_kept(workspace: Workspace) -> None:
     draft = workspace.saved(workspace.artifact(workspace.schema(labels_per_artifact=2)))
     artifact_id, labeler = draft["artifact_id"], workspace.org.api("labeler")
-    with queueing(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
+    with hold_lock(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
         start(lambda: labeler.post(f"/tag-sets/{draft['id']}/submit"))
         renewed = start(
             lambda: workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
@@ -43,7 +43,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
             claims.release_all_claims(org.users["labeler"], reason="account_disabled")
 
-    with queueing(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
+    with hold_lock(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
         begun = start(lambda: labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={}))
         # The account is disabled after the request was authenticated.
         workspace.disable("labeler")
@@ -60,7 +60,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
 def test_nothing_is_assigned_to_an_account_that_is_being_disabled(workspace: Workspace) -> None:
     artifact_id, org = workspace.artifact(), workspace.org
     email, body = org.email("labeler"), {"user_ids": [str(org.users["labeler"])]}
-    with queueing(workspace.org.app, lambda: accounts.disable_user(email)) as start:
+    with hold_lock(workspace.org.app, lambda: accounts.disable_user(email)) as start:
         assigned = start(lambda: org.api("admin").post(f"/artifacts/{artifact_id}/assign", body))
     refused = assigned.result()
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "user_ids.0")

@@ -7,7 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.workspace import FIELDS, MEMBERS, Workspace, counts, tag
+from tests.factories.workspace import FIELDS, TAG_SET_PROPERTIES, Workspace, counts, tag
 
 
 def test_a_draft_starts_empty_and_takes_the_claim(workspace: Workspace) -> None:
@@ -16,7 +16,7 @@ def test_a_draft_starts_empty_and_takes_the_claim(workspace: Workspace) -> None:
     assert answer.status_code == 201
     assert answer.headers["ETag"] == '"1"'
     made = answer.json["data"]
-    assert made.keys() == MEMBERS
+    assert made.keys() == TAG_SET_PROPERTIES
     assert made["labeler"]["id"] == str(workspace.org.users["labeler"])
     assert made["labeler"].keys() == {"id", "email", "name"}
     assert (made["status"], made["source"], made["tags"]) == ("draft", "human", [])

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.factories.workspace import MEMBERS, Workspace, tag
+from tests.factories.workspace import TAG_SET_PROPERTIES, Workspace, tag
 
 
 def test_a_save_is_a_revision_and_renews_the_claim(workspace: Workspace) -> None:
@@ -18,7 +18,7 @@ def test_a_save_is_a_revision_and_renews_the_claim(workspace: Workspace) -> None
     assert answer.status_code == 200
     saved = answer.json["data"]
     assert answer.headers["ETag"] == '"2"'
-    assert saved.keys() == MEMBERS
+    assert saved.keys() == TAG_SET_PROPERTIES
     assert saved["tags"] == [
         {"field": "number", "value": "A-1", "row": None, "confidence": 1.0, "source": "human",
          "evidence": evidence}

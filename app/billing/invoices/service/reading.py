@@ -119,7 +119,7 @@ def download_pdf(invoice_id: UUID) -> Download:
         name=f"{invoice.number}.pdf".replace("/", "-"),
         sha256=invoice.pdf["sha256"],
         # An invoice keeps its PDF, so the file is missing only while the storage is being restored.
-        missing=errors.storage_unavailable,
+        build_missing_error=errors.storage_unavailable,
     )
 
 

@@ -13,7 +13,12 @@ from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import counters, db, tenancy
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
-from app.kit.periods import CreatedFilters, get_created_bounds, remove_period, within
+from app.kit.periods import (
+    CreatedFilters,
+    build_period_conditions,
+    get_created_bounds,
+    remove_period,
+)
 from app.workflow.tag_sets.models import TagSet
 
 _STATUSES_WITHOUT_FILE = (ExportStatus.FAILED, ExportStatus.CANCELLED)
@@ -38,7 +43,7 @@ def list_exports(
     if format_id is not None:
         filters["format"] = format_id
     where = remove_period(filters)
-    period = within(Export.created_at, *get_created_bounds(filters))
+    period = build_period_conditions(Export.created_at, *get_created_bounds(filters))
     keys = [_build_keys(where, period)] if where else []
     statement = select(Export)
     return paginate(

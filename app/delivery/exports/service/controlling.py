@@ -32,7 +32,7 @@ def cancel(export_id: UUID) -> Export:
     return export
 
 
-@capacity.guard("export")
+@capacity.require_free_space("export")
 def retry(export_id: UUID) -> Export:
     """Retry an export that failed, or whose file has expired or is missing, by queueing it again.
 

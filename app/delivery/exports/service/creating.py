@@ -41,7 +41,7 @@ class ExportRequest:
     include: dict[str, Any]
 
 
-@capacity.guard("export")
+@capacity.require_free_space("export")
 def create(
     *,
     created_by: UUID | None,

@@ -64,7 +64,7 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
         media_type=format_.media_type,
         name=f"export-{export.id}.{format_.extension}",
         sha256=export.sha256,
-        missing=_build_expired_error,
+        build_missing_error=_build_expired_error,
         on_send=lambda is_range: _record_download(export_id, user_id, actor_id, is_range=is_range),
     )
 

@@ -29,7 +29,14 @@ from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
-from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import (
+    CreatedFilters,
+    KeyQuery,
+    Page,
+    PageRequest,
+    build_period_conditions,
+    paginate,
+)
 from app.kit.periods import Column, get_created_bounds
 
 COLUMNS: tuple[Column, ...] = (
@@ -151,7 +158,7 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
         Notification.user_id == scope.user_id,
         Notification.in_app,
         Notification.read_at.is_(None) == branches.c.unread,
-        *within(Notification.created_at, *period),
+        *build_period_conditions(Notification.created_at, *period),
     )
     if scope.kind is not None:
         statement = statement.where(Notification.kind == scope.kind)

@@ -107,7 +107,7 @@ def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = No
 
 def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
     organizations = listing.list_organizations(
-        caller.user_id, organization_id=caller.only_organization
+        caller.user_id, organization_id=caller.only_organization_id
     )
     by_id = {organization.id: organization for organization in organizations}
     return _Inbox(by_id, NotificationScope(caller.user_id, list(by_id), kind))

@@ -9,7 +9,7 @@ from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.kit import db, tenancy
-from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, build_period_conditions, paginate
 from app.kit.tenancy import build_join
 
 _ACTIVE_STATUS = "active"
@@ -37,7 +37,7 @@ def list_scheduled_exports(
 ) -> Page:
     """Return a page of the current organization's scheduled exports that match the filters."""
     conditions: list[ColumnElement[bool]] = [
-        *within(ScheduledExport.created_at, created_after, created_before)
+        *build_period_conditions(ScheduledExport.created_at, created_after, created_before)
     ]
     if paused is not None:
         conditions.append(ScheduledExport.paused == paused)

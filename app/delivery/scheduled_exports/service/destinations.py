@@ -69,11 +69,11 @@ def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
         try:
             if name == "host":
                 port = checked_settings.public.get("port", _SFTP_PORT)
-                egress.resolve_address(target, port, guard=guard)
+                egress.resolve_address(target, port, lookup_limiter=guard)
             else:
                 # `urlsplit` is not used, because it raises ValueError if the host is malformed.
                 scheme_and_host = "/".join(target.partition("?")[0].split("/")[:3])
-                egress.check_url(f"{scheme_and_host}/", guard=guard)
+                egress.check_url(f"{scheme_and_host}/", lookup_limiter=guard)
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None

@@ -207,6 +207,10 @@ def _build_response(export: ScheduledExport, latest_run: RunRecord | None) -> di
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
     visible = url_queries.build_visible_settings(export.settings, export.stored_secrets)
-    destination = {"kind": export.destination, **visible._asdict()}
+    destination = {
+        "kind": export.destination,
+        "settings": visible.settings,
+        "stored_secrets": visible.hidden_names,
+    }
     last_run = None if latest_run is None else build_run_response(*latest_run)
     return {**values, "destination": destination, "last_run": last_run}

@@ -236,7 +236,7 @@ class DueWebhookFinder:
         self.first_organization_id = last_organization_id or _NIL_ID
 
 
-def measure_depth() -> tuple[int, float]:
+def measure_backlog() -> tuple[int, float]:
     """Return the queue depth, and the age in seconds of the oldest due delivery.
 
     The depth is the number of due deliveries, at most `MAX_COUNTED`. Deliveries for inactive

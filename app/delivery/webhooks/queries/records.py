@@ -12,7 +12,14 @@ from sqlalchemy import ColumnElement, Select, any_, func, literal, select
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
-from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import (
+    CreatedFilters,
+    KeyQuery,
+    Page,
+    PageRequest,
+    build_period_conditions,
+    paginate,
+)
 from app.kit.periods import get_created_bounds
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
@@ -75,7 +82,7 @@ def list_webhooks(page: PageRequest, filters: WebhookFilters) -> Page:
         conditions.append(Webhook.active == filters["active"])
     if "event" in filters:
         conditions.append(literal(filters["event"]) == any_(Webhook.events))
-    conditions += within(Webhook.created_at, *get_created_bounds(filters))
+    conditions += build_period_conditions(Webhook.created_at, *get_created_bounds(filters))
     sorts = {"created_at": Webhook.created_at, "updated_at": Webhook.updated_at}
     statement = select(*WEBHOOK_COLUMNS).where(*conditions)
     return paginate(statement, page, sorts=sorts, unique=Webhook.id)
@@ -102,7 +109,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
         Delivery.webhook_id == webhook_id,
         *(getattr(Delivery, name) == value for name, value in facets.items()),
     ]
-    period = within(Delivery.created_at, created_after, created_before)
+    period = build_period_conditions(Delivery.created_at, created_after, created_before)
     where = {"webhook_id": webhook_id, **facets}
     rows = select(Delivery.id).where(*conditions)
     between = counters.Between("created", Delivery.created_at, created_after, created_before, rows)

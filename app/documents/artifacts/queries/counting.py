@@ -25,7 +25,7 @@ from app.documents.artifacts.statuses import CLOSED, ArtifactStatus
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between, spans
 from app.kit.counters.sql import UpperBound
-from app.kit.pagination import within
+from app.kit.pagination import build_period_conditions
 from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
@@ -135,7 +135,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     due_day = UpperBound(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
     before_today = counters.build_total(DUE, where, between=between)
-    period = within(Artifact.created_at, *get_created_bounds(filters))
+    period = build_period_conditions(Artifact.created_at, *get_created_bounds(filters))
     due_today = rows.where(Artifact.due_at > today, Artifact.due_at < now, *period)
     return before_today + counters.count(due_today)
 
@@ -145,7 +145,7 @@ def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
 
     This is fast, because there are few claimed documents and an index contains them.
     """
-    period = within(Artifact.created_at, *get_created_bounds(filters))
+    period = build_period_conditions(Artifact.created_at, *get_created_bounds(filters))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select_documents(filters, Artifact.id).where(
         Artifact.archived.is_(False), *is_claimed, *period

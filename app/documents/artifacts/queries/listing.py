@@ -31,8 +31,8 @@ from app.kit.pagination import (
     KeyQuery,
     Page,
     PageRequest,
+    build_period_conditions,
     paginate,
-    within,
 )
 from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.kit.prepared_lists import PreparedList
@@ -154,8 +154,10 @@ def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     statement = select(*columns).where(
         assignee.assignee_id == filters["assignee"],
         assignee.archived == branches.c.archived,
-        *within(assignee.created_at, *get_created_bounds(filters)),
-        *within(assignee.due_at, filters.get("due_after"), filters.get("due_before")),
+        *build_period_conditions(assignee.created_at, *get_created_bounds(filters)),
+        *build_period_conditions(
+            assignee.due_at, filters.get("due_after"), filters.get("due_before")
+        ),
     )
     if by_state:
         schema: ColumnElement[Any] = literal_column(SCHEMA_OR_NONE, Uuid())

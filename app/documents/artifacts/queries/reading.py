@@ -26,7 +26,7 @@ from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.models.people import ArtifactAssignee
 from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
@@ -203,7 +203,7 @@ def apply_filters(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
         )
     statement = statement.where(*_build_assignee_conditions(assignee, assigned=assigned))
-    statement = statement.where(*within(Artifact.due_at, due_after, due_before))
+    statement = statement.where(*build_period_conditions(Artifact.due_at, due_after, due_before))
     statement = apply_search_index_filters(
         statement,
         Artifact,
@@ -250,7 +250,9 @@ def apply_search_index_filters(
     """
     if archived != "any":
         statement = statement.where(columns.archived.is_(archived == "true"))
-    return statement.where(*within(columns.created_at, created_after, created_before))
+    return statement.where(
+        *build_period_conditions(columns.created_at, created_after, created_before)
+    )
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:

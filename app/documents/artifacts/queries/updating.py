@@ -17,7 +17,7 @@ from app.documents.artifacts.queries.reading import (
 )
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import bulk, db, tenancy
-from app.kit.pagination import within
+from app.kit.pagination import build_period_conditions
 
 _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
     Artifact.status == ArtifactStatus.FAILED,
@@ -127,7 +127,9 @@ def list_failed_documents(
 def _build_failed_conditions(selection: FailedSelection) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [
         *_REPROCESSABLE,
-        *within(Artifact.created_at, selection.created_after, selection.created_before),
+        *build_period_conditions(
+            Artifact.created_at, selection.created_after, selection.created_before
+        ),
     ]
     if selection.failure_code is not None:
         conditions.append(Artifact.failure["code"].astext == selection.failure_code)

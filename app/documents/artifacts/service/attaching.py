@@ -41,7 +41,7 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
         return
     checkpoint(str(position))
     count = 0
-    with files.get_storage().local(files.build_content_key(email.sha256)) as path:
+    with files.get_storage().use_local_path(files.build_content_key(email.sha256)) as path:
         try:
             attachments = documents.iterate_attachments(path, email.media_type)
             for count, attachment in enumerate(attachments, start=1):

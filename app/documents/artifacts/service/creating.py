@@ -59,9 +59,9 @@ def create(
     if file is None:
         assert name is not None
         assert text is not None
-        with capacity.guard("text"):
+        with capacity.require_free_space("text"):
             return create_from_text(name=name, text=text, **properties)
-    with capacity.guard("upload"):
+    with capacity.require_free_space("upload"):
         return create_from_file(
             staged=file.staged,
             file_name=file.name,

@@ -25,7 +25,7 @@ from app.engines.documents.layout import parse_text
 from app.engines.documents.model import ParsedDocument, ParseFailed
 from app.kit import events
 from app.kit.errors import ApiError
-from app.kit.ids import generate
+from app.kit.ids import generate_ids
 from app.kit.plan_limits import Allowance
 
 MAX_BATCH = 500
@@ -112,7 +112,7 @@ def create_from_texts(
         "ingestion_job_id": ingestion_job_id,
         **build_initial_status(),
     }
-    ids = generate(len(texts))
+    ids = generate_ids(len(texts))
     results = [
         _build_candidate(prepared, known_schema_ids, {"id": new_id, **shared_columns})
         for prepared, new_id in zip(texts, ids, strict=True)

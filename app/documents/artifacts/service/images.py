@@ -153,7 +153,7 @@ class PageImages:
         if self._path is None or sha256 != self._sha256:
             self.close()
             key = files.build_content_key(sha256)
-            self._path = self._copy.enter_context(files.get_storage().local(key))
+            self._path = self._copy.enter_context(files.get_storage().use_local_path(key))
             self._sha256 = sha256
         return self._path
 

@@ -89,7 +89,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     pages = _PageWriter(artifact_id, checkpoint, with_words=artifact.media_type in PAGED_TYPES)
     try:
-        with files.get_storage().local(files.build_content_key(artifact.sha256)) as path:
+        with files.get_storage().use_local_path(files.build_content_key(artifact.sha256)) as path:
             summary = documents.parse_stream(path, artifact.media_type, DEFAULT_LIMITS, pages.add)
     except ParseFailed as failure:
         mark_failed(artifact_id, failure.code, failure.message)

@@ -37,7 +37,7 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()  # No transaction stays open while a page is recognized.
     if pages:
         key, media_type = files.build_content_key(artifact.sha256), artifact.media_type
-        with files.get_storage().local(key) as path:
+        with files.get_storage().use_local_path(key) as path:
             for page in pages:
                 _recognize_page(artifact_id, path, media_type, page)
                 checkpoint()

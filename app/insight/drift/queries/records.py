@@ -16,7 +16,7 @@ from app.insight.drift.models import (
     ReportStatus,
 )
 from app.kit import counters, db, tenancy
-from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, build_period_conditions, paginate
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 _Record = TypeVar("_Record", DriftDetection, DriftReport)
@@ -68,7 +68,9 @@ def list_reports(
         conditions.append(DriftReport.id.in_(report_ids))
     rows = select(DriftReport.id).where(*conditions)
     return paginate(
-        select(DriftReport).where(*conditions, *within(DriftReport.created_at, after, before)),
+        select(DriftReport).where(
+            *conditions, *build_period_conditions(DriftReport.created_at, after, before)
+        ),
         page,
         sorts=SORTS,
         unique=DriftReport.id,
@@ -88,7 +90,9 @@ def _build_total(
     facets.
     """
     if "field" in where or "id" in where:
-        return counters.count(rows.where(*within(DriftReport.created_at, after, before)))
+        return counters.count(
+            rows.where(*build_period_conditions(DriftReport.created_at, after, before))
+        )
     between = counters.Between("created", DriftReport.created_at, after, before, rows)
     return counters.build_total(REPORTS, where, between=between)
 

@@ -15,7 +15,7 @@ from app.insight.feedback.queries.accepted import AcceptedTagSet
 from app.insight.feedback.service.outcomes import compare_tags
 from app.kit import db
 from app.kit.db import Checkpoint
-from app.kit.ids import generate
+from app.kit.ids import generate_ids
 from app.workflow.tag_sets.service import rules
 
 MAX_MODEL_LENGTH = 200
@@ -78,7 +78,7 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
     compared_values = list(compare_tags(row.initial, row.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
-        zip(compared_values, generate(len(compared_values)), strict=True)
+        zip(compared_values, generate_ids(len(compared_values)), strict=True)
     ):
         yield {
             "id": feedback_id,

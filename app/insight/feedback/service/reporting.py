@@ -78,7 +78,7 @@ def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _Referen
     documents = sorted({(report["artifact_id"], report["model"]) for report in reports})
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
     tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
-    if not caller.has(Role.reviewer):
+    if not caller.has_role(Role.reviewer):
         visible_ids = tag_sets.find_visible_ids(list(tag_sets_by_id), caller=caller)
         tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible_ids}
     return _ReferencedRecords(

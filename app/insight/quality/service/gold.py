@@ -30,7 +30,7 @@ MIN_CASES = 10
 
 def is_restricted(caller: Caller) -> bool:
     """Return whether the limits of this module apply to the caller."""
-    return not caller.has(Role.reviewer)
+    return not caller.has_role(Role.reviewer)
 
 
 def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:

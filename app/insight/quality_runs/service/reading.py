@@ -48,7 +48,7 @@ def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[di
     The labelers of a pair are swapped if necessary, so that the caller may see `a`. `b` is None if
     the caller may not see that labeler.
     """
-    if not caller.has(Role.labeler):
+    if not caller.has_role(Role.labeler):
         return []
     visibility = get_visibility(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}

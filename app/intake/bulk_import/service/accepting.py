@@ -35,7 +35,7 @@ class _ImportRequest(NamedTuple):
     created_by: UUID | None
 
 
-@capacity.guard("upload")
+@capacity.require_free_space("upload")
 def import_records(
     *,
     file: Upload | None = None,
@@ -53,7 +53,7 @@ def import_records(
     `schema_id`, or a format that cannot be detected; 422 for an invalid `name`; 503 while the disk
     is full or the storage is not available.
     """
-    if labels_as == LabelsAs.ACCEPTED and not caller.has(Role.reviewer):
+    if labels_as == LabelsAs.ACCEPTED and not caller.has_role(Role.reviewer):
         raise errors.denied("Only reviewers may import labels as accepted tag sets.")
     field = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
@@ -69,7 +69,7 @@ def import_records(
         return _create_job(staged, request)
 
 
-@capacity.guard("upload")
+@capacity.require_free_space("upload")
 def import_local_file(
     path: Path, *, format_id: str | None, schema_id: UUID | None, labels_as: str
 ) -> IngestionJob:

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.connectors.queries import records
 from app.kit import db, tenancy
-from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
 
 
@@ -73,7 +73,7 @@ def list_alerts(connector_id: UUID, page: PageRequest, filters: AlertFilters) ->
     `is_open` selects open alerts if it is true, and closed alerts if it is false.
     """
     conditions: list[ColumnElement[bool]] = [ConnectorAlert.connector_id == connector_id]
-    conditions += within(ConnectorAlert.created_at, *get_created_bounds(filters))
+    conditions += build_period_conditions(ConnectorAlert.created_at, *get_created_bounds(filters))
     if "is_open" in filters:
         closed = ConnectorAlert.closed_at
         conditions.append(closed.is_(None) if filters["is_open"] else closed.is_not(None))

@@ -167,7 +167,7 @@ class _Crawl:
             listing = source.list_objects(self._job.cursor, patterns)
             for part in split_listing(listing, patterns):
                 if part.cursor is None:
-                    if not ingestion_jobs.is_running(self._job.id):
+                    if not ingestion_jobs.end_transaction_and_check_running(self._job.id):
                         return False
                     continue
                 for batch in self._split_batches(part.objects, part.cursor):

@@ -212,4 +212,9 @@ def _build_response(row: Row[Any]) -> dict[str, Any]:
             "status": values["job_status"],
         }
     visible = url_queries.build_visible_settings(values["settings"], values["stored_secrets"])
-    return {**values, **visible._asdict(), "last_crawl": last_crawl}
+    return {
+        **values,
+        "settings": visible.settings,
+        "stored_secrets": visible.hidden_names,
+        "last_crawl": last_crawl,
+    }

@@ -17,9 +17,9 @@ from app.kit.pagination import (
     CreatedFilters,
     Page,
     PageRequest,
+    build_period_conditions,
     paginate,
     paginate_records,
-    within,
 )
 
 # A retry replaces the failed item of an earlier run.
@@ -94,7 +94,7 @@ def list_items(
     """Return a page of a job's items that match the filters."""
     item = IngestionItem
     conditions: list[ColumnElement[bool]] = [item.job_id == job.id]
-    conditions += within(item.created_at, created_after, created_before)
+    conditions += build_period_conditions(item.created_at, created_after, created_before)
     if status is not None:
         conditions.append(item.status == status)
     # The job stores the counts of its items, so a long list need not be counted.

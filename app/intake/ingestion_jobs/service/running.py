@@ -94,7 +94,7 @@ def set_total(job_id: UUID, total: int) -> bool:
     return job is not None
 
 
-def is_running(job_id: UUID) -> bool:
+def end_transaction_and_check_running(job_id: UUID) -> bool:
     """End the transaction, and return whether a job is running.
 
     A crawl then waits for its source, and no transaction may be open during this wait.

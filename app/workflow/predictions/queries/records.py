@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-from app.kit.ids import generate
+from app.kit.ids import generate_ids
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus
@@ -95,7 +95,7 @@ def insert_queued(
             "created_at": now,
             "updated_at": now,
         }
-        for prediction, new_id in zip(predictions, generate(len(predictions)), strict=True)
+        for prediction, new_id in zip(predictions, generate_ids(len(predictions)), strict=True)
     ]
     if not rows:
         return {}

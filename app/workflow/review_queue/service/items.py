@@ -41,7 +41,7 @@ def claim_next(
         caller.user_id,
         minutes=organizations.get_claim_minutes(caller.org.settings),
         allows_self_review=organizations.allows_self_review(caller.org.settings),
-        ignores_skills=caller.has(Role.admin),
+        ignores_skills=caller.has_role(Role.admin),
         schema_id=schema_id,
         flags=flags,
         exclude=exclude,
@@ -72,7 +72,7 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     item = lock(item_id)
     if item.claimed_by is None:
         raise errors.conflict("Nobody has claimed the item.")
-    if item.claimed_by != caller.user_id and not caller.has(Role.admin):
+    if item.claimed_by != caller.user_id and not caller.has_role(Role.admin):
         raise errors.denied("Another reviewer has claimed the item.")
     items.release(item_id)
     return get_item(item_id)

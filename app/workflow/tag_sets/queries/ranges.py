@@ -8,7 +8,12 @@ from sqlalchemy import ColumnElement, Select, Subquery, Uuid, cast, func, select
 
 from app.kit import counters, tenancy
 from app.kit.pagination import KeyQuery
-from app.kit.periods import build_filter_conditions, get_created_bounds, remove_period, within
+from app.kit.periods import (
+    build_filter_conditions,
+    build_period_conditions,
+    get_created_bounds,
+    remove_period,
+)
 from app.workflow.tag_sets.counters import TAG_SETS
 from app.workflow.tag_sets.models import TagSet
 
@@ -39,7 +44,9 @@ def build_count(
         rows = rows.where(TagSet.labeler_id == labeler_id)
     after, before = get_created_bounds(filters)
     if "artifact_id" in filters:
-        return counters.count(rows.where(*within(TagSet.created_at, after, before)))
+        return counters.count(
+            rows.where(*build_period_conditions(TagSet.created_at, after, before))
+        )
     between = counters.Between("created", TagSet.created_at, after, before, rows)
     return counters.build_total(TAG_SETS, facet_filters, between=between)
 

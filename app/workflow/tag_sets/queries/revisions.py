@@ -26,7 +26,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.users.models import User, build_person
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
@@ -119,7 +119,7 @@ def get_page(
 ) -> Page:
     """Return a page of a tag set's revisions, without their tags."""
     conditions = [TagSetRevision.tag_set_id == tag_set_id]
-    conditions += within(TagSetRevision.created_at, created_after, created_before)
+    conditions += build_period_conditions(TagSetRevision.created_at, created_after, created_before)
     statement = (
         select(
             TagSetRevision.number,

@@ -254,7 +254,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     draft = decisions.lock(tag_set_id)
     rules.check_labeler(caller, draft)
     rules.check_state(draft, Action.DELETE, revision)
-    if draft.submitted_at is not None and not caller.has(Role.admin):
+    if draft.submitted_at is not None and not caller.has_role(Role.admin):
         raise errors.conflict(
             "A tag set that was returned to you cannot be deleted. Release the artifact with a"
             " reason instead.",

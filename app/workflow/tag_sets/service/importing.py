@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.engines.fields import SourceText, Tag, TagErrors
 from app.kit import db, events
-from app.kit.ids import generate
+from app.kit.ids import generate_ids
 from app.schemas.artifact_schemas.service import CurrentVersion
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_payload
@@ -77,7 +77,7 @@ def import_many(
     }
     ids = [
         _TagSetIds(new_id, tag_set.artifact_id, tag_set.version.schema_id, tag_set.version.id)
-        for new_id, tag_set in zip(generate(len(new_tag_sets)), new_tag_sets, strict=True)
+        for new_id, tag_set in zip(generate_ids(len(new_tag_sets)), new_tag_sets, strict=True)
     ]
     rows = [
         {**row_ids._asdict(), **shared, "tags": tag_set.tags}

@@ -121,7 +121,7 @@ def check_labeler(caller: Caller, tag_set: LockedTagSet | Draft) -> None:
 
     Admins may change the tag sets of all labelers.
     """
-    if tag_set.labeler_id == caller.user_id or caller.has(Role.admin):
+    if tag_set.labeler_id == caller.user_id or caller.has_role(Role.admin):
         return
     if not can_see_all(caller) and not reading.is_visible(tag_set.id, build_reader(caller)):
         raise errors.not_found()
@@ -130,7 +130,7 @@ def check_labeler(caller: Caller, tag_set: LockedTagSet | Draft) -> None:
 
 def can_see_all(caller: Caller) -> bool:
     """Return whether the caller may see all tag sets, including drafts of other users."""
-    return caller.has(Role.reviewer)
+    return caller.has_role(Role.reviewer)
 
 
 def is_labeler(caller: Caller) -> bool:
@@ -202,7 +202,7 @@ def check_review(
     the tag set is assigned to another user or team and the caller is not an admin.
     """
     check_reviewer(caller, tag_set)
-    is_admin = caller.has(Role.admin)
+    is_admin = caller.has_role(Role.admin)
     if tag_set.claimed_by not in (None, caller.user_id) and not (take_over and is_admin):
         claim = {"user_id": tag_set.claimed_by, "expires_at": tag_set.claim_expires_at}
         raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)

@@ -11,7 +11,7 @@ from app.identity.sso.fetching import MAX_BYTES
 from app.kit import db, jobs, tenancy
 from tests.factories import Org
 from tests.factories.saml import certificate, metadata
-from tests.factories.servers import serving
+from tests.factories.servers import serve_http
 from tests.identity.sso.saml.conftest import HOST, Browser, Configure, Forger
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -45,7 +45,7 @@ def site() -> Iterator[Site]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler, HOST) as port:
+    with serve_http(Handler, HOST) as port:
         found.url = f"http://{HOST}:{port}/metadata"
         yield found
 
