@@ -18,6 +18,9 @@ NAME_PATTERN = (
 
 The expression does not cover rare invisible characters.
 """
+_SEPARATOR_MESSAGE = (
+    "Slashes, line separators and zero-width no-break spaces (U+FEFF) are not allowed."
+)
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
@@ -27,15 +30,17 @@ def check_name(name: str) -> str:
     Raises ValueError with the reason if the name is invalid.
     """
     name = name.strip()
-    if not has_visible_character(name) or name in (".", ".."):
+    if not has_visible_character(name):
         raise ValueError("Must not be blank.")
+    if name in (".", ".."):
+        raise ValueError('Must not be "." or "..".')
     if len(name) > MAX_NAME_LENGTH:
         raise ValueError(f"Must have at most {MAX_NAME_LENGTH} characters.")
     if name.isascii() and name.isprintable() and not _SEPARATORS.intersection(name):
         return name
     for char in name:
         if char in _SEPARATORS:
-            raise ValueError("Slashes and line separators are not allowed.")
+            raise ValueError(_SEPARATOR_MESSAGE)
         if char in _BIDI:
             raise ValueError("Characters that change the direction of text are not allowed.")
         if unicodedata.category(char) in _REFUSED_CATEGORIES:

@@ -1,4 +1,4 @@
-"""Many who draw at the same instant: every document is handed out, and none twice."""
+"""Concurrent claims of the next document: each document is claimed exactly once."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, counts, tag
-from tests.workflow.assignment.conftest import Draw
+from tests.workflow.assignment.conftest import ClaimNext
 
 _PEOPLE = 12
 """As many as the application of the tests has connections for."""
 
 
 _CHANGED = 200
-"""More than one draw tries to lock."""
+"""More documents than one claim tries to lock."""
 
 
 def _team_of(workspace: Workspace, number: int) -> list[str]:
@@ -56,22 +56,24 @@ def _label(workspace: Workspace, artifact_id: UUID, by: str) -> None:
     assert sent.status_code == 200, sent.json
 
 
-def _drain(draw: Draw, by: str, work: Callable[[UUID, str], None] | None = None) -> list[UUID]:
+def _drain(
+    claim_next: ClaimNext, by: str, work: Callable[[UUID, str], None] | None = None
+) -> list[UUID]:
     """All that somebody draws until nothing is left for them."""
     found = []
     # What others look at in the same instant is passed over: nothing there is asked for twice.
     for _ in range(2):
-        while (artifact_id := draw(by, skip_held=True)) is not None:
+        while (artifact_id := claim_next(by, skip_held=True)) is not None:
             found.append(artifact_id)
             if work is not None:
                 work(artifact_id, by)
     return found
 
 
-def test_every_document_is_drawn_once(workspace: Workspace, draw: Draw) -> None:
+def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNext) -> None:
     schemas = [workspace.schema(), workspace.schema()]
     made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
-    drawn = _each(_team_of(workspace, _PEOPLE), lambda name: _drain(draw, name))
+    drawn = _each(_team_of(workspace, _PEOPLE), lambda name: _drain(claim_next, name))
     taken = Counter(one for found in drawn.values() for one in found)
     assert set(taken) == made
     assert set(taken.values()) == {1}
@@ -81,7 +83,7 @@ def test_every_document_is_drawn_once(workspace: Workspace, draw: Draw) -> None:
     }
 
 
-def test_documents_of_two_teams_stay_in_them(workspace: Workspace, draw: Draw) -> None:
+def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: ClaimNext) -> None:
     org, schema = workspace.org, workspace.schema()
     people = _team_of(workspace, 8)
     halves = {"A": people[:4], "B": people[4:]}
@@ -91,14 +93,16 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, draw: Draw) -
         add_members(org, team, *members)
         assignees = [{"user_id": None, "team_id": team["id"]}]
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
-    drawn = _each(people, lambda name: _drain(draw, name))
+    drawn = _each(people, lambda name: _drain(claim_next, name))
     for name, members in halves.items():
         taken = [one for member in members for one in drawn[member]]
         assert len(taken) == len(made[name])
         assert set(taken) == made[name]
 
 
-def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace, draw: Draw) -> None:
+def test_overlapping_documents_are_labeled_by_each_once(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     made = {workspace.artifact(schema) for _ in range(4)}
     people = _team_of(workspace, 3)
@@ -107,7 +111,7 @@ def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace, dr
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _drain(draw, name, lambda one, by: _label(workspace, one, by))
+            found += _drain(claim_next, name, lambda one, by: _label(workspace, one, by))
         return found
 
     drawn = _each(people, label)
@@ -118,7 +122,7 @@ def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace, dr
 
 
 def test_a_transaction_that_is_killed_gives_its_document_back(
-    workspace: Workspace, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
 ) -> None:
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
@@ -126,7 +130,7 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).claimed
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
-        assert _each(["admin"], draw) == {"admin": None}
+        assert _each(["admin"], claim_next) == {"admin": None}
         session = db.session()
         (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
         with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
@@ -134,11 +138,11 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         with pytest.raises(DBAPIError):
             session.execute(text("SELECT 1"))
         session.rollback()
-    assert draw("admin") == artifact
+    assert claim_next("admin") == artifact
 
 
 def test_whoever_draws_passes_over_all_that_others_change(
-    workspace: Workspace, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
 ) -> None:
     schema = workspace.schema()
     urgent = [str(workspace.artifact(schema, priority=90)) for _ in range(_CHANGED)]
@@ -151,33 +155,33 @@ def test_whoever_draws_passes_over_all_that_others_change(
             (urgent,),
         )
         assert len(cursor.fetchall()) == _CHANGED
-        assert draw() == quiet
+        assert claim_next() == quiet
 
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_claiming_next_tries_again_if_others_change_all_candidates(
     workspace: Workspace,
-    draw: Draw,
+    claim_next: ClaimNext,
     environ: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     commits: bool,
 ) -> None:
     artifact = str(workspace.artifact())
-    claim_next = next_artifact.claim_next
+    original = next_artifact.claim_next
     results: list[next_artifact.ClaimResult] = []
     with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         cursor.execute("UPDATE artifacts SET updated_at = now() WHERE id = %s", (artifact,))
 
-        def claim(*args: Any, **kwargs: Any) -> next_artifact.ClaimResult:
-            results.append(claim_next(*args, **kwargs))
+        def claim_and_record(*args: Any, **kwargs: Any) -> next_artifact.ClaimResult:
+            results.append(original(*args, **kwargs))
             if commits:
                 other.commit()
             return results[-1]
 
-        monkeypatch.setattr(next_artifact, "claim_next", claim)
-        found = draw()
+        monkeypatch.setattr(next_artifact, "claim_next", claim_and_record)
+        found = claim_next()
     assert found == (UUID(artifact) if commits else None)
     assert [result.claimed is not None for result in results] == (
         [False, True] if commits else [False] * 3
@@ -215,7 +219,7 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
 
 
 def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema = workspace.schema()
     made = [str(workspace.artifact(schema)) for _ in range(40)]
@@ -229,9 +233,9 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
                 )
                 assert answer.status_code == 200, answer.json
             return []
-        return _drain(draw, name)
+        return _drain(claim_next, name)
 
     people = [*_team_of(workspace, 4), "reviewer"]
     drawn = [one for found in _each(people, act).values() for one in found]
-    left = _drain(draw, "admin")
+    left = _drain(claim_next, "admin")
     assert sorted(map(str, [*drawn, *left])) == sorted(made)

@@ -14,7 +14,7 @@ from app.kit import bulk, events
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import Draw, to
+from tests.workflow.assignment.conftest import ClaimNext, to
 
 Work = Callable[[], None]
 _MANY = 600
@@ -221,7 +221,9 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
         assert held == []
 
 
-def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Workspace, draw: Draw) -> None:
+def test_nobody_finds_the_pool_empty_while_all_is_assigned(
+    busy: Workspace, claim_next: ClaimNext
+) -> None:
     schema_id = busy.schema()
     _fill(busy, schema_id)
     team = make_team(busy.org)
@@ -237,7 +239,7 @@ def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Workspace, draw
     def label(name: str) -> list[UUID | None]:
         found = []
         while not done:
-            found.append(draw(name, skip_held=True))
+            found.append(claim_next(name, skip_held=True))
         return found
 
     result, *drawn = _beside(assign, lambda: label("labeler"), lambda: label("admin"))

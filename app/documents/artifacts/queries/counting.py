@@ -30,7 +30,7 @@ from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN_STATUSES = tuple(status for status in ArtifactStatus if status not in CLOSED)
-AGES = (1, 7, 30)
+AGE_LIMITS_IN_DAYS = (1, 7, 30)
 """The upper limits of the age groups of open documents, in days."""
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
@@ -49,12 +49,15 @@ def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     """Count the documents of each schema.
 
     Schemas are ordered by name; documents without a schema come last. Each row also has counts over
-    all schemas: `overdue`, `claimed` and, for each N in AGES, `since_N`, the number of open
-    documents that are at most N days old.
+    all schemas: `overdue`, `claimed` and, for each N in AGE_LIMITS_IN_DAYS, `since_N`, the number
+    of open documents that are at most N days old.
     """
     summed = _sum_cells(_select_cells(filters))
     now = db.utc_now()
-    since = {f"since_{days}": _count_open_since(filters, now - timedelta(days)) for days in AGES}
+    since = {
+        f"since_{days}": _count_open_since(filters, now - timedelta(days))
+        for days in AGE_LIMITS_IN_DAYS
+    }
     totals = {**since, "overdue": _count_overdue(filters, now), "claimed": _count_claimed(filters)}
     statement = (
         select(

@@ -138,9 +138,9 @@ def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:
     Emits `artifact.deleted` for each document. `checkpoint` commits each batch, so a run after a
     crash continues with the remaining documents. Returns how many documents were deleted.
     """
-    until = db.utc_now() - timedelta(days=days)
+    created_before = db.utc_now() - timedelta(days=days)
     deleted_count = 0
-    while artifacts := queries.lock_documents_created_before(until, limit=bulk.BATCH):
+    while artifacts := queries.lock_documents_created_before(created_before, limit=bulk.BATCH):
         _delete(artifacts)
         checkpoint()
         deleted_count += len(artifacts)

@@ -39,7 +39,7 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_age_distribution(counts: dict[str, int], open_count: int) -> dict[str, int]:
-    day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGES)
+    day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGE_LIMITS_IN_DAYS)
     return {
         "under_1_day": day,
         "under_1_week": week - day,

@@ -75,7 +75,10 @@ class PreparedText(NamedTuple):
     error: tuple[str, str] | None
 
 
-_LABELED_STATUS: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
+_LABELED_TEXT_STATUS_COLUMNS: dict[str, Any] = {
+    "status": ArtifactStatus.READY,
+    "routing_since": None,
+}
 """The initial status of a labeled document."""
 
 
@@ -155,7 +158,7 @@ def _build_candidate(
         name=text.name,
         sha256=prepared.sha256,
         **describe_text(prepared.content, parsed),
-        **(shared_columns | _LABELED_STATUS if text.is_labeled else shared_columns),
+        **(shared_columns | _LABELED_TEXT_STATUS_COLUMNS if text.is_labeled else shared_columns),
     )
     row |= {"text": parsed.text, "pages": list_page_columns(parsed)}
     return _Candidate(row, prepared.content)

@@ -11,7 +11,7 @@ from app.documents.artifacts.queries import parsing, recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent
 from app.documents.artifacts.queries.recognizing import PageText, PendingPage
 from app.documents.artifacts.service import files
-from app.documents.artifacts.service.parsing import publish
+from app.documents.artifacts.service.parsing import finish_parsing
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import ocr
 from app.engines.documents.language import detect_language
@@ -66,7 +66,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
         has_text_layer=artifact.has_text_layer,
         ocr=_summarize_status(pages, unfinished_status),
     )
-    publish(artifact, content)
+    finish_parsing(artifact, content)
 
 
 def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:

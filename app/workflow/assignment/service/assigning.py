@@ -29,7 +29,9 @@ from app.workflow.assignment.queries.assignees import (
 from app.workflow.assignment.service import recipients
 from app.workflow.tag_sets.queries import statuses
 
-_LABELED_MESSAGE = "None of these assignees can label this document again. Choose another labeler."
+_NO_ELIGIBLE_ASSIGNEE_MESSAGE = (
+    "All of these assignees have already labeled or skipped this document. Choose another labeler."
+)
 
 
 def assign(
@@ -168,7 +170,7 @@ class _Assigner:
         locked = queries.lock(selected)
         errors_by_id = {
             row.id: errors.conflict(
-                f"This document is {row.closed_state}; it cannot be labeled.",
+                f"This document cannot be labeled; its state is {row.closed_state}.",
                 state=row.closed_state,
             )
             for row in locked
@@ -177,7 +179,7 @@ class _Assigner:
         open_artifacts = [row for row in locked if row.id not in errors_by_id]
         assignees_by_id = self._choose_assignees(open_artifacts)
         errors_by_id |= {
-            row.id: errors.conflict(_LABELED_MESSAGE)
+            row.id: errors.conflict(_NO_ELIGIBLE_ASSIGNEE_MESSAGE)
             for row in open_artifacts
             if row.id not in assignees_by_id
         }

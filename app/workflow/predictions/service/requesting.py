@@ -100,7 +100,7 @@ def _build_error_outcome(artifact_id: UUID, error: ApiError) -> QueueOutcome:
 def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
     if artifact.archived or artifact.status in (ArtifactStatus.PROCESSING, ArtifactStatus.FAILED):
         state = "archived" if artifact.archived else artifact.status
-        message = f"The artifact is {state}; its tags cannot be predicted."
+        message = f"The tags of the artifact cannot be predicted; its state is {state}."
         raise errors.conflict(message, state=state)
     if artifact.schema_id is None:
         message = "The artifact has no schema; assign a schema first."

@@ -165,7 +165,9 @@ def activate(model_id: UUID) -> None:
     try:
         _check_model(model_id)
     except ModelUnreadable:
-        raise errors.conflict("This model has no valid content.", missing="content") from None
+        raise errors.conflict(
+            "This model has no valid content. Train a new model.", missing="content"
+        ) from None
     _retire_active(stored.schema_version_id)
     models.set_state(model_id, ModelState.ACTIVE)
 

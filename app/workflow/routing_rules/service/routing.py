@@ -94,10 +94,10 @@ def route_unassigned(
     total, processed, matched_count = documents.count_unassigned(), 0, 0
     while True:
         records.lock()
-        batch = documents.list_unassigned(progress.position, progress.until, BATCH)
+        batch = documents.list_unassigned(progress.position, progress.created_until, BATCH)
         if not batch:
             if progress.advance(progress.position):
-                log.info("routing.done", looked_at=processed, matched=matched_count)
+                log.info("routing.done", processed=processed, matched=matched_count)
                 return matched_count
             checkpoint()
             continue
@@ -109,7 +109,7 @@ def route_unassigned(
         checkpoint()
         processed += len(positions)
         report(processed, max(total, processed))
-        log.info("routing.progress", looked_at=processed, total=max(total, processed))
+        log.info("routing.progress", processed=processed, total=max(total, processed))
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:

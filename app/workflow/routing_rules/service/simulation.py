@@ -35,14 +35,14 @@ _running_lock = Lock()
 class _Document(NamedTuple):
     """A stored or hypothetical document in a simulation, with the attributes that rules test.
 
-    `labeled` is true if the document has tag sets, and `waiting` if it can be routed now.
+    `labeled` is true if the document has tag sets, and `is_routable` if it can be routed now.
     """
 
     id: UUID | None
     name: str | None
     schema_id: UUID | None
     labeled: bool
-    waiting: bool
+    is_routable: bool
     attributes: DocumentAttributes
 
 
@@ -182,7 +182,7 @@ def _load_stored_documents(
             row.name,
             row.schema_id,
             row.labeled,
-            row.waiting,
+            row.is_routable,
             compiled_rules.build_document_attributes(row, attributes),
         )
         for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
@@ -202,7 +202,7 @@ def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_
                 body["name"],
                 body["schema_id"],
                 labeled=False,
-                waiting=True,
+                is_routable=True,
                 attributes=DocumentAttributes(values),
             )
         )
@@ -231,7 +231,7 @@ def _build_result(
     return {
         "artifact_id": document.id,
         "name": document.name,
-        "waiting": document.waiting,
+        "waiting": document.is_routable,
         "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched.rules],
         "outcome": routing.build_outcome(matched, choice),
         "rules": explanations,

@@ -51,7 +51,7 @@ CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
 
 _earlier_tag_set = aliased(TagSet)
 # The artifact is locked, so this condition finds only rejections by earlier transactions.
-_RETRIED = exists().where(
+_WAS_REJECTED_BEFORE = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
     _earlier_tag_set.schema_id == TagSet.schema_id,
@@ -65,8 +65,8 @@ class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the id
-    of the reviewer with an unexpired claim.
+    `was_rejected_before` is true if an earlier tag set by the same labeler was rejected.
+    `claimed_by` is the id of the reviewer with an unexpired claim.
     """
 
     id: UUID
@@ -86,7 +86,7 @@ class LockedTagSet(NamedTuple):
     flags: list[str]
     merged_from: list[str] | None
     reopened: bool
-    retried: bool
+    was_rejected_before: bool
     version: int
     claimed_by: UUID | None
     claim_expires_at: datetime | None
@@ -108,7 +108,7 @@ _LOCKED = (
             TagSet,
             contributor_ids=CONTRIBUTOR_IDS,
             required_labels=REQUIRED_LABEL_COUNT,
-            retried=_RETRIED,
+            was_rejected_before=_WAS_REJECTED_BEFORE,
             version=SchemaVersion.number,
             claimed_by=CLAIMED_BY,
             text_length=Artifact.text_length,

@@ -44,7 +44,7 @@ def accept(
     tag_set, sources = _lock_with_sources(tag_set_id)
     check_decision(Action.ACCEPT, tag_set, caller, revision)
     check_sources(caller, sources)
-    _check_no_quorum(tag_set)
+    _check_quorum_not_reached(tag_set)
     changes = _build_corrections(tag_set, tags, caller)
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, note=note)
     statuses.update_statuses([tag_set.artifact_id])
@@ -104,7 +104,7 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
     return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
-def _check_no_quorum(tag_set: LockedTagSet) -> None:
+def _check_quorum_not_reached(tag_set: LockedTagSet) -> None:
     accepted_ids = find_quorum(tag_set)
     if accepted_ids:
         raise errors.conflict(

@@ -71,7 +71,8 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
     """Return the schema version for a new draft. Raises 409 if the artifact cannot be labeled."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
-        raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
+        message = f"The artifact cannot be labeled; its state is {state}."
+        raise errors.conflict(message, state=state)
     if artifact.schema_id is None:
         raise errors.conflict(
             "The artifact has no schema; assign a schema first.", missing="schema"

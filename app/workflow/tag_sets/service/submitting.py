@@ -120,7 +120,7 @@ def was_returned(tag_set: LockedTagSet) -> bool:
     If so, the tag set needs another review. It may not be independent, because the labeler may have
     seen the other tag sets.
     """
-    return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
+    return bool(tag_set.rejections or tag_set.reopened or tag_set.was_rejected_before)
 
 
 def find_exemption(
