@@ -275,13 +275,13 @@ def test_the_number_of_concurrent_renderings_is_limited(org: Org) -> None:
     path = f"/artifacts/{document['id']}/pages/1/image"
     cached = org.api("viewer").get(f"{path}?width=200")
     for _ in range(images.MAX_CONCURRENT_RENDERINGS):
-        assert images._rendering.acquire(timeout=5)
+        assert images._rendering_slots.acquire(timeout=5)
     try:
         answer = org.api("viewer").get(path)
         assert org.api("viewer").get(f"{path}?width=200").data == cached.data
     finally:
         for _ in range(images.MAX_CONCURRENT_RENDERINGS):
-            images._rendering.release()
+            images._rendering_slots.release()
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
     assert answer.json["error"]["details"] == {"reason": "busy"}

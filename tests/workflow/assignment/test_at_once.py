@@ -127,7 +127,7 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
         criteria = next_artifact.ClaimCriteria()
-        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).claimed
+        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).artifact
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
         assert _each(["admin"], claim_next) == {"admin": None}
@@ -183,7 +183,7 @@ def test_claiming_next_tries_again_if_others_change_all_candidates(
         monkeypatch.setattr(next_artifact, "claim_next", claim_and_record)
         found = claim_next()
     assert found == (UUID(artifact) if commits else None)
-    assert [result.claimed is not None for result in results] == (
+    assert [result.artifact is not None for result in results] == (
         [False, True] if commits else [False] * 3
     )
     assert all(result.had_candidates for result in results)

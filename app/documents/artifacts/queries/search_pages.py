@@ -135,10 +135,10 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     """
     hit_ids = select(select_hits(query).c.id)
     # Counting takes long only for frequent words. These stay frequent, so an old total suffices.
-    _, hits, _ = search_totals.get_last_total(query, {})
-    if hits < MIN_HITS_TO_TEST_NEWEST:
-        hits = search_totals.count_hits(query, {})
-    if hits >= MIN_HITS_TO_TEST_NEWEST:
+    _, hit_count, _ = search_totals.get_last_total(query, {})
+    if hit_count < MIN_HITS_TO_TEST_NEWEST:
+        hit_count = search_totals.count_hits(query, {})
+    if hit_count >= MIN_HITS_TO_TEST_NEWEST:
         # `IS TRUE` makes PostgreSQL collect the ids of the hits in a hash table, and read the
         # documents in the order of the list until the page is full.
         return Artifact.id.in_(hit_ids).is_(True)
@@ -165,12 +165,12 @@ def _find_near_page_start(
     This avoids reading all hits. Returns an empty list if such a search is not expected to be
     faster than `_find_by_index`, or if these documents have too few hits.
     """
-    version, hits, searched = search_totals.get_last_total(query, other_filters)
-    if hits >= MIN_HITS_TO_TEST_NEWEST:
+    version, hit_count, searched_count = search_totals.get_last_total(query, other_filters)
+    if hit_count >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, other_filters, page_start)
     expected_hits = page_start.limit + _DEVIATIONS * isqrt(page_start.limit)
-    newest_count = searched * expected_hits // max(hits, 1)
-    if hits < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
+    newest_count = searched_count * expected_hits // max(hit_count, 1)
+    if hit_count < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
         return []
     key = _build_page_key(query, other_filters, page_start, version)
     with _lock:
@@ -194,13 +194,8 @@ def _build_page_key(
     outdated version and is never returned.
     """
     search = (query.tsquery or "", other_filters.get("archived", "false"))
-    return (
-        tenancy.current_organization_id(),
-        version,
-        *search,
-        page_start.limit,
-        page_start.descending,
-    )
+    page = (page_start.limit, page_start.descending)
+    return tenancy.current_organization_id(), version, *search, *page
 
 
 def _find_last_time(page_start: PageStart, count: int, version: str) -> datetime | None:
@@ -244,13 +239,10 @@ def _find_page_up_to(
     )
     # The hits are materialized, so that the planner does not merge them with the outer sort and
     # use only the index on time.
-    hit = statement.cte("hits").prefix_with("MATERIALIZED")
+    hit = statement.cte("hits_by_time").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
-    keys = list(
-        db.session().scalars(
-            _apply_page_start(select(hit.c.id), columns, page_start).limit(page_start.limit)
-        )
-    )
+    page = _apply_page_start(select(hit.c.id), columns, page_start).limit(page_start.limit)
+    keys = list(db.session().scalars(page))
     return keys if len(keys) == page_start.limit else []
 
 
@@ -259,10 +251,8 @@ def _find_by_index(
 ) -> list[UUID]:
     hits = select_hits(query).c
     statement = apply_search_index_filters(select(hits.id), hits, **other_filters)
-    statement = _apply_page_start(statement, (hits.created_at, hits.id), page_start).limit(
-        page_start.limit
-    )
-    return list(db.session().scalars(statement))
+    page = _apply_page_start(statement, (hits.created_at, hits.id), page_start)
+    return list(db.session().scalars(page.limit(page_start.limit)))
 
 
 def _find_among_newest(

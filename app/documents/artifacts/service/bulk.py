@@ -122,14 +122,14 @@ def _apply_to_selection(
     )
 
 
-def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+def build_missing_errors(not_found_errors: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Build the errors for documents that matched a filter before and no longer match it.
 
     Documents that still exist have changed, so their error is a 409.
     """
-    existing_ids = queries.find_existing_ids(list(missing)) if missing else []
+    existing_ids = queries.find_existing_ids(list(not_found_errors)) if not_found_errors else []
     error = errors.conflict("The document has changed and no longer matches the filter.")
-    return missing | dict.fromkeys(existing_ids, error)
+    return not_found_errors | dict.fromkeys(existing_ids, error)
 
 
 def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:

@@ -83,7 +83,7 @@ def _summarize_status(pages: list[PageText], unfinished_status: OcrStatus) -> Oc
 
 def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: PendingPage) -> None:
     try:
-        recognized = ocr.recognize_page(
+        recognized_page = ocr.recognize_page(
             path, media_type, page.number, width=page.width, height=page.height
         )
     except ParseFailed as failure:
@@ -93,5 +93,5 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
         )  # fmt: skip
         recognizing.store_page(artifact_id, page.number, OcrStatus.FAILED, "", "[]")
         return
-    words = orjson.dumps(recognized.words).decode()
-    recognizing.store_page(artifact_id, page.number, OcrStatus.DONE, recognized.text, words)
+    words = orjson.dumps(recognized_page.words).decode()
+    recognizing.store_page(artifact_id, page.number, OcrStatus.DONE, recognized_page.text, words)

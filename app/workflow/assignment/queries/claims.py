@@ -180,15 +180,15 @@ def expire_claims() -> int:
     return len(_end_claims(db.session().execute(_LOCK_EXPIRED).all()))
 
 
-def _end_claims(locked: Sequence[Row[Any]]) -> list[UUID]:
+def _end_claims(locked_artifacts: Sequence[Row[Any]]) -> list[UUID]:
     """End the claims of locked artifacts, and return the ids of the artifacts."""
-    if locked:
+    if locked_artifacts:
         values = {
-            "organization_ids": [str(row.organization_id) for row in locked],
-            "ids": [str(row.id) for row in locked],
+            "organization_ids": [str(row.organization_id) for row in locked_artifacts],
+            "ids": [str(row.id) for row in locked_artifacts],
         }
         db.session().execute(_END_CLAIMS, values)
-    return [row.id for row in locked]
+    return [row.id for row in locked_artifacts]
 
 
 # Locked rows are skipped until the next run, so that the statement never blocks.

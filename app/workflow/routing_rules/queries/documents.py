@@ -152,13 +152,15 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
 
 @cache
 def _build_statement(columns: frozenset[str], *, metadata: bool) -> TextClause:
-    selected = [_COLUMNS[name] for name in sorted(columns)] + ([_METADATA] if metadata else [])
+    selected_columns = [_COLUMNS[name] for name in sorted(columns)] + (
+        [_METADATA] if metadata else []
+    )
     return text(
         f"""
         SELECT document.id, document.name, document.schema_id, {_IS_ROUTABLE} AS is_routable,
                EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
                         AND tag_sets.artifact_id = document.id) AS labeled
-               {"".join(f", {column}" for column in selected)}
+               {"".join(f", {column}" for column in selected_columns)}
         FROM artifacts document {_JOIN_TEXT if "text" in columns else ""}
         WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
         ORDER BY document.created_at, document.id

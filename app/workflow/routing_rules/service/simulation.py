@@ -80,9 +80,9 @@ def simulate(
             item[0].attributes.time_limit = time_limit
             return _build_result(*item, rules=simulated_rules)
 
-        matched = _process_each(match, inputs, field)
-        _, choices = routing.choose_assignees(matched)
-        items = list(zip(inputs, matched, choices, strict=True))
+        matched_documents = _process_each(match, inputs, field)
+        _, choices = routing.choose_assignees(matched_documents)
+        items = list(zip(inputs, matched_documents, choices, strict=True))
         return {"documents": _process_each(explain, items, field)}
 
 
@@ -154,11 +154,17 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
     simulated_rules = []
     for index, body in enumerate(rules):
         prefix = f"rules.{index}."
-        compiled = validate_conditions(body["conditions"], prefix)
+        compiled_conditions = validate_conditions(body["conditions"], prefix)
         validate_action(body["action"], prefix)
         properties = {name: body[name] for name in ("name", "enabled", "stop")}
         simulated_rules.append(
-            Rule(id=None, position=index + 1, compiled=compiled, **properties, **body["action"])
+            Rule(
+                id=None,
+                position=index + 1,
+                compiled=compiled_conditions,
+                **properties,
+                **body["action"],
+            )
         )
     _check_patterns(limits.sum_patterns(rule.compiled for rule in simulated_rules))
     return simulated_rules
@@ -210,7 +216,11 @@ def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_
 
 
 def _build_result(
-    document: _Document, matched: MatchedDocument, choice: AssigneeChoice, *, rules: Sequence[Rule]
+    document: _Document,
+    matched_document: MatchedDocument,
+    choice: AssigneeChoice,
+    *,
+    rules: Sequence[Rule],
 ) -> dict[str, Any]:
     explanations, stopped = [], False
     for rule in rules:
@@ -232,7 +242,7 @@ def _build_result(
         "artifact_id": document.id,
         "name": document.name,
         "waiting": document.is_routable,
-        "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched.rules],
-        "outcome": routing.build_outcome(matched, choice),
+        "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched_document.rules],
+        "outcome": routing.build_outcome(matched_document, choice),
         "rules": explanations,
     }

@@ -229,14 +229,14 @@ def update_tag_sets(
     note: str | None = None,
 ) -> None:
     """Update locked tag sets that meet `conditions`, and record a revision of each of them."""
-    changed = (
+    changed_tag_sets = (
         update(TagSet)
         .where(*_build_conditions(tag_set_ids), *conditions)
         .values(**values, revision=TagSet.revision + 1)
         .returning(*_RECORDED_COLUMNS)
         .cte("changed")
     )
-    _insert_revisions(changed, kind=kind, author_id=author_id, note=note)
+    _insert_revisions(changed_tag_sets, kind=kind, author_id=author_id, note=note)
 
 
 def supersede(
@@ -246,12 +246,12 @@ def supersede(
 
     Only sources that are submitted, or that another merge has superseded, are changed.
     """
-    submitted = TagSet.status == TagSetStatus.SUBMITTED
-    superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
+    is_submitted = TagSet.status == TagSetStatus.SUBMITTED
+    is_superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
     update_tag_sets(
         tag_set_ids,
         {**values, "superseded_by": merge_id},
-        or_(submitted, superseded),
+        or_(is_submitted, is_superseded),
         kind="supersede",
         author_id=author_id,
     )
@@ -272,7 +272,7 @@ def _insert_revisions(
     """
     columns = ["organization_id", "tag_set_id", "number", "tags", "created_at"]
     columns += ["author_id", "kind", "note"]
-    recorded: Select[Any] = select(
+    revision_rows: Select[Any] = select(
         *(tag_sets.c[name] for name in ("organization_id", "id", "revision", "tags", "updated_at")),
         literal(author_id, TagSetRevision.author_id.type),
         literal(kind),
@@ -281,7 +281,7 @@ def _insert_revisions(
     if kind in _DECISIONS:
         columns += ["schema_id", "waited_microseconds"]
         waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous.created_at)
-        recorded = recorded.add_columns(
+        revision_rows = revision_rows.add_columns(
             tag_sets.c.schema_id, cast(waited_seconds * 1_000_000, BigInteger)
         ).outerjoin_from(
             tag_sets,
@@ -292,4 +292,4 @@ def _insert_revisions(
                 _previous.number == tag_sets.c.revision - 1,
             ),
         )
-    db.session().execute(insert(TagSetRevision).from_select(columns, recorded))
+    db.session().execute(insert(TagSetRevision).from_select(columns, revision_rows))

@@ -78,17 +78,19 @@ def _build_corrections(
     if tags is None:
         return {}
     version_rules = rules.get_version_rules(tag_set.schema_version_id)
-    checked = rules.check_tags(version_rules, tags, tag_set, complete=True)
-    if not provenance.can_keep_sources(checked, caller):
-        provenance.set_sources(checked, tag_set.tags)
+    checked_tags = rules.check_tags(version_rules, tags, tag_set, complete=True)
+    if not provenance.can_keep_sources(checked_tags, caller):
+        provenance.set_sources(checked_tags, tag_set.tags)
     # Tags of older releases have incomplete evidence. Sending them unchanged is not a correction.
-    if tag_set.tags in (checked, tags):
+    if tag_set.tags in (checked_tags, tags):
         return {}
     if tag_set.source != "merge":
-        return {"tags": checked}
-    known = deciding.get_provenance(tag_set.id)
-    entries = provenance.correct_entries(known, tag_set.tags, checked, version_rules.shapes)
-    return {"tags": checked, "provenance": entries}
+        return {"tags": checked_tags}
+    known_entries = deciding.get_provenance(tag_set.id)
+    entries = provenance.correct_entries(
+        known_entries, tag_set.tags, checked_tags, version_rules.shapes
+    )
+    return {"tags": checked_tags, "provenance": entries}
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
