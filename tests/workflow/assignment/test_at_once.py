@@ -28,14 +28,14 @@ _CHANGED = 200
 """More documents than one claim tries to lock."""
 
 
-def _team_of(workspace: Workspace, number: int) -> list[str]:
+def _add_labelers(workspace: Workspace, number: int) -> list[str]:
     names = [f"person{n}" for n in range(number)]
     for name in names:
         workspace.org.add_user(name, "labeler")
     return names
 
 
-def _each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
+def _run_for_each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
     """What each person's act came to; all start at the same instant."""
     barrier = Barrier(len(names))
 
@@ -56,7 +56,7 @@ def _label(workspace: Workspace, artifact_id: UUID, by: str) -> None:
     assert sent.status_code == 200, sent.json
 
 
-def _drain(
+def _claim_all(
     claim_next: ClaimNext, by: str, work: Callable[[UUID, str], None] | None = None
 ) -> list[UUID]:
     """All that somebody draws until nothing is left for them."""
@@ -73,7 +73,9 @@ def _drain(
 def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNext) -> None:
     schemas = [workspace.schema(), workspace.schema()]
     made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
-    drawn = _each(_team_of(workspace, _PEOPLE), lambda name: _drain(claim_next, name))
+    drawn = _run_for_each(
+        _add_labelers(workspace, _PEOPLE), lambda name: _claim_all(claim_next, name)
+    )
     taken = Counter(one for found in drawn.values() for one in found)
     assert set(taken) == made
     assert set(taken.values()) == {1}
@@ -85,7 +87,7 @@ def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNex
 
 def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: ClaimNext) -> None:
     org, schema = workspace.org, workspace.schema()
-    people = _team_of(workspace, 8)
+    people = _add_labelers(workspace, 8)
     halves = {"A": people[:4], "B": people[4:]}
     made: dict[str, set[UUID]] = {}
     for name, members in halves.items():
@@ -93,7 +95,7 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: C
         add_members(org, team, *members)
         assignees = [{"user_id": None, "team_id": team["id"]}]
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
-    drawn = _each(people, lambda name: _drain(claim_next, name))
+    drawn = _run_for_each(people, lambda name: _claim_all(claim_next, name))
     for name, members in halves.items():
         taken = [one for member in members for one in drawn[member]]
         assert len(taken) == len(made[name])
@@ -105,16 +107,16 @@ def test_overlapping_documents_are_labeled_by_each_once(
 ) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     made = {workspace.artifact(schema) for _ in range(4)}
-    people = _team_of(workspace, 3)
+    people = _add_labelers(workspace, 3)
 
     def label(name: str) -> list[UUID]:
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _drain(claim_next, name, lambda one, by: _label(workspace, one, by))
+            found += _claim_all(claim_next, name, lambda one, by: _label(workspace, one, by))
         return found
 
-    drawn = _each(people, label)
+    drawn = _run_for_each(people, label)
     assert all(len(found) == len(made) and set(found) == made for found in drawn.values())
     for one in made:
         row = workspace.artifact_row(one)
@@ -130,7 +132,7 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).artifact
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
-        assert _each(["admin"], claim_next) == {"admin": None}
+        assert _run_for_each(["admin"], claim_next) == {"admin": None}
         session = db.session()
         (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
         with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
@@ -233,9 +235,9 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
                 )
                 assert answer.status_code == 200, answer.json
             return []
-        return _drain(claim_next, name)
+        return _claim_all(claim_next, name)
 
-    people = [*_team_of(workspace, 4), "reviewer"]
-    drawn = [one for found in _each(people, act).values() for one in found]
-    left = _drain(claim_next, "admin")
+    people = [*_add_labelers(workspace, 4), "reviewer"]
+    drawn = [one for found in _run_for_each(people, act).values() for one in found]
+    left = _claim_all(claim_next, "admin")
     assert sorted(map(str, [*drawn, *left])) == sorted(made)

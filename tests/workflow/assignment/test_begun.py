@@ -19,7 +19,7 @@ def second(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
 
 
-def _begun(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
+def _begin_draft(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
     """A document with a saved draft whose claim has ended."""
     artifact = workspace.artifact(**members)
     draft = workspace.saved(artifact)
@@ -27,7 +27,7 @@ def _begun(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
     return artifact, draft
 
 
-def _refused(workspace: Workspace, artifact: UUID) -> None:
+def _assert_reserved(workspace: Workspace, artifact: UUID) -> None:
     """Neither a claim nor a draft by somebody else goes through."""
     api = workspace.org.api("second")
     for path in ("claim", "tag-sets"):
@@ -39,9 +39,9 @@ def _refused(workspace: Workspace, artifact: UUID) -> None:
 def test_a_begun_draft_keeps_its_document_when_the_claim_ends(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    artifact, draft = _begun(workspace)
+    artifact, draft = _begin_draft(workspace)
     assert claim_next("second") is None
-    _refused(workspace, artifact)
+    _assert_reserved(workspace, artifact)
     assert claim_next() == artifact
     sent = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     assert sent.status_code == 200, sent.json
@@ -73,7 +73,7 @@ def test_an_empty_draft_does_not_take_what_another_has_begun(
 def test_a_release_frees_it_even_without_a_claim(
     workspace: Workspace, claim_next: ClaimNext, by: str
 ) -> None:
-    artifact, draft = _begun(workspace)
+    artifact, draft = _begin_draft(workspace)
     refused = workspace.org.api("second").post(f"/artifacts/{artifact}/release", json={})
     assert refused.status_code == 409, refused.json
     workspace.release(artifact, by=by)
@@ -82,7 +82,7 @@ def test_a_release_frees_it_even_without_a_claim(
 
 
 def test_discarding_and_submitting_free_it(workspace: Workspace, claim_next: ClaimNext) -> None:
-    artifact, draft = _begun(workspace)
+    artifact, draft = _begin_draft(workspace)
     answer = workspace.org.api("labeler").delete(
         f"/tag-sets/{draft['id']}?revision={draft['revision']}"
     )
@@ -94,7 +94,7 @@ def test_a_draft_that_was_left_for_long_frees_it(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     workspace.settings(draft_hours=2)
-    artifact, draft = _begun(workspace)
+    artifact, draft = _begin_draft(workspace)
     (row,) = workspace.sql(
         "SELECT reserved_until - updated_at AS kept FROM tag_sets WHERE id = :id", id=draft["id"]
     )

@@ -15,7 +15,7 @@ from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import ClaimNext, to
 
 
-def _backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
+def _create_backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents without a due time that came in over the last two years."""
     now = datetime.now(UTC)
     days = (700, 400, 30, 2)
@@ -24,7 +24,7 @@ def _backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     ]
 
 
-def _dated(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
+def _create_due_artifacts(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents that came in just now: overdue, due in an hour, due in 23 hours."""
     now = datetime.now(UTC)
     due = (timedelta(days=-1), timedelta(hours=1), timedelta(hours=23))
@@ -46,15 +46,15 @@ def _let_time_pass(workspace: Workspace, table: str, record_id: Any) -> None:
         workspace.sql("UPDATE artifacts SET nearly_due = false WHERE id = :id", id=str(record_id))
 
 
-def _queue(workspace: Workspace, query: str = "") -> list[str]:
+def _list_queue_ids(workspace: Workspace, query: str = "") -> list[str]:
     answer = workspace.org.api("reviewer").get(f"/review-queue{query}")
     return [item["id"] for item in answer.json["data"]]
 
 
 def test_due_documents_come_before_a_backlog(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
-    backlog = _backlog(workspace, schema, priority=100)
-    dated = _dated(workspace, schema, priority=0)
+    backlog = _create_backlog(workspace, schema, priority=100)
+    dated = _create_due_artifacts(workspace, schema, priority=0)
     wanted = [*dated, *backlog, None]
     assert [claim_next(skip_held=True) for _ in wanted] == wanted
 
@@ -64,8 +64,8 @@ def test_assigned_documents_go_by_the_same_rule(
 ) -> None:
     schema = workspace.schema()
     mine = to(user_id=workspace.org.users["labeler"])
-    backlog = _backlog(workspace, schema, assignees=mine, priority=100)
-    dated = _dated(workspace, schema, assignees=mine, priority=0)
+    backlog = _create_backlog(workspace, schema, assignees=mine, priority=100)
+    dated = _create_due_artifacts(workspace, schema, assignees=mine, priority=0)
     wanted = [*dated, *backlog]
     listed = workspace.org.api("labeler").get("/users/me/assignments?page_size=4").json
     rest = workspace.org.api("labeler").get(
@@ -97,11 +97,16 @@ def test_what_is_due_later_goes_by_priority_and_age(
 
 def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
-    dated = [workspace.submitted(one)["id"] for one in _dated(workspace, schema, priority=0)]
+    backlog = [
+        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
+    ]
+    dated = [
+        workspace.submitted(one)["id"]
+        for one in _create_due_artifacts(workspace, schema, priority=0)
+    ]
     wanted = [*dated, *backlog]
-    assert _queue(workspace) == wanted
-    assert _queue(workspace, "?sort=-review_rank") == wanted[::-1]
+    assert _list_queue_ids(workspace) == wanted
+    assert _list_queue_ids(workspace, "?sort=-review_rank") == wanted[::-1]
     api = workspace.org.api("reviewer")
     drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
     assert [answer.json["data"]["id"] for answer in drawn] == wanted
@@ -136,16 +141,18 @@ def test_documents_come_first_when_their_time_is_near(
 
 def test_reviews_come_first_when_their_time_is_near(workspace: Workspace) -> None:
     schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
+    backlog = [
+        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
+    ]
     by_document = workspace.submitted(workspace.artifact(schema, due_at=later))["id"]
     by_review = workspace.submitted(workspace.artifact(schema))["id"]
     _assign_review(workspace, by_review, later)
-    assert _queue(workspace) == [*backlog, by_document, by_review]
+    assert _list_queue_ids(workspace) == [*backlog, by_document, by_review]
     for one in (by_document, by_review):
         _let_time_pass(workspace, "tag_sets", one)
     _run_periodic_jobs(workspace)
-    assert set(_queue(workspace)[:2]) == {by_document, by_review}
-    assert _queue(workspace)[2:] == backlog
+    assert set(_list_queue_ids(workspace)[:2]) == {by_document, by_review}
+    assert _list_queue_ids(workspace)[2:] == backlog
 
 
 def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None:
@@ -162,9 +169,9 @@ def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema, soon = workspace.schema(), datetime.now(UTC) + timedelta(hours=2)
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
+    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
     _assign_review(workspace, backlog[-1], soon)
-    assert _queue(workspace)[0] == backlog[-1]
+    assert _list_queue_ids(workspace)[0] == backlog[-1]
     first, second = workspace.artifact(schema, priority=100), workspace.artifact(schema)
     path = f"/artifacts/{second}"
     body = {"due_at": soon.isoformat(), "revision": 1}
@@ -179,7 +186,7 @@ def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
 
 def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
+    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
     due = datetime.now(UTC) + timedelta(hours=1)
     saved = workspace.saved(workspace.artifact(schema, due_at=due))
     old_rank = 50 * 10**13 + int(due.timestamp() * 1000)

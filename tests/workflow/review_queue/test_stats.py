@@ -12,14 +12,14 @@ from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
 
-def _stats(workspace: Workspace, query: str = "") -> dict[str, Any]:
+def _get_stats(workspace: Workspace, query: str = "") -> dict[str, Any]:
     answer = workspace.org.api("reviewer").get(f"/review-queue/stats{query}")
     assert answer.status_code == 200, answer.json
     data: dict[str, Any] = answer.json["data"]
     return data
 
 
-def _age(workspace: Workspace, tag_set: dict[str, Any], **ago: Any) -> None:
+def _set_age(workspace: Workspace, tag_set: dict[str, Any], **ago: Any) -> None:
     """Let a label set have been submitted some time ago."""
     for table, column, key in (
         ("tag_sets", "submitted_at", "id"),
@@ -35,7 +35,7 @@ def _age(workspace: Workspace, tag_set: dict[str, Any], **ago: Any) -> None:
 
 
 def test_an_empty_queue(workspace: Workspace) -> None:
-    found = _stats(workspace)
+    found = _get_stats(workspace)
     assert found["from"] == str(parse_tomorrow(found["to"]) - timedelta(days=30))
     assert found["age"] == {"oldest_seconds": None, "median_seconds": None, "p90_seconds": None}
     assert (found["depth"], found["decided"], found["acceptance_rate"]) == (0, 0, None)
@@ -49,19 +49,19 @@ def test_what_waits(workspace: Workspace) -> None:
     sent = [workspace.submitted(workspace.artifact(one)) for _ in range(3)]
     sent.append(workspace.submitted(workspace.artifact(two, due_at=past)))
     for hours, item in enumerate(sent, start=1):
-        _age(workspace, item, hours=hours)
+        _set_age(workspace, item, hours=hours)
     api = workspace.org.api("reviewer")
     api.post(f"/review-queue/{sent[0]['id']}/claim")
     body = {"user_id": str(workspace.org.users["admin"]), "reason": "x"}
     api.post(f"/review-queue/{sent[1]['id']}/escalate", json=body)
-    found = _stats(workspace)
+    found = _get_stats(workspace)
     names = ("depth", "unassigned", "claimed", "escalated", "overdue")
     assert [found[name] for name in names] == [4, 3, 1, 1, 1]
     hours = {name: round(seconds / 3600) for name, seconds in found["age"].items()}
     assert hours == {"oldest_seconds": 4, "median_seconds": 2, "p90_seconds": 4}
     by_schema = {of["schema"]["id"]: [of[name] for name in names] for of in found["by_schema"]}
     assert by_schema == {str(one): [3, 2, 1, 1, 0], str(two): [1, 1, 0, 0, 1]}
-    alone = _stats(workspace, f"?schema_id={two}")
+    alone = _get_stats(workspace, f"?schema_id={two}")
     assert (alone["depth"], [s["schema"]["id"] for s in alone["by_schema"]]) == (1, [str(two)])
 
 
@@ -70,7 +70,7 @@ def test_what_was_decided(workspace: Workspace) -> None:
     schema_id = workspace.schema()
     sent = [workspace.submitted(workspace.artifact(schema_id)) for _ in range(4)]
     for item in sent:
-        _age(workspace, item, minutes=10)
+        _set_age(workspace, item, minutes=10)
     by_one, by_other = workspace.org.api("reviewer"), workspace.org.api("other")
     by_one.post(f"/tag-sets/{sent[0]['id']}/accept", json={})
     corrected = {"tags": [{"field": "number", "value": "B"}]}
@@ -78,7 +78,7 @@ def test_what_was_decided(workspace: Workspace) -> None:
     by_one.post(f"/tag-sets/{sent[2]['id']}/reject", json={"reason": "no"})
     by_other.post(f"/tag-sets/{sent[3]['id']}/accept", json={})
     workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))  # accepted by nobody
-    found = _stats(workspace)
+    found = _get_stats(workspace)
     counts = ("decided", "accepted", "corrected", "rejected")
     assert [found[name] for name in counts] == [4, 3, 1, 1]
     assert found["acceptance_rate"] == 0.75
@@ -101,8 +101,8 @@ def test_verdicts_outside_the_period_do_not_count(workspace: Workspace) -> None:
     today = datetime.now(UTC).date()
     sent = workspace.submitted()
     workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert _stats(workspace, f"?from={today}")["decided"] == 1
-    assert _stats(workspace, f"?to={today}")["decided"] == 0
+    assert _get_stats(workspace, f"?from={today}")["decided"] == 1
+    assert _get_stats(workspace, f"?to={today}")["decided"] == 0
 
 
 def test_garbled_questions_are_refused(workspace: Workspace) -> None:
@@ -117,7 +117,7 @@ def test_the_numbers_are_a_few_statements(workspace: Workspace, app: Flask) -> N
     for _ in range(3):
         workspace.submitted(workspace.artifact(workspace.schema()))
     with record_statements(app) as found:
-        assert len(_stats(workspace)["by_schema"]) == 3
+        assert len(_get_stats(workspace)["by_schema"]) == 3
     assert len(found) <= 4
 
 

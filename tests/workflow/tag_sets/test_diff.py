@@ -20,7 +20,7 @@ def _predict(workspace: Workspace, of: dict[str, Any]) -> str:
     return workspace.predict(of["artifact_id"], of["tags"])
 
 
-def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
+def _create_two_drafts(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Drafts of two people on one document, which differ."""
     first = workspace.save(workspace.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
     workspace.release(first["artifact_id"])
@@ -31,7 +31,7 @@ def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def test_against_another_label_set(workspace: Workspace) -> None:
-    first, second = _two(workspace)
+    first, second = _create_two_drafts(workspace)
     answer = _diff(workspace, second, f"against={first['id']}")
     assert answer.status_code == 200
     found = answer.json["data"]
@@ -69,7 +69,7 @@ def test_against_a_revision(workspace: Workspace) -> None:
 
 
 def test_against_the_latest_prediction(workspace: Workspace) -> None:
-    first, second = _two(workspace)
+    first, second = _create_two_drafts(workspace)
     none = _diff(workspace, second, "prediction=true")
     assert none.status_code == 400
     assert none.json["error"]["field"] == "prediction"

@@ -86,8 +86,8 @@ def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
 def set_sources(tags: Iterable[Tag], known_tags: Iterable[Tag]) -> None:
     """Set the source of each tag to `human`, unless the tag equals one of `known_tags`.
 
-    Tags are equal if their fields, values, confidences, sources and evidence locations are the same.
-    Their rows may differ. If `known_tags` contains n equal tags, at most n of them keep their source.
+    Tags are equal if they have the same field, value, confidence, source and evidence locations.
+    Their rows may differ. If `known_tags` has n equal tags, at most n equal tags keep their source.
     """
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
     for tag in find_missing_tags(non_human_tags, known_tags):
@@ -95,7 +95,7 @@ def set_sources(tags: Iterable[Tag], known_tags: Iterable[Tag]) -> None:
 
 
 def find_missing_tags(known_tags: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
-    """Return the `known_tags` tags that are missing from `tags`, compared as in `set_sources`.
+    """Return those of `known_tags` that are missing from `tags`, compared as in `set_sources`.
 
     If `known_tags` contains an equal tag more often than `tags` does, the surplus is returned.
     """
