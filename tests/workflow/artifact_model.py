@@ -68,23 +68,29 @@ class Document:
     removed_members: set[str] = field(default_factory=set)
 
     def list_by(self, who: str, *states: str) -> list[ModelTagSet]:
-        return [one for one in self.tag_sets if one.labeler == who and one.status in states]
+        return [
+            tag_set
+            for tag_set in self.tag_sets
+            if tag_set.labeler == who and tag_set.status in states
+        ]
 
     def count(self, *states: str) -> int:
-        return sum(one.status in states for one in self.tag_sets)
+        return sum(tag_set.status in states for tag_set in self.tag_sets)
 
     def has_skipped(self, who: str, since: int) -> bool:
         return self.skips.get(who, -1) > since
 
     def update_status(self) -> None:
-        self.labeled_by = [one.labeler for one in self.tag_sets if one.status in COUNTED]
+        self.labeled_by = [
+            tag_set.labeler for tag_set in self.tag_sets if tag_set.status in COUNTED
+        ]
         self.reserved_for = [
-            one.labeler
-            for one in self.tag_sets
-            if one.status == "draft"
-            and (one.is_returned or one.is_begun)
-            and one.labeler not in self.removed_members
-            and not self.has_skipped(one.labeler, one.since)
+            tag_set.labeler
+            for tag_set in self.tag_sets
+            if tag_set.status == "draft"
+            and (tag_set.is_returned or tag_set.is_begun)
+            and tag_set.labeler not in self.removed_members
+            and not self.has_skipped(tag_set.labeler, tag_set.since)
         ]
         if self.count("accepted") >= REQUIRED_LABELS:
             self.status = "done"

@@ -77,7 +77,7 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def _choose_tag_set(self, number: int, *states: str) -> ModelTagSet:
         """A label set, in one of these states more often than not."""
-        fitting = [one for one in self.document.tag_sets if one.status in states]
+        fitting = [tag_set for tag_set in self.document.tag_sets if tag_set.status in states]
         among = fitting if fitting and number else self.document.tag_sets
         return among[number % len(among)]
 
@@ -202,9 +202,9 @@ class ArtifactLife(RuleBasedStateMachine):
         answer = self._post(who, f"/artifacts/{self.artifact_id}/tag-sets")
         if self._expect(answer, refused, 201):
             before = [
-                one.rejections + one.earlier_rejections
-                for one in document.tag_sets
-                if one.labeler == who
+                tag_set.rejections + tag_set.earlier_rejections
+                for tag_set in document.tag_sets
+                if tag_set.labeler == who
             ]
             made = ModelTagSet(
                 answer.json["data"]["id"],
@@ -254,7 +254,7 @@ class ArtifactLife(RuleBasedStateMachine):
         pool, which is undone."""
         tag_set = self._choose_tag_set(number, "submitted")
         if tag_set.status == "submitted" and tag_set.labeler not in self.document.removed_members:
-            others = [one for one in LABELERS if one != tag_set.labeler]
+            others = [labeler for labeler in LABELERS if labeler != tag_set.labeler]
             self._reject(tag_set, reviewer, "back" if back else others[number % 2], behind=0)
             if back:
                 self._submit(tag_set)
@@ -371,7 +371,7 @@ class ArtifactLife(RuleBasedStateMachine):
         self._claim_if_free(next_labeler)
         if next_labeler == tag_set.labeler:
             return
-        found = self.workspace.sql(
+        rows = self.workspace.sql(
             "SELECT id FROM tag_sets WHERE artifact_id = :id AND labeler_id = :next_labeler"
             " AND status = 'draft'",
             id=self.artifact_id,
@@ -379,7 +379,7 @@ class ArtifactLife(RuleBasedStateMachine):
         )
         rejections = tag_set.rejections + tag_set.earlier_rejections
         draft = ModelTagSet(
-            str(found[0].id),
+            str(rows[0].id),
             next_labeler,
             self._now(),
             value=tag_set.value,
@@ -395,7 +395,7 @@ class ArtifactLife(RuleBasedStateMachine):
         document = self.document
         others = document.list_by(tag_set.labeler, "draft", *COUNTED)
         full = tag_set.status == "rejected" and document.count(*COUNTED) >= REQUIRED_LABELS
-        has = any(one is not tag_set for one in others)
+        has = any(other is not tag_set for other in others)
         decided = tag_set.allows(Action.REOPEN)
         refused = None if decided and not (behind or full or has) else 409
         if refused is None or not (behind or full):
@@ -439,7 +439,7 @@ class ArtifactLife(RuleBasedStateMachine):
         well, document = [], self.document
         for tag_set in document.tag_sets:
             others = document.list_by(tag_set.labeler, "draft", *COUNTED)
-            in_the_way = [one for one in others if one is not tag_set]
+            in_the_way = [other for other in others if other is not tag_set]
             spent = tag_set.is_at_rejection_limit or tag_set.labeler in document.removed_members
             if tag_set.status != "submitted" or (back and (spent or in_the_way)):
                 continue
@@ -460,7 +460,9 @@ class ArtifactLife(RuleBasedStateMachine):
         body = {"tag_set_ids": ids, **members}
         answer = self._post(who, f"/review-queue/bulk-{action}", body)
         self._expect(answer, None)
-        assert [one["id"] for one in answer.json["data"]["outcomes"] if one["ok"]] == well
+        assert [
+            outcome["id"] for outcome in answer.json["data"]["outcomes"] if outcome["ok"]
+        ] == well
         if well:
             self.document.update_status()
 
@@ -474,7 +476,7 @@ class ArtifactLife(RuleBasedStateMachine):
             if one.labeler == who or (done and one.status != "draft")
         }
         listed = self._send(who, "GET", f"/tag-sets?artifact_id={self.artifact_id}")
-        assert {one["id"] for one in listed.json["data"]} == shown
+        assert {record["id"] for record in listed.json["data"]} == shown
         for tag_set in self.document.tag_sets:
             one = self._send(who, "GET", f"/tag-sets/{tag_set.id}")
             self._expect(one, None if tag_set.id in shown else 404)
@@ -525,7 +527,7 @@ class ArtifactLife(RuleBasedStateMachine):
     def the_document_is_the_models(self) -> None:
         row = self.org.api("admin").get(f"/artifacts/{self.artifact_id}").json["data"]
         states = ("draft", "submitted", "accepted", "rejected")
-        assert row["label_counts"] == {one: self.document.count(one) for one in states}
+        assert row["label_counts"] == {state: self.document.count(state) for state in states}
         assert (row["status"], row["archived"]) == (self.document.status, self.document.archived)
         claimed_by = self.document.claimed_by and str(self.org.users[self.document.claimed_by])
         assert (row["claim"] and row["claim"]["user_id"]) == claimed_by
@@ -550,7 +552,7 @@ class ArtifactLife(RuleBasedStateMachine):
             )
             for row in rows
         }
-        assert shown == {one.id: self._shown(one) for one in self.document.tag_sets}
+        assert shown == {tag_set.id: self._shown(tag_set) for tag_set in self.document.tag_sets}
 
     def _shown(self, tag_set: ModelTagSet) -> tuple[Any, ...]:
         ids = {name: str(user_id) for name, user_id in self.org.users.items()}
@@ -567,8 +569,8 @@ class ArtifactLife(RuleBasedStateMachine):
             values = [row.tags[0]["value"] if row.tags else None for row in revisions]
             assert [*zip([row.kind for row in revisions], values, strict=True)] == tag_set.revisions
         accepted_events = self.workspace.events("tag_set.accepted")
-        assert [one["tag_set_id"] for one in accepted_events] == self.accepted
-        assert all(one["reviewer_id"] is not None for one in accepted_events)
+        assert [accepted_event["tag_set_id"] for accepted_event in accepted_events] == self.accepted
+        assert all(accepted_event["reviewer_id"] is not None for accepted_event in accepted_events)
         self._check_statuses()
 
 

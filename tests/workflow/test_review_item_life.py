@@ -147,7 +147,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             item.place = max(one.place for one in self.items) + 1
 
     def _list_queue(self) -> list[Item]:
-        waiting = [one for one in self.items if one.status == "submitted"]
+        waiting = [item for item in self.items if item.status == "submitted"]
         return sorted(waiting, key=lambda one: (-one.priority, one.place))
 
     def next(self, who: str) -> None:
@@ -253,11 +253,13 @@ class ReviewItemLife(RuleBasedStateMachine):
         self._all(who, "reject", changed_items, reason="No", send_to=send_to)
 
     def _all(self, who: str, action: str, changed_items: list[Item], **members: str) -> None:
-        body = {"tag_set_ids": [one.id for one in self.items], **members}
+        body = {"tag_set_ids": [item.id for item in self.items], **members}
         answer = self._post(who, f"/review-queue/bulk-{action}", body)
         self._expect(answer, None)
         outcomes = answer.json["data"]["outcomes"]
-        assert [one["id"] for one in outcomes if one["ok"]] == [one.id for one in changed_items]
+        assert [outcome["id"] for outcome in outcomes if outcome["ok"]] == [
+            changed_item.id for changed_item in changed_items
+        ]
 
     def disband(self, item: Item) -> None:
         """The team is deleted: what was escalated to it is anybody's, and stays escalated."""
@@ -280,14 +282,14 @@ class ReviewItemLife(RuleBasedStateMachine):
         answer = self.org.api("admin").get("/review-queue")
         shown = [
             (
-                one["id"],
-                one["claim"] and one["claim"]["user_id"],
-                one["assignee_id"],
-                one["assignee_team_id"],
-                one["escalated"],
-                "resubmitted" in one["flags"],
+                record["id"],
+                record["claim"] and record["claim"]["user_id"],
+                record["assignee_id"],
+                record["assignee_team_id"],
+                record["escalated"],
+                "resubmitted" in record["flags"],
             )
-            for one in answer.json["data"]
+            for record in answer.json["data"]
         ]
         assert shown == [self._shown(one) for one in self._list_queue()]
 
@@ -304,8 +306,8 @@ class ReviewItemLife(RuleBasedStateMachine):
         if self.items:
             accepted = sorted(one.id for one in self.items for _ in one.accepted)
             events = self.workspace.events("tag_set.accepted")
-            assert sorted(one["tag_set_id"] for one in events) == accepted
-            assert all(one["reviewer_id"] is not None for one in events)
+            assert sorted(event["tag_set_id"] for event in events) == accepted
+            assert all(event["reviewer_id"] is not None for event in events)
             assert len(self.workspace.events("reviews.assigned")) == self.escalation_count
 
     def _check(self, item: Item) -> None:
@@ -320,8 +322,10 @@ class ReviewItemLife(RuleBasedStateMachine):
         )
         assert [one["value"] for one in row["tags"]] == [item.value]
         revisions = self.workspace.revisions(item.id)
-        assert [one.number for one in revisions] == list(range(1, item.revision + 1))
-        decision_kinds = [one.kind for one in revisions if one.kind in ("accept", "correction")]
+        assert [revision.number for revision in revisions] == list(range(1, item.revision + 1))
+        decision_kinds = [
+            revision.kind for revision in revisions if revision.kind in ("accept", "correction")
+        ]
         assert decision_kinds == [
             "correction" if corrected else "accept" for corrected in item.accepted
         ]

@@ -172,11 +172,11 @@ def test_a_missing_file_is_not_found(org: Org) -> None:
 def test_text_has_lengths_and_spans_in_code_points(org: Org) -> None:
     text = "Erste Seite: 漢字 und 😀.\fZweite Seite.\nMit zwei Zeilen."
     document = create_text(org.api("labeler"), text)
-    found = org.api("viewer").get(f"/artifacts/{document['id']}/text").json["data"]
-    assert found["text"] == text
-    assert found["length"] == len(text)
-    assert found["language"] == "de"
-    first, second = found["pages"]
+    document_text = org.api("viewer").get(f"/artifacts/{document['id']}/text").json["data"]
+    assert document_text["text"] == text
+    assert document_text["length"] == len(text)
+    assert document_text["language"] == "de"
+    first, second = document_text["pages"]
     assert (first["number"], first["start"], first["end"]) == (1, 0, text.index("\f") + 1)
     assert text[second["start"] : second["end"]] == "Zweite Seite.\nMit zwei Zeilen."
 

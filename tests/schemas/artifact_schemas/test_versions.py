@@ -48,9 +48,9 @@ def test_versions_come_in_pages(org: Org) -> None:
     schema, versions = _publish_steps(api)
     path = f"/schemas/{schema}/versions?page_size=2"
     first = api.get(path).json
-    assert [one["number"] for one in first["data"]] == [3, 2]
+    assert [record["number"] for record in first["data"]] == [3, 2]
     last = api.get(f"{path}&cursor={first['meta']['next_cursor']}").json
-    assert [one["id"] for one in last["data"]] == versions[:1]
+    assert [record["id"] for record in last["data"]] == versions[:1]
     assert last["meta"]["next_cursor"] is None
     oldest = api.get(f"{path}&sort=number").json["data"]
     assert [one["number"] for one in oldest] == [1, 2]
@@ -66,7 +66,7 @@ def test_versions_are_filtered_by_their_time(org: Org) -> None:
         ({"created_after": at, "created_before": at}, []),
     ):
         answer = api.get(f"/schemas/{schema}/versions", query_string=query).json
-        assert [one["number"] for one in answer["data"]] == numbers
+        assert [record["number"] for record in answer["data"]] == numbers
         assert answer["meta"]["total"] == len(numbers)
 
 

@@ -45,14 +45,14 @@ def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
     both = _list_user_ids(workspace, "labeler", "admin")
     answer = _assign(workspace, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
     assert answer.status_code == 200
-    found = answer.json["data"]
-    assert found["assignees"] == [_build_user_assignee(one) for one in both]
-    assert (found["due_at"], found["revision"]) == ("2026-12-31T22:00:00Z", 2)
+    data = answer.json["data"]
+    assert data["assignees"] == [_build_user_assignee(one) for one in both]
+    assert (data["due_at"], data["revision"]) == ("2026-12-31T22:00:00Z", 2)
     again = _assign(workspace, artifact, user_ids=both[1:]).json["data"]
     # The time stays, and an assignment is no edit of what a writer may send.
     assert (again["assignees"], again["due_at"]) == (
         [_build_user_assignee(both[1])],
-        found["due_at"],
+        data["due_at"],
     )
     assert again["revision"] == 2
     assert _assign(workspace, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
@@ -86,17 +86,17 @@ def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
 
 def test_to_a_team(workspace: Workspace) -> None:
     artifact, team = workspace.artifact(), make_team(workspace.org)["id"]
-    found = _assign(workspace, artifact, team_id=team).json["data"]
-    assert found["assignees"] == [{"user_id": None, "team_id": team}]
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["user_ids"], told["team_ids"], told["count"]) == ([], [team], 1)
+    data = _assign(workspace, artifact, team_id=team).json["data"]
+    assert data["assignees"] == [{"user_id": None, "team_id": team}]
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["team_ids"], event["count"]) == ([], [team], 1)
 
 
 def test_who_works_on_it_goes_on(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     draft = workspace.draft(artifact)
-    found = _assign(workspace, artifact, user_ids=_list_user_ids(workspace, "admin")).json["data"]
-    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    data = _assign(workspace, artifact, user_ids=_list_user_ids(workspace, "admin")).json["data"]
+    assert data["claim"]["user_id"] == str(workspace.org.users["labeler"])
     assert workspace.save(draft, []).status_code == 200
 
 
@@ -166,9 +166,9 @@ def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) 
     foreign, absent = Workspace(other_org).artifact(), uuid7()
     ids = [str(one) for one in (done, good, absent, foreign, good)]
     answer = _bulk_assign(workspace, artifact_ids=ids, user_ids=me)
-    found = answer.json["data"]
-    assert (found["matched"], found["succeeded"], found["failed"]) == (4, 1, 3)
-    outcomes = [(one["id"], one["ok"], one["code"]) for one in found["outcomes"]]
+    data = answer.json["data"]
+    assert (data["matched"], data["succeeded"], data["failed"]) == (4, 1, 3)
+    outcomes = [(outcome["id"], outcome["ok"], outcome["code"]) for outcome in data["outcomes"]]
     assert outcomes == [
         (ids[0], False, "conflict"),
         (ids[1], True, None),
@@ -176,8 +176,8 @@ def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) 
         (ids[3], False, "not_found"),
     ]
     assert _assignees(workspace) == {good: [_build_user_assignee(me[0])], done: []}
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["artifact_ids"], told["count"]) == ([ids[1]], 1)
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["artifact_ids"], event["count"]) == ([ids[1]], 1)
 
 
 def test_all_that_a_filter_finds(workspace: Workspace) -> None:
@@ -189,14 +189,14 @@ def test_all_that_a_filter_finds(workspace: Workspace) -> None:
     assert _get_error(refused) == (409, "conflict", None)
     assert refused.json["error"]["details"] == {"count": 4}
     assert set(map(len, _assignees(workspace).values())) == {0}
-    found = _bulk_assign(workspace, **chosen, expected_count=4).json["data"]
-    assert (found["matched"], found["succeeded"], found["failed"]) == (4, 3, 1)
-    assert [one["id"] for one in found["outcomes"]] == [str(done)]
+    data = _bulk_assign(workspace, **chosen, expected_count=4).json["data"]
+    assert (data["matched"], data["succeeded"], data["failed"]) == (4, 3, 1)
+    assert [outcome["id"] for outcome in data["outcomes"]] == [str(done)]
     both = [_build_user_assignee(one) for one in me]
     expected = dict.fromkeys(wanted, both) | {done: [], other: []}
     assert _assignees(workspace) == expected
-    (told,) = workspace.events("artifacts.assigned")
-    assert set(told["artifact_ids"]) == {str(one) for one in wanted}
+    (event,) = workspace.events("artifacts.assigned")
+    assert set(event["artifact_ids"]) == {str(one) for one in wanted}
 
 
 def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) -> None:
@@ -224,13 +224,13 @@ def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
         strategy="round_robin",
     )
     assert answer.json["data"]["succeeded"] == 5
-    found = _assignees(workspace)
+    assignees = _assignees(workspace)
     urgent = [made[1], made[3], made[2], made[4], made[0]]
-    assert [found[one] for one in urgent] == [
+    assert [assignees[one] for one in urgent] == [
         [_build_user_assignee(people[n % 2])] for n in range(5)
     ]
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["user_ids"], told["counts"]) == (people, {people[0]: 3, people[1]: 2})
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["counts"]) == (people, {people[0]: 3, people[1]: 2})
 
 
 def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
@@ -245,11 +245,11 @@ def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
     ids = [str(workspace.artifact(schema)) for _ in range(5)]
     answer = _bulk_assign(workspace, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
     assert answer.json["data"]["succeeded"] == 5
-    (told,) = workspace.events("artifacts.assigned")
-    assert told["counts"] == {labeler: 1, admin: 4}
-    assert told["team_ids"] == []
-    found = _assignees(workspace)
-    got = Counter(found[UUID(one)][0]["user_id"] for one in ids)
+    (event,) = workspace.events("artifacts.assigned")
+    assert event["counts"] == {labeler: 1, admin: 4}
+    assert event["team_ids"] == []
+    assignees = _assignees(workspace)
+    got = Counter(assignees[UUID(item_id)][0]["user_id"] for item_id in ids)
     assert got == {labeler: 1, admin: 4}
 
 
@@ -291,7 +291,7 @@ def test_the_least_loaded_labeler_who_is_not_excluded_is_next() -> None:
 
 def _list_event_artifact_ids(workspace: Workspace) -> list[list[str]]:
     """The documents of each event of their assignment; an event tells them in no order."""
-    return [sorted(one["artifact_ids"]) for one in workspace.events("artifacts.assigned")]
+    return [sorted(event["artifact_ids"]) for event in workspace.events("artifacts.assigned")]
 
 
 def test_each_transaction_tells_of_its_own(

@@ -73,15 +73,17 @@ def _claim_all(
 def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNext) -> None:
     schemas = [workspace.schema(), workspace.schema()]
     made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
-    drawn = _run_for_each(
+    claimed_ids_by_user = _run_for_each(
         _add_labelers(workspace, _PEOPLE), lambda name: _claim_all(claim_next, name)
     )
-    taken = Counter(one for found in drawn.values() for one in found)
+    taken = Counter(one for found in claimed_ids_by_user.values() for one in found)
     assert set(taken) == made
     assert set(taken.values()) == {1}
-    held = workspace.sql("SELECT id, claim_user_id FROM artifacts")
-    assert {(row.id, row.claim_user_id) for row in held} == {
-        (one, workspace.org.users[name]) for name, found in drawn.items() for one in found
+    rows = workspace.sql("SELECT id, claim_user_id FROM artifacts")
+    assert {(row.id, row.claim_user_id) for row in rows} == {
+        (one, workspace.org.users[name])
+        for name, found in claimed_ids_by_user.items()
+        for one in found
     }
 
 
@@ -95,9 +97,9 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: C
         add_members(org, team, *members)
         assignees = [{"user_id": None, "team_id": team["id"]}]
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
-    drawn = _run_for_each(people, lambda name: _claim_all(claim_next, name))
+    claimed_ids_by_user = _run_for_each(people, lambda name: _claim_all(claim_next, name))
     for name, members in halves.items():
-        taken = [one for member in members for one in drawn[member]]
+        taken = [one for member in members for one in claimed_ids_by_user[member]]
         assert len(taken) == len(made[name])
         assert set(taken) == made[name]
 
@@ -116,8 +118,10 @@ def test_overlapping_documents_are_labeled_by_each_once(
             found += _claim_all(claim_next, name, lambda one, by: _label(workspace, one, by))
         return found
 
-    drawn = _run_for_each(people, label)
-    assert all(len(found) == len(made) and set(found) == made for found in drawn.values())
+    claimed_ids_by_user = _run_for_each(people, label)
+    assert all(
+        len(found) == len(made) and set(found) == made for found in claimed_ids_by_user.values()
+    )
     for one in made:
         row = workspace.artifact_row(one)
         assert (row.status, row.label_counts) == ("in_review", counts(submitted=3))
@@ -238,6 +242,6 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
         return _claim_all(claim_next, name)
 
     people = [*_add_labelers(workspace, 4), "reviewer"]
-    drawn = [one for found in _run_for_each(people, act).values() for one in found]
-    left = _claim_all(claim_next, "admin")
-    assert sorted(map(str, [*drawn, *left])) == sorted(made)
+    claimed_ids_by_user = [one for found in _run_for_each(people, act).values() for one in found]
+    remaining_ids = _claim_all(claim_next, "admin")
+    assert sorted(map(str, [*claimed_ids_by_user, *remaining_ids])) == sorted(made)

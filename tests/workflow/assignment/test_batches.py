@@ -46,7 +46,7 @@ def _assign(workspace: Workspace, number: int, *people: str, **body: Any) -> dic
 
 def _list_assignee_ids(workspace: Workspace) -> dict[UUID, list[str]]:
     rows = workspace.sql("SELECT id, assignees FROM artifacts")
-    return {row.id: [one["user_id"] for one in row.assignees] for row in rows}
+    return {row.id: [assignee["user_id"] for assignee in row.assignees] for row in rows}
 
 
 def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
@@ -89,18 +89,18 @@ def test_everybody_is_told_of_the_whole_once(
     _assign(workspace, 8, "admin", "labeler", strategy=strategy)
     batches = workspace.events("artifacts.assigned")
     assert [one["count"] for one in batches] == [3, 3, 2]
-    assert {one for batch in batches for one in batch["artifact_ids"]} == made
+    assert {artifact_id for batch in batches for artifact_id in batch["artifact_ids"]} == made
     shares = sum((Counter(batch["counts"]) for batch in batches), Counter())
     assert shares == ({str(users["admin"]): 4, str(users["labeler"]): 4} if spread else {})
     work()
-    told = workspace.sql("SELECT user_id, title FROM notifications")
+    notifications = workspace.sql("SELECT user_id, title FROM notifications")
     title = f"{4 if spread else 8} documents were assigned to you"
-    assert sorted(told) == sorted((users[name], title) for name in ("admin", "labeler"))
+    assert sorted(notifications) == sorted((users[name], title) for name in ("admin", "labeler"))
     # Sent again, it gives nothing that they had not.
     _assign(workspace, 8, "admin", "labeler", strategy=strategy)
     assert workspace.events("artifacts.assigned") == batches
     work()
-    assert workspace.sql("SELECT user_id, title FROM notifications") == told
+    assert workspace.sql("SELECT user_id, title FROM notifications") == notifications
 
 
 def test_whoever_leaves_meanwhile_ends_it(
@@ -119,9 +119,9 @@ def test_whoever_leaves_meanwhile_ends_it(
     monkeypatch.setattr(bulk.db, "checkpoint", leave)
     result = _assign(workspace, 8, "labeler")
     assert (result["succeeded"], result["failed"]) == (3, 5)
-    assert {one["code"] for one in result["outcomes"]} == {"validation_error"}
+    assert {outcome["code"] for outcome in result["outcomes"]} == {"validation_error"}
     assert sorted(map(len, _list_assignee_ids(workspace).values())) == [0] * 5 + [1] * 3
-    assert [one["count"] for one in workspace.events("artifacts.assigned")] == [3]
+    assert [event["count"] for event in workspace.events("artifacts.assigned")] == [3]
 
 
 def test_what_was_given_before_an_error_is_told(
@@ -140,11 +140,11 @@ def test_what_was_given_before_an_error_is_told(
     monkeypatch.setattr(events, "emit", broken)
     result = _assign(workspace, 8, "labeler")
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
-    assert {one["code"] for one in result["outcomes"]} == {"service_unavailable"}
+    assert {outcome["code"] for outcome in result["outcomes"]} == {"service_unavailable"}
     assert sorted(map(len, _list_assignee_ids(workspace).values())) == [0] * 2 + [1] * 6
     work()
-    (told,) = workspace.sql("SELECT title FROM notifications")
-    assert told.title == "6 documents were assigned to you"
+    (notification,) = workspace.sql("SELECT title FROM notifications")
+    assert notification.title == "6 documents were assigned to you"
 
 
 # --- people who work meanwhile ----------------------------------------------------------------
@@ -188,11 +188,11 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
     def label(name: str) -> list[tuple[str, int]]:
         told = []
         while True:
-            drawn = org.api(name).post("/artifacts/next", {"skip_held": True})
-            told.append(("next", drawn.status_code))
-            if drawn.status_code != 200 or drawn.json["data"] is None:
+            next_response = org.api(name).post("/artifacts/next", {"skip_held": True})
+            told.append(("next", next_response.status_code))
+            if next_response.status_code != 200 or next_response.json["data"] is None:
                 return told
-            path = f"/artifacts/{drawn.json['data']['id']}/tag-sets"
+            path = f"/artifacts/{next_response.json['data']['id']}/tag-sets"
             draft = org.api(name).post(path, {})
             told.append(("draft", draft.status_code))
             if draft.status_code == 201:
@@ -219,8 +219,8 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
         assert saves == codes["save", 200]
         drafts = busy.sql("SELECT sum(CAST(label_counts ->> 'draft' AS int)) AS n FROM artifacts")
         assert (drafts[0].n or 0) == codes["draft", 201]
-        held = busy.sql("SELECT 1 FROM artifacts WHERE claim_user_id IS NOT NULL")
-        assert held == []
+        rows = busy.sql("SELECT 1 FROM artifacts WHERE claim_user_id IS NOT NULL")
+        assert rows == []
 
 
 def test_nobody_finds_the_pool_empty_while_all_is_assigned(

@@ -20,7 +20,7 @@ def _create_backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[
     now = datetime.now(UTC)
     days = (700, 400, 30, 2)
     return [
-        workspace.artifact(schema, created_at=now - timedelta(days=one), **members) for one in days
+        workspace.artifact(schema, created_at=now - timedelta(days=day), **members) for day in days
     ]
 
 
@@ -101,15 +101,15 @@ def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
         workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
     ]
     dated = [
-        workspace.submitted(one)["id"]
-        for one in _create_due_artifacts(workspace, schema, priority=0)
+        workspace.submitted(due_artifact)["id"]
+        for due_artifact in _create_due_artifacts(workspace, schema, priority=0)
     ]
     wanted = [*dated, *backlog]
     assert _list_queue_ids(workspace) == wanted
     assert _list_queue_ids(workspace, "?sort=-review_rank") == wanted[::-1]
     api = workspace.org.api("reviewer")
-    drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
-    assert [answer.json["data"]["id"] for answer in drawn] == wanted
+    next_responses = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
+    assert [answer.json["data"]["id"] for answer in next_responses] == wanted
 
 
 def test_documents_come_first_when_their_time_is_near(
@@ -196,7 +196,9 @@ def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) 
         id=saved["id"],
         rank=old_rank,
     )
-    listed = [one["id"] for one in workspace.org.api("reviewer").get("/review-queue").json["data"]]
+    listed = [
+        record["id"] for record in workspace.org.api("reviewer").get("/review-queue").json["data"]
+    ]
     assert listed == [saved["id"], *backlog]
 
 

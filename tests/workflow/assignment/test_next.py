@@ -16,10 +16,10 @@ _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def test_the_next_document_is_claimed_and_shown(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     answer = workspace.org.api("labeler").post("/artifacts/next", json={})
-    found = answer.json["data"]
-    assert (found["id"], found["status"]) == (str(artifact), "in_progress")
-    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
-    assert workspace.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == found
+    data = answer.json["data"]
+    assert (data["id"], data["status"]) == (str(artifact), "in_progress")
+    assert data["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    assert workspace.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == data
     assert answer.headers["ETag"] == '"1"'
 
 
@@ -270,9 +270,9 @@ def test_other_organizations_are_not_seen(
 def test_the_claim_lasts_as_the_organization_says(workspace: Workspace) -> None:
     workspace.settings(claim_minutes=5)
     workspace.artifact()
-    found = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
-    left = datetime.fromisoformat(found["claim"]["expires_at"]) - datetime.now(UTC)
-    assert timedelta(minutes=4) < left <= timedelta(minutes=5)
+    data = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    remaining_time = datetime.fromisoformat(data["claim"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=4) < remaining_time <= timedelta(minutes=5)
 
 
 def test_a_viewer_draws_nothing(workspace: Workspace) -> None:

@@ -52,7 +52,7 @@ def test_values_become_tags_with_evidence(
     )
     draft = _draft(assisted_workspace, artifact_id)
     assert draft["prediction"] == {"id": shown["id"], "model_version": "small-2026"}
-    found = {(one["field"], one["row"]): one for one in draft["tags"]}
+    found = {(tag["field"], tag["row"]): tag for tag in draft["tags"]}
     values = {key: one["value"] for key, one in found.items()}
     assert values == {
         ("number", None): "A-17",
@@ -83,7 +83,7 @@ def test_values_that_are_not_in_the_document_are_left_out(
     artifact_id, shown = _predict(assisted_workspace)
     assert shown["status"] == "completed"
     draft = _draft(assisted_workspace, artifact_id)
-    assert [one["field"] for one in draft["tags"]] == ["issued", "paid"]
+    assert [tag["field"] for tag in draft["tags"]] == ["issued", "paid"]
 
 
 def test_values_of_wrong_types_are_left_out(

@@ -15,7 +15,7 @@ TEXT = "Invoice number: A-{}\nTotal: EUR 12.50\n"
 
 def _get_used(workspace: Workspace) -> int:
     meters = workspace.org.api("viewer").get("/billing/usage").json["data"]["meters"]
-    return next(int(one["used"]) for one in meters if one["meter"] == "ai_pages_per_month")
+    return next(int(meter["used"]) for meter in meters if meter["meter"] == "ai_pages_per_month")
 
 
 def test_a_request_beyond_the_limit(assisted_workspace: Workspace) -> None:
@@ -34,9 +34,9 @@ def test_a_request_beyond_the_limit(assisted_workspace: Workspace) -> None:
 def test_requests_before_the_limit_that_end_after_it(assisted_workspace: Workspace) -> None:
     ids = [create_document(assisted_workspace, TEXT.format(n)) for n in range(3)]
     set_plan(assisted_workspace.org, "team", {"ai_pages_per_month": 2})
-    assert {predict(assisted_workspace, one).status_code for one in ids} == {202}
+    assert {predict(assisted_workspace, item_id).status_code for item_id in ids} == {202}
     run_jobs_of(assisted_workspace.org, "predictions")
-    shown = [show_prediction(assisted_workspace, one) for one in ids]
+    shown = [show_prediction(assisted_workspace, item_id) for item_id in ids]
     assert sorted(one["status"] for one in shown) == ["completed", "completed", "failed"]
     [failed] = [one for one in shown if one["status"] == "failed"]
     assert failed["error"]["code"] == "plan_limit_reached"
@@ -95,5 +95,5 @@ def test_many_requests_are_allowed_in_their_order(assisted_workspace: Workspace)
         db.transaction(),
     ):
         outcomes = requesting.request_many(ids, requested_by=None, ingestion_job_id=ids[0])
-    errors = [one.error and one.error["code"] for one in outcomes]
+    errors = [outcome.error and outcome.error["code"] for outcome in outcomes]
     assert errors == [None, None, "plan_limit_reached"]

@@ -19,11 +19,11 @@ def _use_builtin(workspace: Workspace) -> None:
 def _list_queues(workspace: Workspace) -> list[Any]:
     """Return the queues of the jobs that will make predictions."""
     sql = "SELECT queue FROM jobs WHERE queue IN ('predictions', 'model_servers')"
-    found = workspace.sql(
+    rows = workspace.sql(
         f"{sql} AND organization_id = :org AND finished_at IS NULL ORDER BY 1",
         org=workspace.org.id,
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def test_they_move_to_the_queue_of_the_server(

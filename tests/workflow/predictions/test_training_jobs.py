@@ -114,7 +114,7 @@ def test_a_child_that_is_killed_is_started_again(
     assert run_jobs_of(trainable_workspace.org, "training") == 1
     assert (list_models(trainable_workspace), count_trainings(trainable_workspace)) == ([], 1)
     assert _run_late(trainable_workspace) == 1
-    assert [one[1] for one in list_models(trainable_workspace)] == ["active"]
+    assert [model[1] for model in list_models(trainable_workspace)] == ["active"]
     assert len(started) == 2
 
 
@@ -147,7 +147,7 @@ def test_a_forced_training_is_not_dropped_for_one_that_waits(
         _enqueue(trainable_workspace, force=force)
     assert count_trainings(trainable_workspace) == 2
     assert run_jobs_of(trainable_workspace.org, "training") == 2
-    assert [one[3] for one in list_models(trainable_workspace)] == [5, 6]
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 6]
 
 
 def test_documents_that_are_accepted_during_a_training_are_learned(
@@ -167,7 +167,7 @@ def test_documents_that_are_accepted_during_a_training_are_learned(
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
     assert run_jobs_of(trainable_workspace.org, "training", "bulk", "training") == 3
-    assert [one[3] for one in list_models(trainable_workspace)] == [5, 10]
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 10]
     assert run_jobs_of(trainable_workspace.org, "bulk") == 1
     assert count_trainings(trainable_workspace) == 0
 
@@ -188,7 +188,7 @@ def test_documents_that_are_accepted_before_a_training_commits_are_learned(
 
     monkeypatch.setitem(HANDLERS, handler.name, replace(handler, function=train_and_accept))
     run_jobs_of(trainable_workspace.org, "training", "bulk", "training")
-    assert [one[3] for one in list_models(trainable_workspace)] == [5, 10]
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 10]
 
 
 def test_a_tag_set_that_is_reopened_during_a_training_is_not_learned(

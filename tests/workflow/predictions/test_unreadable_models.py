@@ -66,7 +66,7 @@ def _check_replaced(workspace: Workspace, model_id: Any) -> None:
     assert (state, error["code"]) == ("retired", "unreadable")
     assert count_trainings(workspace) == 1
     assert run_jobs_of(workspace.org, "training") == 1
-    states = {one[0]: one[1] for one in list_models(workspace)}
+    states = {model[0]: model[1] for model in list_models(workspace)}
     assert states.pop(model_id) == "retired"
     assert list(states.values()) == ["active"]
     ((version,),) = workspace.sql("SELECT version FROM extraction_models WHERE state = 'active'")
@@ -105,7 +105,7 @@ def test_a_training_notices_it(trainable_workspace: Workspace) -> None:
     ):
         training.enqueue_training(version_id)
     assert run_jobs_of(trainable_workspace.org, "training") == 2
-    states = {one[0]: one[1] for one in list_models(trainable_workspace)}
+    states = {model[0]: model[1] for model in list_models(trainable_workspace)}
     assert states.pop(model_id) == "retired"
     assert list(states.values()) == ["active"]
 
@@ -122,7 +122,7 @@ def test_a_replacement_that_fails_is_not_repeated(
 
     monkeypatch.setattr(training, "train_in_child", fail)
     assert run_jobs_of(trainable_workspace.org, "training") == 1
-    assert [one[1] for one in list_models(trainable_workspace)] == ["retired", "failed"]
+    assert [model[1] for model in list_models(trainable_workspace)] == ["retired", "failed"]
     accept_invoices(trainable_workspace, 6)
     shown = predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))
     assert shown["model_version"] == "rules-1"

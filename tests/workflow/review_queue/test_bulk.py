@@ -140,9 +140,9 @@ def test_the_number_of_statements_does_not_grow(
     for number in (2, 12):
         sent = [workspace.submitted(workspace.artifact(s)) for s in (schema, other_schema)]
         sent += [workspace.submitted(workspace.artifact(schema)) for _ in range(number - 2)]
-        with record_statements(app) as found:
+        with record_statements(app) as statements:
             assert _bulk(workspace, "accept", [one["id"] for one in sent])["failed"] == 0
-        ran.append(len(found))
+        ran.append(len(statements))
     assert ran[0] == ran[1] < 12
 
 
@@ -175,9 +175,9 @@ def test_many_go_back_to_their_labelers(workspace: Workspace, schema: Any) -> No
         row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.claim_user_id) == ("in_progress", workspace.org.users[by])
         assert workspace.revisions(one["id"])[-1].kind == "reject"
-    told = workspace.events("tag_set.rejected")
-    assert {data["tag_set_id"] for data in told} == {one["id"] for one in sent.values()}
-    for data in told:
+    events = workspace.events("tag_set.rejected")
+    assert {data["tag_set_id"] for data in events} == {one["id"] for one in sent.values()}
+    for data in events:
         assert (data["reason"], data["send_to"], data["draft_id"]) == (
             "Look again",
             "labeler",
@@ -277,8 +277,8 @@ def test_many_are_assigned_to_a_team(workspace: Workspace, schema: Any) -> None:
     assert _list_codes(result) == [None, "conflict", "not_found"]
     (item,) = workspace.org.api("admin").get(f"/review-queue?team_id={team}").json["data"]
     assert (item["id"], item["assignee_id"]) == (sent["id"], None)
-    (told,) = workspace.events("reviews.assigned")
-    assert (told["team_id"], told["user_ids"], told["tag_set_ids"]) == (team, [], [sent["id"]])
+    (event,) = workspace.events("reviews.assigned")
+    assert (event["team_id"], event["user_ids"], event["tag_set_ids"]) == (team, [], [sent["id"]])
 
 
 def test_to_whom_nothing_is_assigned(workspace: Workspace, schema: Any, other_org: Org) -> None:

@@ -46,9 +46,9 @@ def test_a_batch_takes_a_fixed_number_of_statements(
     for number in (3, 9):
         chosen = {"created_after": workspace.sql("SELECT now()")[0][0].isoformat()}
         make_items(workspace, number)
-        with record_statements(app) as found:
+        with record_statements(app) as statements:
             assert act(workspace, what, number, filter=chosen)["succeeded"] == number
-        taken.append(len(found))
+        taken.append(len(statements))
     # As by id, and one that asks whether the filter still finds them. A rejection also remembers
     # who is not to get the document again. An assignment reads the accounts again once it has
     # locked the memberships.
@@ -146,8 +146,8 @@ def test_a_team_gets_all_but_its_own(workspace: Workspace) -> None:
     ids, own = make_items(workspace, 4), make_items(workspace, 1, by="reviewer")
     result = act(workspace, "assign", 5, team_id=team)
     assert get_error_codes(result) == dict.fromkeys(own, "conflict")
-    told = workspace.events("reviews.assigned")
-    assert [(one["team_id"], len(one["tag_set_ids"])) for one in told] == [(team, 3), (team, 1)]
+    events = workspace.events("reviews.assigned")
+    assert [(one["team_id"], len(one["tag_set_ids"])) for one in events] == [(team, 3), (team, 1)]
     assert list_event_item_ids(workspace, "assign") == ids
 
 
@@ -155,10 +155,16 @@ def test_people_are_told_once_of_all_batches(workspace: Workspace, work: Work) -
     make_items(workspace, 8)
     other = workspace.org.users["other"]
     act(workspace, "assign", 8, user_ids=[str(other)])
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.assigned")] == [3, 3, 2]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.assigned")] == [
+        3,
+        3,
+        2,
+    ]
     work()
-    (told,) = workspace.sql("SELECT user_id, count FROM notifications WHERE user_id = :u", u=other)
-    assert told.count == 8
+    (notification,) = workspace.sql(
+        "SELECT user_id, count FROM notifications WHERE user_id = :u", u=other
+    )
+    assert notification.count == 8
 
 
 def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Work) -> None:
@@ -168,13 +174,15 @@ def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Wo
     for number in (2, 4, 4):
         body = {"tag_set_ids": ids[:number], "user_ids": [people["other"]]}
         assert post(workspace, "assign", **body).json["data"]["succeeded"] == number
-    assert [one["tag_set_ids"] for one in workspace.events("reviews.assigned")] == [
+    assert [event["tag_set_ids"] for event in workspace.events("reviews.assigned")] == [
         ids[:2],
         ids[2:],
     ]
     work()
-    (told,) = workspace.sql("SELECT count FROM notifications WHERE user_id = :u", u=people["other"])
-    assert told.count == 4
+    (notification,) = workspace.sql(
+        "SELECT count FROM notifications WHERE user_id = :u", u=people["other"]
+    )
+    assert notification.count == 4
     for again in (False, True):
         assert act(workspace, "assign", 4, team_id=team)["succeeded"] == 4, again
     for again in (False, True):
@@ -238,5 +246,5 @@ def test_of_deciding_by_filter_at_once_each_item_has_one(
     assert failed == ["conflict"] * 40
     told = list_event_item_ids(workspace, "accept") + list_event_item_ids(workspace, "reject")
     assert sorted(told) == sorted(ids)
-    for one in ids:
-        assert [r.number for r in workspace.revisions(one)] == [2]
+    for item_id in ids:
+        assert [r.number for r in workspace.revisions(item_id)] == [2]

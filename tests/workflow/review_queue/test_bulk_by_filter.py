@@ -105,7 +105,7 @@ def test_each_filter_of_the_list_chooses(workspace: Workspace) -> None:
         assert refused.json["error"]["details"] == {"count": len(wanted)}, filters
         query = "&".join(f"{k}={str(v).replace('+', '%2B')}" for k, v in filters.items())
         listed = api.get(f"/review-queue?{query.replace('True', 'true').replace('False', 'false')}")
-        assert {one["id"] for one in listed.json["data"]} == wanted, filters
+        assert {record["id"] for record in listed.json["data"]} == wanted, filters
     assert act(workspace, "accept", 1, "reviewer", filter={"escalated": True})["succeeded"] == 1
     assert list_changed_ids(workspace, "accept") == {third}
 
@@ -184,7 +184,7 @@ def test_what_changed_or_went_since_it_was_found_is_left_alone(
     run_after_find(monkeypatch, others)
     result = act(workspace, what, 8, filter={"escalated": False})
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 4, 4)
-    assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
+    assert [(outcome["id"], outcome["ok"], outcome["code"]) for outcome in result["outcomes"]] == [
         (ids[1], False, "not_found"),
         (ids[2], False, "conflict"),
         (ids[4], False, "conflict"),

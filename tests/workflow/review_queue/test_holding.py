@@ -171,8 +171,8 @@ def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[st
         }
     ]
     assert _post(workspace, item, "claim").status_code == 409
-    drawn = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == item["id"]
+    next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == item["id"]
     assert (
         workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code
         == 200
@@ -197,8 +197,8 @@ def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, An
     shown = _get_result(workspace, item, "escalate", team_id=team, reason="Theirs")
     assert (shown["assignee_id"], shown["assignee_team_id"]) == (None, team)
     assert workspace.events("reviews.assigned")[0]["team_id"] == team
-    found = workspace.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
-    assert [one["id"] for one in found] == [item["id"]]
+    data = workspace.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
+    assert [one["id"] for one in data] == [item["id"]]
 
 
 def test_a_decision_ends_what_was_of_the_review(workspace: Workspace, item: dict[str, Any]) -> None:

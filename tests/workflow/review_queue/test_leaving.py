@@ -72,8 +72,8 @@ def test_reviews_of_a_deleted_team_are_everybodys_again(
     work()
     items = _list_items_by_id(workspace)
     assert (items[gone]["assignee_team_id"], items[kept]["assignee_team_id"]) == (None, teams[1])
-    drawn = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == gone
+    next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == gone
 
 
 def test_who_does_not_review_any_more_gives_back_what_they_had(
@@ -149,8 +149,8 @@ def test_what_a_team_has_nobody_left_for_is_everybodys_again(
     assert workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"] is None
     _leave(workspace, "last", team, how)
     work()
-    drawn = workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == item
+    next_item = workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == item
     assert workspace.events("reviews.returned") == [
         {
             "tag_set_ids": [item],
@@ -162,9 +162,9 @@ def test_what_a_team_has_nobody_left_for_is_everybodys_again(
     ]
     path = f"/organizations/{workspace.org.slug}/audit-log"
     (entry,) = [
-        one
-        for one in workspace.org.api("admin").get(f"{path}?target_id={item}").json["data"]
-        if "assignee_team_id" in one["changes"] and one["actor"]["kind"] == "system"
+        record
+        for record in workspace.org.api("admin").get(f"{path}?target_id={item}").json["data"]
+        if "assignee_team_id" in record["changes"] and record["actor"]["kind"] == "system"
     ]
     assert entry["changes"]["assignee_team_id"] == [team, None]
     # Nobody is told of what was not escalated.
@@ -219,10 +219,10 @@ def test_of_what_was_escalated_the_admins_are_told_once(
     for item in items:
         assert found[item]["escalated"]
         assert (found[item]["assignee_id"], found[item]["assignee_team_id"]) == (None, None)
-    told = workspace.sql(
+    notifications = workspace.sql(
         "SELECT user_id, title, link FROM notifications WHERE message = 'escalations_returned'"
     )
-    assert {(row.user_id, row.title, row.link) for row in told} == {
+    assert {(row.user_id, row.title, row.link) for row in notifications} == {
         (
             workspace.org.users[name],
             "2 escalated reviews are waiting for a decision",
@@ -230,7 +230,7 @@ def test_of_what_was_escalated_the_admins_are_told_once(
         )
         for name in ("admin", "owner")
     }
-    assert len(told) == 2
+    assert len(notifications) == 2
     shown = workspace.org.api("admin").get("/review-queue?escalated=true").json["data"]
     assert {one["id"] for one in shown} == set(items)
 
@@ -265,11 +265,11 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
             team=team,
             ids=ids,
         )
-        with record_statements(workspace.org.app) as found:
+        with record_statements(workspace.org.app) as statements:
             _return(workspace, team)
-        sent.append(len(found))
+        sent.append(len(statements))
     assert sent[0] == sent[1]
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [3, 300]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [3, 300]
 
 
 def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
@@ -294,9 +294,13 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
         db.transaction(),
     ):
         unassigning.unassign_team(UUID(team), dies, reason="team_left")
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [2]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)
-    told = [one for data in workspace.events("reviews.returned") for one in data["tag_set_ids"]]
+    told = [
+        tag_set_id
+        for data in workspace.events("reviews.returned")
+        for tag_set_id in data["tag_set_ids"]
+    ]
     assert sorted(told) == sorted(ids)
 
 

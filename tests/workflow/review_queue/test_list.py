@@ -146,7 +146,7 @@ def test_large_tags_stay_out_of_the_queue(workspace: Workspace) -> None:
 
 def test_another_tenants_queue_is_empty(workspace: Workspace, other_org: Org) -> None:
     sent = workspace.submitted()
-    found = other_org.api("owner").get("/review-queue").json
-    assert (found["data"], found["meta"]["total"]) == ([], 0)
-    found = other_org.api("owner").get(f"/review-queue?schema_id={sent['schema_id']}").json
-    assert found["data"] == []
+    body = other_org.api("owner").get("/review-queue").json
+    assert (body["data"], body["meta"]["total"]) == ([], 0)
+    body = other_org.api("owner").get(f"/review-queue?schema_id={sent['schema_id']}").json
+    assert body["data"] == []

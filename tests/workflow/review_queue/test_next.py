@@ -58,8 +58,8 @@ def test_the_most_urgent_is_handed_out_with_a_claim(workspace: Workspace) -> Non
     assert item["tag_set"]["tags"] == sent["tags"]
     assert item["tag_set"]["revision"] == sent["revision"]
     assert item["claim"]["user_id"] == str(workspace.org.users["reviewer"])
-    left = datetime.fromisoformat(item["claim"]["expires_at"]) - datetime.now(UTC)
-    assert timedelta(minutes=44) < left < timedelta(minutes=46)
+    remaining_time = datetime.fromisoformat(item["claim"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=44) < remaining_time < timedelta(minutes=46)
 
 
 def test_nothing_to_review_is_null(workspace: Workspace) -> None:
@@ -133,7 +133,7 @@ def test_what_is_of_archived_documents_does_not_wait(workspace: Workspace) -> No
 
     archive(value=True)
     listed = api.get("/review-queue").json
-    assert ([one["id"] for one in listed["data"]], listed["meta"]["total"]) == ([left], 1)
+    assert ([record["id"] for record in listed["data"]], listed["meta"]["total"]) == ([left], 1)
     stats = api.get("/review-queue/stats").json["data"]
     assert (stats["depth"], [one["depth"] for one in stats["by_schema"]]) == (1, [1])
     assert api.get("/users/me/assignments").json["data"] == []
@@ -259,7 +259,7 @@ def test_only_reviewers_draw(workspace: Workspace) -> None:
 def _create_merge(workspace: Workspace, *makers: str) -> str:
     """A merge of label sets of several people, the only thing that waits."""
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=len(makers)))
-    sets = [workspace.submitted(artifact_id, by=one)["id"] for one in makers]
+    sets = [workspace.submitted(artifact_id, by=maker)["id"] for maker in makers]
     made = workspace.org.api("admin").post("/tag-sets/merge", json={"tag_set_ids": sets})
     assert made.status_code == 201, made.json
     for one in sets:
@@ -275,7 +275,7 @@ def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(workspace: Workspa
     other = str(workspace.org.add_user("other", "reviewer"))
     merge = _create_merge(workspace, "labeler", "reviewer")
     api = workspace.org.api("reviewer")
-    assert [one["id"] for one in api.get("/review-queue").json["data"]] == [merge]
+    assert [record["id"] for record in api.get("/review-queue").json["data"]] == [merge]
     assert _claim_next_id(workspace) is None
     me = str(workspace.org.users["reviewer"])
     refusals = [
@@ -283,7 +283,7 @@ def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(workspace: Workspa
         api.post(f"/review-queue/{merge}/escalate", json={"user_id": other, "reason": "x"}),
         api.post(f"/tag-sets/{merge}/reject", json={"reason": "x", "send_to": "pool"}),
     ]
-    assert {one.status_code for one in refusals} == {403}
+    assert {refusal.status_code for refusal in refusals} == {403}
     body = {"tag_set_ids": [merge], "reason": "x", "send_to": "pool"}
     outcome = api.post("/review-queue/bulk-reject", json=body).json["data"]["outcomes"][0]
     assert (outcome["ok"], outcome["code"]) == (False, "permission_denied")

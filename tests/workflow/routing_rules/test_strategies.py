@@ -16,7 +16,7 @@ from tests.factories.teams import make_team
 
 
 def _list_assignees(router: Router, ids: list[UUID]) -> list[str | None]:
-    return [router.get_assignee(one) for one in ids]
+    return [router.get_assignee(item_id) for item_id in ids]
 
 
 def _list_notes(router: Router, artifact_id: UUID) -> list[str | None]:
@@ -242,7 +242,7 @@ def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
     with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
         routing.route_unassigned(checkpoint)
     assert edited[0].status_code == 200
-    assert [router.artifact(one)["priority"] for one in ids] == [10] * 5 + [20] * 5
+    assert [router.artifact(item_id)["priority"] for item_id in ids] == [10] * 5 + [20] * 5
     assert router.read(rule)["match_count"] == 10
 
 

@@ -59,7 +59,7 @@ def _list_flags(workspace: Workspace) -> dict[str, list[str]]:
     ],
 )
 def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bool) -> None:
-    tags = [{"source": "model", "confidence": one} for one in confidences]
+    tags = [{"source": "model", "confidence": confidence} for confidence in confidences]
     assert is_confident(tags, least) is enough
     assert not is_confident([{**one, "source": "human"} for one in tags], least)
     assert not is_confident([{**one, "source": "import"} for one in tags], least)
@@ -70,8 +70,8 @@ def test_by_confidence(workspace: Workspace) -> None:
     sure = tag("number", "A", confidence=0.9)
     sent = _submit(workspace, workspace.artifact(schema), [sure], model=True)
     assert (sent["status"], sent["reviewer"]) == ("accepted", None)
-    (told,) = workspace.events("tag_set.accepted")
-    assert (told["tag_set_id"], told["reviewer_id"]) == (sent["id"], None)
+    (event,) = workspace.events("tag_set.accepted")
+    assert (event["tag_set_id"], event["reviewer_id"]) == (sent["id"], None)
     assert workspace.artifact_row(sent["artifact_id"]).status == "done"
     for doubt in (A, tag("number", "A", confidence=0.7)):
         assert (
@@ -146,9 +146,9 @@ def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
     second = _submit(workspace, artifact_id, [A], by="second")
     assert second["status"] == "accepted"
     assert _get_status(workspace, first) == "accepted"
-    told = workspace.events("tag_set.accepted")
-    assert sorted(t["tag_set_id"] for t in told) == sorted([first["id"], second["id"]])
-    assert {t["reviewer_id"] for t in told} == {None}
+    events = workspace.events("tag_set.accepted")
+    assert sorted(t["tag_set_id"] for t in events) == sorted([first["id"], second["id"]])
+    assert {t["reviewer_id"] for t in events} == {None}
     row = workspace.artifact_row(artifact_id)
     assert (row.status, row.label_counts) == ("done", counts(accepted=2))
     assert workspace.revisions(first["id"])[-1].kind == "accept"
@@ -301,7 +301,9 @@ def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool
             assert (row.status, row.label_counts) == ("done", counts(accepted=2))
         else:
             assert told == []
-            assert {tuple(_list_flags(workspace)[one]) for one in ids} == {("disagreement",)}
+            assert {tuple(_list_flags(workspace)[item_id]) for item_id in ids} == {
+                ("disagreement",)
+            }
         for one in ids:
             kinds = [r.kind for r in workspace.revisions(one)]
             assert kinds.count("accept") == (1 if agree else 0)

@@ -55,8 +55,8 @@ def first(workspace: Workspace, schema: dict[str, Any], work: Work) -> dict[str,
 
 def _submit_second_tag_set(workspace: Workspace) -> dict[str, Any]:
     """The label set that is missing, by whom the draw gives the document."""
-    drawn = _get_data(workspace.org.api("second").post("/artifacts/next", {}))
-    return workspace.submitted(drawn["id"], by="second")
+    next_artifact = _get_data(workspace.org.api("second").post("/artifacts/next", {}))
+    return workspace.submitted(next_artifact["id"], by="second")
 
 
 def _act(workspace: Workspace, made: dict[str, Any], verb: str, **body: Any) -> Any:

@@ -46,9 +46,9 @@ def test_an_accepted_one_waits_for_review_again(workspace: Workspace) -> None:
     last = workspace.revisions(accepted["id"])[-1]
     assert (last.number, last.kind, last.note) == (5, "reopen", "The total is wrong.")
     assert last.author_id == workspace.org.users["reviewer"]
-    (told,) = workspace.events("tag_set.reopened")
-    assert (told["tag_set_id"], told["to"]) == (accepted["id"], "review")
-    assert (told["reason"], told["reviewer_id"]) == (
+    (event,) = workspace.events("tag_set.reopened")
+    assert (event["tag_set_id"], event["to"]) == (accepted["id"], "review")
+    assert (event["reason"], event["reviewer_id"]) == (
         "The total is wrong.", str(workspace.org.users["reviewer"]),
     )  # fmt: skip
 

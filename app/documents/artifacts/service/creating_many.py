@@ -108,9 +108,7 @@ def create_from_texts(
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
-    schema_ids = {
-        schema_id for prepared_text in texts if (schema_id := prepared_text.text.schema_id)
-    }
+    schema_ids = {id_ for prepared_text in texts if (id_ := prepared_text.text.schema_id)}
     known_schema_ids = queries.find_existing_schema_ids(schema_ids)
     shared_columns = {
         "created_by": created_by,

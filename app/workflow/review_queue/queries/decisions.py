@@ -139,17 +139,9 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     decided_at = TagSetRevision.created_at
     for edge in split_edges:
         hour = round_down(edge, HOUR)
-        conditions = (
-            decided_at > hour,
-            decided_at <= hour + timedelta(hours=1),
-            decided_at >= edges[0],
-            decided_at < edges[-1],
-        )
-        parts.append(
-            _select_signed_rows(schema_id, _build_day_number(decided_at, edges), 1).where(
-                *conditions
-            )
-        )
+        is_in_hour = (decided_at > hour, decided_at <= hour + timedelta(hours=1))
+        rows = _select_signed_rows(schema_id, _build_day_number(decided_at, edges), 1)
+        parts.append(rows.where(*is_in_hour, decided_at >= edges[0], decided_at < edges[-1]))
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
         parts += _select_moved_rows(schema_id, hour_edges, edges)

@@ -130,14 +130,13 @@ def accept_many(
             )
         return TagSetStatus.ACCEPTED
 
-    decided_tag_sets = batch.check_tag_sets(check)
-    if not decided_tag_sets:
+    tag_sets = batch.check_tag_sets(check)
+    if not tag_sets:
         return batch.failures
-    _record_decision(decided_tag_sets, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
-    statuses.update_statuses(list({row.artifact_id for row in decided_tag_sets}))
+    _record_decision(tag_sets, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
+    statuses.update_statuses(list({row.artifact_id for row in tag_sets}))
     payloads = [
-        build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False)
-        for row in decided_tag_sets
+        build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in tag_sets
     ]
     events.emit_many(emitted_events.ACCEPTED, payloads)
     return batch.failures
@@ -170,20 +169,18 @@ def reject_many(
         _check_can_return(batch, tag_set, labeler_ids)
         return TagSetStatus.DRAFT
 
-    decided_tag_sets = batch.check_tag_sets(check)
-    if not decided_tag_sets:
+    tag_sets = batch.check_tag_sets(check)
+    if not tag_sets:
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
     rejections = TagSet.rejections + 1
-    _record_decision(
-        decided_tag_sets, "reject", caller, status, reason=reason, rejections=rejections
-    )
+    _record_decision(tag_sets, "reject", caller, status, reason=reason, rejections=rejections)
     if to_labeler:
-        _claim_for_labelers(decided_tag_sets, caller)
+        _claim_for_labelers(tag_sets, caller)
     else:
-        _record_skips_after_rejection(decided_tag_sets, reason)
-    statuses.update_statuses(list({row.artifact_id for row in decided_tag_sets}))
-    _emit_rejected(decided_tag_sets, caller, reason, send_to)
+        _record_skips_after_rejection(tag_sets, reason)
+    statuses.update_statuses(list({row.artifact_id for row in tag_sets}))
+    _emit_rejected(tag_sets, caller, reason, send_to)
     return batch.failures
 
 

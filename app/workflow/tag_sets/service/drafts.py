@@ -194,7 +194,7 @@ def replace_tags(
     checked_tags = rules.check_tags(version_rules, tags, draft)
     if not provenance.can_keep_sources(checked_tags, caller):
         provenance.set_sources(checked_tags, _list_known_tags(checked_tags, draft, caller))
-    saved_columns = queries.save(
+    columns = queries.save(
         draft,
         checked_tags,
         author_id=caller.user_id,
@@ -202,15 +202,10 @@ def replace_tags(
         claim_minutes=rules.get_claim_minutes(caller),
         draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
-    result = {
-        **draft._asdict(),
-        **saved_columns._asdict(),
-        "tags": checked_tags,
-        **_EMPTY_MERGE_COLUMNS,
-    }
+    result = {**draft._asdict(), **columns._asdict(), "tags": checked_tags, **_EMPTY_MERGE_COLUMNS}
     payload: SavedPayload = {
         **build_payload(draft),
-        "revision": saved_columns.revision,
+        "revision": columns.revision,
         "author_id": caller.user_id,
     }
     events.emit(emitted_events.SAVED, payload)

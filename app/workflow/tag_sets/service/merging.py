@@ -113,10 +113,8 @@ def merge(
         for source, tags in zip(sources, alignment.sets, strict=True)
     }
     chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
-    merged_tags = _merge_tags(
-        alignment, version_rules, strategy, tags_by_key, chosen_ids, reviewer_tags
-    )
-    merge_id = _insert_merge(newest, sources, version_rules, merged_tags, caller, note)
+    merged = _merge_tags(alignment, version_rules, strategy, tags_by_key, chosen_ids, reviewer_tags)
+    merge_id = _insert_merge(newest, sources, version_rules, merged, caller, note)
     if accept:
         _accept_merge(merge_id, sources, caller, note)
     statuses.update_statuses([artifact_id])
