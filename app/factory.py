@@ -78,7 +78,7 @@ def _bind_ports() -> None:
     artifact_ports.intake.bind(
         artifact_ports.Intake(
             create_reprocess_job=reprocess_jobs.create_for_document,
-            request_settling=reprocess_jobs.request_settling,
+            request_outcome_update=reprocess_jobs.request_outcome_update,
         )
     )
     artifact_ports.workflow.bind(

@@ -139,6 +139,6 @@ def test_a_command_continues_with_the_remaining_documents_after_a_kill(place: Si
     assert (command.returncode, json.loads(output)) == (0, {"matched": 2 * BATCH})
     lines = [json.loads(line) for line in log.splitlines()]
     progress = [line for line in lines if line["event"] == "routing.progress"]
-    assert [line["looked_at"] for line in progress] == [BATCH, 2 * BATCH]
+    assert [line["processed"] for line in progress] == [BATCH, 2 * BATCH]
     assert {line["total"] for line in progress} == {2 * BATCH}
     _check_assignments(place, people, 3 * BATCH, batches=3)

@@ -19,89 +19,89 @@ from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
 Fault = Callable[[Patch], None]
 
 
-def _none(*_: Any, **__: Any) -> list[Any]:
+def _return_empty_list(*_: Any, **__: Any) -> list[Any]:
     """Return an empty list, as if nothing blocked an action."""
     return []
 
 
-def _unlocked(statement: str, **values: Any) -> None:
+def _execute(statement: str, **values: Any) -> None:
     db.session().execute(text(statement), values)
 
 
-def claims_are_taken_over(patch: Patch) -> None:
-    real = claims.claim
+def allow_claim_takeover(patch: Patch) -> None:
+    original = claims.claim
 
-    def claim(artifact_id: Any, user_id: Any, **more: Any) -> Any:
-        _unlocked("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
-        return real(artifact_id, user_id, **more)
+    def claim(artifact_id: Any, user_id: Any, **options: Any) -> Any:
+        _execute("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
+        return original(artifact_id, user_id, **options)
 
     patch.setattr(claims, "claim", claim)
 
 
-def the_draw_gives_what_others_hold(patch: Patch) -> None:
-    real = next_artifact.claim_next
+def ignore_claims_when_claiming_next(patch: Patch) -> None:
+    original = next_artifact.claim_next
 
-    def claim_next(user_id: Any, *given: Any, **more: Any) -> Any:
-        _unlocked(
+    def claim_next(user_id: Any, *args: Any, **options: Any) -> Any:
+        _execute(
             "UPDATE artifacts SET claim_user_id = NULL WHERE organization_id = (SELECT"
             " organization_id FROM memberships WHERE user_id = :id)",
             id=user_id,
         )
-        return real(user_id, *given, **more)
+        return original(user_id, *args, **options)
 
     patch.setattr(next_artifact, "claim_next", claim_next)
 
 
-def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids=_none))
+def allow_surplus_drafts(patch: Patch) -> None:
+    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids=_return_empty_list))
 
 
-def more_are_accepted_than_wanted(patch: Patch) -> None:
-    patch.setattr(decisions, "find_quorum", _none)
+def allow_surplus_acceptances(patch: Patch) -> None:
+    patch.setattr(decisions, "find_quorum", _return_empty_list)
 
 
-def a_bulk_accepts_more_than_wanted(patch: Patch) -> None:
+def allow_surplus_bulk_acceptances(patch: Patch) -> None:
     patch.setattr(bulk._Batch, "count_accepted", lambda *_: 0)
 
 
-def a_reopened_one_is_one_too_many(patch: Patch) -> None:
-    patch.setattr(reopening, "_check_can_reopen", _none)
+def skip_reopening_check(patch: Patch) -> None:
+    patch.setattr(reopening, "_check_can_reopen", _return_empty_list)
 
 
-def one_person_labels_twice(patch: Patch) -> None:
+def allow_second_tag_set_by_labeler(patch: Patch) -> None:
     patch.setattr(drafts, "deciding", copy_with(deciding, find_id_by_labeler=lambda *_, **__: None))
 
 
-def work_is_handed_to_who_has_labeled(patch: Patch) -> None:
-    patch.setattr(decisions, "check_no_other_tag_set", _none)
+def allow_transfer_to_earlier_labeler(patch: Patch) -> None:
+    patch.setattr(decisions, "check_no_other_tag_set", _return_empty_list)
 
 
-def it_goes_back_without_end(patch: Patch) -> None:
-    patch.setattr(decisions, "_check_rejection_limit", _none)
+def ignore_rejection_limit(patch: Patch) -> None:
+    patch.setattr(decisions, "_check_rejection_limit", _return_empty_list)
 
 
-def a_bulk_sends_back_without_end(patch: Patch) -> None:
-    patch.setattr(bulk, "_check_can_return", _none)
+def ignore_bulk_rejection_limit(patch: Patch) -> None:
+    patch.setattr(bulk, "_check_can_return", _return_empty_list)
 
 
-def work_is_handed_to_who_left(patch: Patch) -> None:
+def allow_transfer_to_removed_member(patch: Patch) -> None:
     patch.setattr(decisions, "lock_eligible_members", lambda user_ids, _role: set(user_ids))
 
 
-def drafts_are_anybodys(patch: Patch) -> None:
-    patch.setattr(rules, "check_labeler", _none)
+def skip_labeler_check(patch: Patch) -> None:
+    patch.setattr(rules, "check_labeler", _return_empty_list)
 
 
-def nobody_labels_blind(patch: Patch) -> None:
+def show_tag_sets_to_all(patch: Patch) -> None:
     patch.setattr(rules, "can_see_all", lambda _: True)
 
 
-def a_save_leaves_no_revision(patch: Patch) -> None:
-    real = draft_queries.save
+def delete_saved_revision(patch: Patch) -> None:
+    original = draft_queries.save
 
-    def save(draft: Any, *given: Any, **more: Any) -> Any:
-        saved = real(draft, *given, **more)
-        _unlocked(
+    def save(draft: Any, *args: Any, **options: Any) -> Any:
+        saved = original(draft, *args, **options)
+        _execute(
             "DELETE FROM tag_set_revisions WHERE tag_set_id = :id AND number = :number",
             id=draft.id,
             number=saved.revision,
@@ -111,34 +111,36 @@ def a_save_leaves_no_revision(patch: Patch) -> None:
     patch.setattr(draft_queries, "save", save)
 
 
-def a_save_goes_over_anothers(patch: Patch) -> None:
-    real = drafts.replace_tags
+def ignore_revision_when_saving(patch: Patch) -> None:
+    original = drafts.replace_tags
 
-    def replace_tags(*given: Any, **more: Any) -> Any:
-        return real(*given, **{**more, "revision": None})
+    def replace_tags(*args: Any, **options: Any) -> Any:
+        return original(*args, **{**options, "revision": None})
 
     patch.setattr(drafts, "replace_tags", replace_tags)
 
 
-def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
-    real = decisions.check_decision
+def ignore_revision_when_deciding(patch: Patch) -> None:
+    original = decisions.check_decision
     patch.setattr(
         decisions,
         "check_decision",
-        lambda action, held, caller, _, *team_ids: real(action, held, caller, None, *team_ids),
+        lambda action, tag_set, caller, _, *team_ids: original(
+            action, tag_set, caller, None, *team_ids
+        ),
     )
 
 
-def nobody_accepted_it(patch: Patch) -> None:
-    real = decisions.mark_accepted
+def omit_reviewer(patch: Patch) -> None:
+    original = decisions.mark_accepted
 
-    def mark_accepted(*given: Any, **more: Any) -> None:
-        real(*given, **{**more, "reviewer_id": None})
+    def mark_accepted(*args: Any, **options: Any) -> None:
+        original(*args, **{**options, "reviewer_id": None})
 
     patch.setattr(decisions, "mark_accepted", mark_accepted)
 
 
-def an_acceptance_is_told_twice(patch: Patch) -> None:
+def emit_acceptance_twice(patch: Patch) -> None:
     def emit(name: str, payload: Any) -> None:
         for _ in range(2 if name == emitted_events.ACCEPTED else 1):
             events.emit(name, payload)
@@ -146,60 +148,60 @@ def an_acceptance_is_told_twice(patch: Patch) -> None:
     patch.setattr(decisions, "events", copy_with(events, emit=emit))
 
 
-def a_bulk_tells_nobody(patch: Patch) -> None:
-    patch.setattr(bulk, "events", copy_with(events, emit_many=_none))
+def omit_bulk_events(patch: Patch) -> None:
+    patch.setattr(bulk, "events", copy_with(events, emit_many=_return_empty_list))
 
 
-def no_claim_ends_with_the_work(patch: Patch) -> None:
-    patch.setattr(submitting, "drafts", copy_with(draft_queries, release_claim=_none))
+def keep_claim_after_submitting(patch: Patch) -> None:
+    patch.setattr(submitting, "drafts", copy_with(draft_queries, release_claim=_return_empty_list))
 
 
-def nobody_is_kept_from_what_they_skipped(patch: Patch) -> None:
-    patch.setattr(skips, "create_skip", _none)
+def omit_skips(patch: Patch) -> None:
+    patch.setattr(skips, "create_skip", _return_empty_list)
 
 
-def who_left_keeps_what_they_hold(patch: Patch) -> None:
-    patch.setattr(claims, "release_all", _none)
+def keep_claims_of_removed_member(patch: Patch) -> None:
+    patch.setattr(claims, "release_all", _return_empty_list)
 
 
-def documents_stay_reserved_for_who_left(patch: Patch) -> None:
-    patch.setattr(statuses, "lock_reserved", _none)
+def keep_reservations_of_removed_member(patch: Patch) -> None:
+    patch.setattr(statuses, "lock_reserved", _return_empty_list)
 
 
-def _forgets(module: Any) -> Fault:
+def _omit_status_updates(module: Any) -> Fault:
     def fault(patch: Patch) -> None:
-        nothing: Any = {"update_statuses": _none}
+        nothing: Any = {"update_statuses": _return_empty_list}
         patch.setattr(module, "statuses", copy_with(module.statuses, **nothing))
 
-    fault.__name__ = f"{module.__name__.rpartition('.')[2]}_leaves_the_document_as_it_was"
+    fault.__name__ = f"{module.__name__.rpartition('.')[2]}_omits_status_updates"
     return fault
 
 
 FAULTS: list[Fault] = [
-    claims_are_taken_over,
-    the_draw_gives_what_others_hold,
-    more_are_begun_than_wanted,
-    more_are_accepted_than_wanted,
-    a_bulk_accepts_more_than_wanted,
-    a_reopened_one_is_one_too_many,
-    one_person_labels_twice,
-    work_is_handed_to_who_has_labeled,
-    it_goes_back_without_end,
-    a_bulk_sends_back_without_end,
-    work_is_handed_to_who_left,
-    drafts_are_anybodys,
-    nobody_labels_blind,
-    a_save_leaves_no_revision,
-    a_save_goes_over_anothers,
-    a_verdict_is_on_what_nobody_saw,
-    nobody_accepted_it,
-    an_acceptance_is_told_twice,
-    a_bulk_tells_nobody,
-    no_claim_ends_with_the_work,
-    nobody_is_kept_from_what_they_skipped,
-    who_left_keeps_what_they_hold,
-    documents_stay_reserved_for_who_left,
-    *map(_forgets, (drafts, submitting, decisions, reopening, bulk)),
+    allow_claim_takeover,
+    ignore_claims_when_claiming_next,
+    allow_surplus_drafts,
+    allow_surplus_acceptances,
+    allow_surplus_bulk_acceptances,
+    skip_reopening_check,
+    allow_second_tag_set_by_labeler,
+    allow_transfer_to_earlier_labeler,
+    ignore_rejection_limit,
+    ignore_bulk_rejection_limit,
+    allow_transfer_to_removed_member,
+    skip_labeler_check,
+    show_tag_sets_to_all,
+    delete_saved_revision,
+    ignore_revision_when_saving,
+    ignore_revision_when_deciding,
+    omit_reviewer,
+    emit_acceptance_twice,
+    omit_bulk_events,
+    keep_claim_after_submitting,
+    omit_skips,
+    keep_claims_of_removed_member,
+    keep_reservations_of_removed_member,
+    *map(_omit_status_updates, (drafts, submitting, decisions, reopening, bulk)),
 ]
 
 

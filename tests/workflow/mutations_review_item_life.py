@@ -15,126 +15,126 @@ from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, rules
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.mutations_artifact_life import (
-    a_bulk_sends_back_without_end,
-    a_bulk_tells_nobody,
-    a_verdict_is_on_what_nobody_saw,
-    it_goes_back_without_end,
-    nobody_accepted_it,
+    ignore_bulk_rejection_limit,
+    ignore_rejection_limit,
+    ignore_revision_when_deciding,
+    omit_bulk_events,
+    omit_reviewer,
 )
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
 Fault = Callable[[Patch], None]
 
 
-def _none(*_: Any, **__: Any) -> int:
+def _return_zero(*_: Any, **__: Any) -> int:
     """Return 0, as if nothing blocked an action or nothing was changed."""
     return 0
 
 
 def _hide_members(patch: Patch, **members: None) -> None:
     """Replace members of a review with other values when it is checked."""
-    real = rules.check_review
+    original = rules.check_review
 
-    def check_review(caller: Any, review: Any, **more: Any) -> None:
-        real(caller, SimpleNamespace(**{**review._asdict(), **members}), **more)
+    def check_review(caller: Any, review: Any, **options: Any) -> None:
+        original(caller, SimpleNamespace(**{**review._asdict(), **members}), **options)
 
     patch.setattr(rules, "check_review", check_review)
 
 
-def people_review_their_own(patch: Patch) -> None:
-    patch.setattr(rules, "check_reviewer", _none)
+def skip_reviewer_check(patch: Patch) -> None:
+    patch.setattr(rules, "check_reviewer", _return_zero)
 
 
-def people_are_given_their_own(patch: Patch) -> None:
-    real = next_item.claim_next
+def claim_own_tag_sets(patch: Patch) -> None:
+    original = next_item.claim_next
 
     def claim_next(*args: Any, **criteria: Any) -> Any:
-        return real(*args, **{**criteria, "allows_self_review": True})
+        return original(*args, **{**criteria, "allows_self_review": True})
 
     patch.setattr(next_item, "claim_next", claim_next)
 
 
-def claims_bind_nobody(patch: Patch) -> None:
+def ignore_claims(patch: Patch) -> None:
     _hide_members(patch, claimed_by=None)
 
 
-def whoever_comes_does_what_a_person_was_to(patch: Patch) -> None:
+def ignore_assigned_user(patch: Patch) -> None:
     _hide_members(patch, assignee_id=None)
 
 
-def whoever_comes_does_what_a_team_was_to(patch: Patch) -> None:
+def ignore_assigned_team(patch: Patch) -> None:
     _hide_members(patch, assignee_team_id=None)
 
 
-def the_draw_gives_what_others_hold(patch: Patch) -> None:
-    real = next_item.claim_next
+def ignore_claims_when_claiming_next(patch: Patch) -> None:
+    original = next_item.claim_next
 
-    def claim_next(user_id: Any, **more: Any) -> Any:
+    def claim_next(user_id: Any, **options: Any) -> Any:
         statement = (
             "UPDATE tag_sets SET claim_user_id = NULL WHERE organization_id = (SELECT"
             " organization_id FROM memberships WHERE user_id = :id)"
         )
         db.session().execute(text(statement), {"id": user_id})
-        return real(user_id, **more)
+        return original(user_id, **options)
 
     patch.setattr(next_item, "claim_next", claim_next)
 
 
-def the_queue_has_no_order(patch: Patch) -> None:
-    real = deciding.update_tag_sets
+def reset_review_ranks(patch: Patch) -> None:
+    original = deciding.update_tag_sets
 
     def change(tag_set_ids: Any, *args: Any, **details: Any) -> None:
-        real(tag_set_ids, *args, **details)
+        original(tag_set_ids, *args, **details)
         statement = text("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)")
         db.session().execute(statement, {"ids": list(tag_set_ids)})
 
     patch.setattr(deciding, "update_tag_sets", change)
 
 
-def a_verdict_ends_nothing(patch: Patch) -> None:
+def keep_review_state_after_decision(patch: Patch) -> None:
     patch.setattr(decisions, "REVIEW_RESET", {})
 
 
-def a_bulk_ends_nothing(patch: Patch) -> None:
-    real, review_columns = bulk.build_decision, decisions.REVIEW_RESET.keys()
+def keep_review_state_after_bulk_decision(patch: Patch) -> None:
+    original, review_columns = bulk.build_decision, decisions.REVIEW_RESET.keys()
 
     def build_decision(*args: Any, **values: Any) -> dict[str, Any]:
-        decision = real(*args, **values)
+        decision = original(*args, **values)
         return {name: decision[name] for name in decision.keys() - review_columns}
 
     patch.setattr(bulk, "build_decision", build_decision)
 
 
-def escalating_is_forgotten(patch: Patch) -> None:
-    patch.setattr(items, "escalate", _none)
+def omit_escalation(patch: Patch) -> None:
+    patch.setattr(items, "escalate", _return_zero)
 
 
-def nobody_is_told_of_it(patch: Patch) -> None:
-    patch.setattr(assigning, "events", copy_with(events, emit=_none))
+def omit_assignment_events(patch: Patch) -> None:
+    patch.setattr(assigning, "events", copy_with(events, emit=_return_zero))
 
 
-def work_waits_for_a_team_that_is_gone(patch: Patch) -> None:
+def keep_reviews_of_deleted_team(patch: Patch) -> None:
     patch.setattr(items, "unassign_team", lambda _: [])
 
 
 FAULTS: list[Fault] = [
-    people_review_their_own,
-    people_are_given_their_own,
-    claims_bind_nobody,
-    whoever_comes_does_what_a_person_was_to,
-    whoever_comes_does_what_a_team_was_to,
-    the_draw_gives_what_others_hold,
-    the_queue_has_no_order,
-    a_verdict_ends_nothing,
-    a_bulk_ends_nothing,
-    escalating_is_forgotten,
-    nobody_is_told_of_it,
-    a_verdict_is_on_what_nobody_saw,
-    it_goes_back_without_end,
-    a_bulk_sends_back_without_end,
-    a_bulk_tells_nobody,
-    nobody_accepted_it,
-    work_waits_for_a_team_that_is_gone,
+    skip_reviewer_check,
+    claim_own_tag_sets,
+    ignore_claims,
+    ignore_assigned_user,
+    ignore_assigned_team,
+    ignore_claims_when_claiming_next,
+    reset_review_ranks,
+    keep_review_state_after_decision,
+    keep_review_state_after_bulk_decision,
+    omit_escalation,
+    omit_assignment_events,
+    ignore_revision_when_deciding,
+    ignore_rejection_limit,
+    ignore_bulk_rejection_limit,
+    omit_bulk_events,
+    omit_reviewer,
+    keep_reviews_of_deleted_team,
 ]
 
 

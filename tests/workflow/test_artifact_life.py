@@ -17,18 +17,18 @@ from tests.factories.labels import make_field
 from tests.factories.state_machines import note_request, run_machine
 from tests.factories.workspace import FIELDS, Workspace, tag
 from tests.workflow.artifact_model import (
+    COUNTED,
     MAX_REJECTIONS,
     OPEN,
-    STANDING,
-    WANTED,
+    REQUIRED_LABELS,
     Document,
-    Labels,
+    ModelTagSet,
 )
 
 LABELERS = ("labeler", "second", "third")
 REVIEWERS = ("reviewer", "senior")
 ACTIONS = (
-    *("next", "claim", "release", "run_out", "start", "archive", "discard", "look", "leave"),
+    *("next", "claim", "release", "expire_claim", "start", "archive", "discard", "look", "leave"),
     *("label", "save", "submit", "accept", "reject", "reopen", "accept_all", "reject_all", "raise"),
     # What people do most of the time.
     *("label", "label", "crowd", "crowd", "accept", "accept", "accept_all", "reject", "again"),
@@ -49,7 +49,7 @@ class ArtifactLife(RuleBasedStateMachine):
             self.org.add_user(name, "labeler")
         self.org.add_user("senior", "reviewer")
         self.workspace = Workspace(self.org)
-        policy = {"labels_per_artifact": WANTED, "max_rejections": MAX_REJECTIONS}
+        policy = {"labels_per_artifact": REQUIRED_LABELS, "max_rejections": MAX_REJECTIONS}
         self.schema_id = self.workspace.schema(**policy)
         self.artifact_id = str(self.workspace.artifact(self.schema_id))
         self.document = Document()
@@ -71,19 +71,19 @@ class ArtifactLife(RuleBasedStateMachine):
         return self._send(who, "POST", path, {} if body is None else body)
 
     def _expect(self, answer: Any, refused: int | None, well: int = 200) -> bool:
-        """Whether it went well, as it was to."""
+        """Return whether the request succeeded; assert that this is expected."""
         assert answer.status_code == (refused or well), answer.json
         return refused is None
 
-    def _some(self, number: int, *states: str) -> Labels:
+    def _choose_tag_set(self, number: int, *states: str) -> ModelTagSet:
         """A label set, in one of these states more often than not."""
-        fitting = [one for one in self.document.sets if one.status in states]
-        among = fitting if fitting and number else self.document.sets
+        fitting = [tag_set for tag_set in self.document.tag_sets if tag_set.status in states]
+        among = fitting if fitting and number else self.document.tag_sets
         return among[number % len(among)]
 
-    def _take(self, who: str) -> None:
-        if self.document.holder is None:
-            self.document.holder = who
+    def _claim_if_free(self, who: str) -> None:
+        if self.document.claimed_by is None:
+            self.document.claimed_by = who
 
     @rule(
         action=st.sampled_from(ACTIONS),
@@ -105,12 +105,12 @@ class ArtifactLife(RuleBasedStateMachine):
         likely: bool,
     ) -> None:
         """One rule for all: of many, hypothesis leaves some out for a whole life, and most lives
-        would end without a verdict."""
+        would end without a decision."""
         on_document = {
             "next": lambda: self.next(who),
             "claim": lambda: self.claim(who),
             "release": lambda: self.release(who, None if likely else "Too hard"),
-            "run_out": lambda: self.run_out(cleared=likely),
+            "expire_claim": lambda: self.expire_claim(cleared=likely),
             "start": lambda: self.start(who),
             "label": lambda: self.label(who),
             "archive": lambda: self.archive(archived=not self.document.archived),
@@ -131,50 +131,50 @@ class ArtifactLife(RuleBasedStateMachine):
             "accept_all": lambda: self.accept_all(reviewer),
             "reject_all": lambda: self.reject_all(reviewer, back=likely),
         }
-        if who in self.document.gone:
+        if who in self.document.removed_members:
             who = LABELERS[0]
         if self.document.archived and likely:
             self.archive(archived=False)
         if action in on_document:
             on_document[action]()
-        elif self.document.sets:
+        elif self.document.tag_sets:
             on_labels[action]()
 
     def next(self, who: str) -> None:
         answer = self._post(who, "/artifacts/next")
         self._expect(answer, None)
-        drawn = self.document.drawn_by(who)
-        assert (answer.json["data"] or {}).get("id") == (self.artifact_id if drawn else None)
-        if drawn:
-            self.document.holder, self.document.status = who, "in_progress"
+        is_claimed = self.document.can_claim_next(who)
+        assert (answer.json["data"] or {}).get("id") == (self.artifact_id if is_claimed else None)
+        if is_claimed:
+            self.document.claimed_by, self.document.status = who, "in_progress"
 
     def claim(self, who: str) -> None:
         document = self.document
-        free = document.holder in (None, who)
+        free = document.claimed_by in (None, who)
         open_for_them = document.status in OPEN and not document.archived
-        kept = document.kept_from(who) or document.finished_by(who)
+        kept = document.is_blocked_for(who) or document.has_finished(who)
         refused = None if free and open_for_them and not kept else 409
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
-            document.holder, document.status = who, "in_progress"
-            if document.unskip(who):
-                document.follow()
+            document.claimed_by, document.status = who, "in_progress"
+            if document.delete_skip(who):
+                document.update_status()
 
     def release(self, who: str, reason: str | None) -> None:
-        holder = self.document.holder
-        begun = [one for one in self.document.of(who, "draft") if one.begun]
-        refused = None if holder == who or begun else 409 if holder is None else 403
+        claimed_by = self.document.claimed_by
+        begun = [one for one in self.document.list_by(who, "draft") if one.is_begun]
+        refused = None if claimed_by == who or begun else 409 if claimed_by is None else 403
         body = {"reason": reason} if reason else {}
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/release", body), refused):
             if reason:
                 self.document.skips[who] = self._now()
-                self.document.passed_over.discard(who)
+                self.document.rejected_labelers.discard(who)
             for one in begun:
-                one.begun = False
-            if holder == who:
-                self.document.holder = None
-            self.document.follow()
+                one.is_begun = False
+            if claimed_by == who:
+                self.document.claimed_by = None
+            self.document.update_status()
 
-    def run_out(self, cleared: bool) -> None:
+    def expire_claim(self, cleared: bool) -> None:
         self.workspace.sql(
             "UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"
             " AND claim_user_id IS NOT NULL",
@@ -187,34 +187,41 @@ class ArtifactLife(RuleBasedStateMachine):
                 db.transaction(),
             ):
                 claim_queries.expire_claims()
-            held = self.document.holder is not None
-            if held and self.document.status == "in_progress":
-                drafts = self.document.count("draft", *STANDING)
+            is_claimed = self.document.claimed_by is not None
+            if is_claimed and self.document.status == "in_progress":
+                drafts = self.document.count("draft", *COUNTED)
                 self.document.status = "in_progress" if drafts else "ready"
-        self.document.holder = None
+        self.document.claimed_by = None
 
     def start(self, who: str) -> None:
         document = self.document
         closed = document.archived or document.status not in (*OPEN, "in_review")
-        has = document.of(who, "draft", *STANDING)
-        enough = document.count(*STANDING) >= WANTED or document.kept_from(who)
+        has = document.list_by(who, "draft", *COUNTED)
+        enough = document.count(*COUNTED) >= REQUIRED_LABELS or document.is_blocked_for(who)
         refused = 409 if closed or has or enough else None
         answer = self._post(who, f"/artifacts/{self.artifact_id}/tag-sets")
         if self._expect(answer, refused, 201):
-            before = [one.rejections + one.earlier for one in document.sets if one.labeler == who]
-            made = Labels(
-                answer.json["data"]["id"], who, self._now(), earlier=max(before, default=0)
+            before = [
+                tag_set.rejections + tag_set.earlier_rejections
+                for tag_set in document.tag_sets
+                if tag_set.labeler == who
+            ]
+            made = ModelTagSet(
+                answer.json["data"]["id"],
+                who,
+                self._now(),
+                earlier_rejections=max(before, default=0),
             )
             self._add(made)
-            self._take(who)
-            document.follow()
+            self._claim_if_free(who)
+            document.update_status()
 
-    def _add(self, made: Labels) -> None:
+    def _add(self, made: ModelTagSet) -> None:
         made.note("create")
         self.names[made.id] = f"labels-{len(self.names)}-of-{made.labeler}"
-        self.document.sets.append(made)
+        self.document.tag_sets.append(made)
 
-    def _others(self, who: str, answer: Any) -> None:
+    def _expect_forbidden(self, who: str, answer: Any) -> None:
         """A draft of somebody else is not theirs to change, and hidden from who labels blind."""
         assert answer.status_code in (403, 404), answer.json
 
@@ -222,185 +229,191 @@ class ArtifactLife(RuleBasedStateMachine):
         """What people do all day, each step of it as it may go."""
         self.next(who)
         self.start(who)
-        own = self.document.of(who, "draft")
+        own = self.document.list_by(who, "draft")
         if own:
             self._save(own[0], who, behind=0)
             self._submit(own[0])
 
     def crowd(self, *, all_at_once: bool) -> None:
         """More begin than are wanted, and all of them come to an end; or one after the other."""
-        people = [who for who in LABELERS if who not in self.document.gone]
+        people = [who for who in LABELERS if who not in self.document.removed_members]
         for who in people if all_at_once else []:
             self.start(who)
         for who in people:
             self.start(who)
             self.look(who)
-            for labels in self.document.of(who, "draft"):
-                self._save(labels, who, behind=0)
-                self._save(labels, who, behind=1)
-                self._submit(labels)
-        for labels in self.document.of(LABELERS[0], "submitted"):
-            self._reject(labels, REVIEWERS[0], LABELERS[1], behind=0)
+            for tag_set in self.document.list_by(who, "draft"):
+                self._save(tag_set, who, behind=0)
+                self._save(tag_set, who, behind=1)
+                self._submit(tag_set)
+        for tag_set in self.document.list_by(LABELERS[0], "submitted"):
+            self._reject(tag_set, REVIEWERS[0], LABELERS[1], behind=0)
 
     def again(self, reviewer: str, number: int, *, back: bool) -> None:
         """It goes back to its labeler, who hands it in again; or to somebody else, or else to the
         pool, which is undone."""
-        labels = self._some(number, "submitted")
-        if labels.status == "submitted" and labels.labeler not in self.document.gone:
-            others = [one for one in LABELERS if one != labels.labeler]
-            self._reject(labels, reviewer, "back" if back else others[number % 2], behind=0)
+        tag_set = self._choose_tag_set(number, "submitted")
+        if tag_set.status == "submitted" and tag_set.labeler not in self.document.removed_members:
+            others = [labeler for labeler in LABELERS if labeler != tag_set.labeler]
+            self._reject(tag_set, reviewer, "back" if back else others[number % 2], behind=0)
             if back:
-                self._submit(labels)
+                self._submit(tag_set)
             else:
-                self._reject(labels, reviewer, "pool", behind=0)
-                self._reopen(labels, reviewer, behind=0, back=False)
+                self._reject(tag_set, reviewer, "pool", behind=0)
+                self._reopen(tag_set, reviewer, behind=0, back=False)
 
     def again_all(self, reviewer: str) -> None:
         """The same by bulk."""
         self.reject_all(reviewer, back=True)
-        for labels in self.document.sets:
-            if labels.status == "draft":
-                self._submit(labels)
+        for tag_set in self.document.tag_sets:
+            if tag_set.status == "draft":
+                self._submit(tag_set)
 
     def save(self, who: str, number: int, behind: int) -> None:
-        labels = self._some(number, "draft")
-        own = number % 2 and labels.labeler not in self.document.gone
-        self._save(labels, labels.labeler if own else who, behind=behind)
+        tag_set = self._choose_tag_set(number, "draft")
+        own = number % 2 and tag_set.labeler not in self.document.removed_members
+        self._save(tag_set, tag_set.labeler if own else who, behind=behind)
 
-    def _save(self, labels: Labels, who: str, *, behind: int) -> None:
+    def _save(self, tag_set: ModelTagSet, who: str, *, behind: int) -> None:
         value = f"{who} {self._now()}"
-        body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
-        answer = self._send(who, "PUT", f"/tag-sets/{labels.id}/tags", body)
-        if labels.labeler != who:
-            self._others(who, answer)
-        elif self._expect(answer, 409 if behind or not labels.allows(Action.SAVE) else None):
-            labels.value = value
-            labels.note("save")
-            labels.begun = True
+        body = {"tags": [tag("number", value)], "revision": tag_set.revision - behind}
+        answer = self._send(who, "PUT", f"/tag-sets/{tag_set.id}/tags", body)
+        if tag_set.labeler != who:
+            self._expect_forbidden(who, answer)
+        elif self._expect(answer, 409 if behind or not tag_set.allows(Action.SAVE) else None):
+            tag_set.value = value
+            tag_set.note("save")
+            tag_set.is_begun = True
             if not self.document.archived:
-                self._take(who)
+                self._claim_if_free(who)
                 if who not in self.document.reserved_for:
                     self.document.reserved_for.append(who)
 
     def submit(self, number: int) -> None:
-        self._submit(self._some(number, "draft"))
+        self._submit(self._choose_tag_set(number, "draft"))
 
-    def _submit(self, labels: Labels) -> None:
-        refused = 409 if not labels.allows(Action.SUBMIT) else 400 if labels.value is None else None
-        if labels.labeler in self.document.gone:
+    def _submit(self, tag_set: ModelTagSet) -> None:
+        refused = (
+            409 if not tag_set.allows(Action.SUBMIT) else 400 if tag_set.value is None else None
+        )
+        if tag_set.labeler in self.document.removed_members:
             refused = 403
-        answer = self._post(labels.labeler, f"/tag-sets/{labels.id}/submit")
+        answer = self._post(tag_set.labeler, f"/tag-sets/{tag_set.id}/submit")
         if self._expect(answer, refused):
-            labels.status, labels.handed, labels.reviewer = "submitted", False, None
-            labels.submitted, labels.decided = True, 0
-            labels.note("submit")
-            self._let_go(labels.labeler)
+            tag_set.status, tag_set.is_returned, tag_set.reviewer = "submitted", False, None
+            tag_set.submitted, tag_set.decided = True, 0
+            tag_set.note("submit")
+            self._release_claim(tag_set.labeler)
 
-    def _let_go(self, who: str) -> None:
-        if self.document.holder == who:
-            self.document.holder = None
-        self.document.follow()
+    def _release_claim(self, who: str) -> None:
+        if self.document.claimed_by == who:
+            self.document.claimed_by = None
+        self.document.update_status()
 
     def discard(self, number: int) -> None:
-        labels = self._some(number)
-        refused = 409 if not labels.allows(Action.DELETE) or labels.submitted else None
-        if labels.labeler in self.document.gone:
+        tag_set = self._choose_tag_set(number)
+        refused = 409 if not tag_set.allows(Action.DELETE) or tag_set.submitted else None
+        if tag_set.labeler in self.document.removed_members:
             refused = 403
-        answer = self._send(labels.labeler, "DELETE", f"/tag-sets/{labels.id}")
+        answer = self._send(tag_set.labeler, "DELETE", f"/tag-sets/{tag_set.id}")
         if self._expect(answer, refused, 204):
-            self.document.sets.remove(labels)
-            self._let_go(labels.labeler)
+            self.document.tag_sets.remove(tag_set)
+            self._release_claim(tag_set.labeler)
 
     def accept(self, who: str, number: int, corrects: bool, behind: int) -> None:
-        labels = self._some(number, "submitted")
-        enough = self.document.count("accepted") >= WANTED
-        refused = 409 if not labels.allows(Action.ACCEPT) or behind or enough else None
-        value = f"{who} {self._now()}" if corrects else labels.value or "x"
-        body = {"tags": [tag("number", value)], "revision": labels.revision - behind}
-        if self._expect(self._post(who, f"/tag-sets/{labels.id}/accept", body), refused):
-            labels.value, labels.status, labels.reviewer = value, "accepted", who
-            labels.note("correction" if corrects else "accept")
-            self.accepted.append(labels.id)
-            self.document.follow()
+        tag_set = self._choose_tag_set(number, "submitted")
+        enough = self.document.count("accepted") >= REQUIRED_LABELS
+        refused = 409 if not tag_set.allows(Action.ACCEPT) or behind or enough else None
+        value = f"{who} {self._now()}" if corrects else tag_set.value or "x"
+        body = {"tags": [tag("number", value)], "revision": tag_set.revision - behind}
+        if self._expect(self._post(who, f"/tag-sets/{tag_set.id}/accept", body), refused):
+            tag_set.value, tag_set.status, tag_set.reviewer = value, "accepted", who
+            tag_set.note("correction" if corrects else "accept")
+            self.accepted.append(tag_set.id)
+            self.document.update_status()
 
     def reject(self, who: str, number: int, to: str, behind: int) -> None:
-        self._reject(self._some(number, "submitted"), who, to, behind)
+        self._reject(self._choose_tag_set(number, "submitted"), who, to, behind)
 
-    def _reject(self, labels: Labels, who: str, to: str, behind: int) -> None:
-        heir = None if to == "pool" else labels.labeler if to == "back" else to
-        back = heir == labels.labeler
-        refused = 409 if not labels.allows(Action.REJECT) or behind else None
-        if heir in self.document.gone and refused is None:
+    def _reject(self, tag_set: ModelTagSet, who: str, to: str, behind: int) -> None:
+        next_labeler = None if to == "pool" else tag_set.labeler if to == "back" else to
+        back = next_labeler == tag_set.labeler
+        refused = 409 if not tag_set.allows(Action.REJECT) or behind else None
+        if next_labeler in self.document.removed_members and refused is None:
             refused = 400
-        if heir is not None and refused is None:
-            spent = back and labels.spent
-            has = [one for one in self.document.of(heir, "draft", *STANDING) if one is not labels]
+        if next_labeler is not None and refused is None:
+            spent = back and tag_set.is_at_rejection_limit
+            has = [
+                one
+                for one in self.document.list_by(next_labeler, "draft", *COUNTED)
+                if one is not tag_set
+            ]
             refused = 409 if spent or has else None
         send_to = str(self.org.users[to]) if to in LABELERS else {"back": "labeler"}.get(to, to)
-        body = {"reason": "No", "send_to": send_to, "revision": labels.revision - behind}
-        if self._expect(self._post(who, f"/tag-sets/{labels.id}/reject", body), refused):
-            labels.status, labels.reviewer = "draft" if back else "rejected", who
-            labels.rejections += 1
-            labels.handed, labels.decided = back, self._now()
-            labels.note("reject")
-            if heir is not None:
-                self._hand_on(labels, heir)
+        body = {"reason": "No", "send_to": send_to, "revision": tag_set.revision - behind}
+        if self._expect(self._post(who, f"/tag-sets/{tag_set.id}/reject", body), refused):
+            tag_set.status, tag_set.reviewer = "draft" if back else "rejected", who
+            tag_set.rejections += 1
+            tag_set.is_returned, tag_set.decided = back, self._now()
+            tag_set.note("reject")
+            if next_labeler is not None:
+                self._transfer(tag_set, next_labeler)
             else:
-                self._pass_over(labels)
-            self.document.follow()
+                self._exclude_labeler(tag_set)
+            self.document.update_status()
 
-    def _pass_over(self, labels: Labels) -> None:
+    def _exclude_labeler(self, tag_set: ModelTagSet) -> None:
         """Its labeler does not get it again by `next`; a skip of theirs stands."""
-        if labels.labeler not in self.document.skips:
-            self.document.passed_over.add(labels.labeler)
+        if tag_set.labeler not in self.document.skips:
+            self.document.rejected_labelers.add(tag_set.labeler)
 
-    def _hand_on(self, labels: Labels, heir: str) -> None:
-        self._take(heir)
-        if heir == labels.labeler:
+    def _transfer(self, tag_set: ModelTagSet, next_labeler: str) -> None:
+        self._claim_if_free(next_labeler)
+        if next_labeler == tag_set.labeler:
             return
-        found = self.workspace.sql(
-            "SELECT id FROM tag_sets WHERE artifact_id = :id AND labeler_id = :heir"
+        rows = self.workspace.sql(
+            "SELECT id FROM tag_sets WHERE artifact_id = :id AND labeler_id = :next_labeler"
             " AND status = 'draft'",
             id=self.artifact_id,
-            heir=self.org.users[heir],
+            next_labeler=self.org.users[next_labeler],
         )
-        rejections = labels.rejections + labels.earlier
-        draft = Labels(
-            str(found[0].id),
-            heir,
+        rejections = tag_set.rejections + tag_set.earlier_rejections
+        draft = ModelTagSet(
+            str(rows[0].id),
+            next_labeler,
             self._now(),
-            value=labels.value,
-            handed=True,
-            earlier=rejections,
+            value=tag_set.value,
+            is_returned=True,
+            earlier_rejections=rejections,
         )
         self._add(draft)
 
     def reopen(self, who: str, number: int, behind: int, *, back: bool) -> None:
-        self._reopen(self._some(number, "accepted", "rejected"), who, behind, back=back)
+        self._reopen(self._choose_tag_set(number, "accepted", "rejected"), who, behind, back=back)
 
-    def _reopen(self, labels: Labels, who: str, behind: int, *, back: bool) -> None:
+    def _reopen(self, tag_set: ModelTagSet, who: str, behind: int, *, back: bool) -> None:
         document = self.document
-        others = document.of(labels.labeler, "draft", *STANDING)
-        full = labels.status == "rejected" and document.count(*STANDING) >= WANTED
-        has = any(one is not labels for one in others)
-        decided = labels.allows(Action.REOPEN)
+        others = document.list_by(tag_set.labeler, "draft", *COUNTED)
+        full = tag_set.status == "rejected" and document.count(*COUNTED) >= REQUIRED_LABELS
+        has = any(other is not tag_set for other in others)
+        decided = tag_set.allows(Action.REOPEN)
         refused = None if decided and not (behind or full or has) else 409
         if refused is None or not (behind or full):
             gone = decided and back and not behind and not full
-            refused = 400 if gone and labels.labeler in document.gone else refused
+            refused = 400 if gone and tag_set.labeler in document.removed_members else refused
         body = {
             "reason": "Look again",
             "to": "labeler" if back else "review",
-            "revision": labels.revision - behind,
+            "revision": tag_set.revision - behind,
         }
-        if self._expect(self._post(who, f"/tag-sets/{labels.id}/reopen", body), refused):
-            labels.status, labels.reviewer = ("draft", who) if back else ("submitted", None)
-            labels.handed, labels.decided = back, 0
-            labels.note("reopen")
+        if self._expect(self._post(who, f"/tag-sets/{tag_set.id}/reopen", body), refused):
+            tag_set.status, tag_set.reviewer = ("draft", who) if back else ("submitted", None)
+            tag_set.is_returned, tag_set.decided = back, 0
+            tag_set.note("reopen")
             if back:
-                self._take(labels.labeler)
-                document.unskip(labels.labeler)
-            document.follow()
+                self._claim_if_free(tag_set.labeler)
+                document.delete_skip(tag_set.labeler)
+            document.update_status()
 
     def archive(self, archived: bool) -> None:
         document = self.document
@@ -408,72 +421,74 @@ class ArtifactLife(RuleBasedStateMachine):
         self._expect(self._send("admin", "PATCH", path, {"archived": archived}), None)
         if archived != document.archived:
             document.archived = archived
-            document.holder = None if archived else document.holder
-            document.follow()
+            document.claimed_by = None if archived else document.claimed_by
+            document.update_status()
 
     def accept_all(self, who: str) -> None:
         """One after the other, but in one call: those before one count for it."""
         well = []
-        for labels in self.document.sets:
-            if labels.status == "submitted" and self.document.count("accepted") < WANTED:
-                labels.status, labels.reviewer = "accepted", who
-                labels.note("accept")
-                well.append(labels.id)
+        for tag_set in self.document.tag_sets:
+            if tag_set.status == "submitted" and self.document.count("accepted") < REQUIRED_LABELS:
+                tag_set.status, tag_set.reviewer = "accepted", who
+                tag_set.note("accept")
+                well.append(tag_set.id)
         self._all(who, "accept", well)
         self.accepted += well
 
     def reject_all(self, who: str, *, back: bool) -> None:
         well, document = [], self.document
-        for labels in document.sets:
-            others = document.of(labels.labeler, "draft", *STANDING)
-            in_the_way = [one for one in others if one is not labels]
-            spent = labels.spent or labels.labeler in document.gone
-            if labels.status != "submitted" or (back and (spent or in_the_way)):
+        for tag_set in document.tag_sets:
+            others = document.list_by(tag_set.labeler, "draft", *COUNTED)
+            in_the_way = [other for other in others if other is not tag_set]
+            spent = tag_set.is_at_rejection_limit or tag_set.labeler in document.removed_members
+            if tag_set.status != "submitted" or (back and (spent or in_the_way)):
                 continue
-            labels.status, labels.reviewer = "draft" if back else "rejected", who
-            labels.rejections += 1
-            labels.handed, labels.decided = back, self._now()
-            labels.note("reject")
-            well.append(labels.id)
+            tag_set.status, tag_set.reviewer = "draft" if back else "rejected", who
+            tag_set.rejections += 1
+            tag_set.is_returned, tag_set.decided = back, self._now()
+            tag_set.note("reject")
+            well.append(tag_set.id)
             if back:
-                self._take(labels.labeler)
+                self._claim_if_free(tag_set.labeler)
             else:
-                self._pass_over(labels)
+                self._exclude_labeler(tag_set)
         send_to = "labeler" if back else "pool"
         self._all(who, "reject", well, reason="No", send_to=send_to)
 
-    def _all(self, who: str, verdict: str, well: list[str], **members: str) -> None:
-        ids = [labels.id for labels in self.document.sets]
+    def _all(self, who: str, action: str, well: list[str], **members: str) -> None:
+        ids = [tag_set.id for tag_set in self.document.tag_sets]
         body = {"tag_set_ids": ids, **members}
-        answer = self._post(who, f"/review-queue/bulk-{verdict}", body)
+        answer = self._post(who, f"/review-queue/bulk-{action}", body)
         self._expect(answer, None)
-        assert [one["id"] for one in answer.json["data"]["outcomes"] if one["ok"]] == well
+        assert [
+            outcome["id"] for outcome in answer.json["data"]["outcomes"] if outcome["ok"]
+        ] == well
         if well:
-            self.document.follow()
+            self.document.update_status()
 
     def look(self, who: str) -> None:
         """Labelers label blind until they have submitted a label set of the document, and never see
         others' drafts."""
-        done = any(one.submitted for one in self.document.sets if one.labeler == who)
+        done = any(one.submitted for one in self.document.tag_sets if one.labeler == who)
         shown = {
             one.id
-            for one in self.document.sets
+            for one in self.document.tag_sets
             if one.labeler == who or (done and one.status != "draft")
         }
         listed = self._send(who, "GET", f"/tag-sets?artifact_id={self.artifact_id}")
-        assert {one["id"] for one in listed.json["data"]} == shown
-        for labels in self.document.sets:
-            one = self._send(who, "GET", f"/tag-sets/{labels.id}")
-            self._expect(one, None if labels.id in shown else 404)
+        assert {record["id"] for record in listed.json["data"]} == shown
+        for tag_set in self.document.tag_sets:
+            one = self._send(who, "GET", f"/tag-sets/{tag_set.id}")
+            self._expect(one, None if tag_set.id in shown else 404)
 
     def leave(self, reviewer: str) -> None:
         """The last of the labelers leaves the organization, with work in hand where there is any;
         their label sets stay."""
         who, document = LABELERS[-1], self.document
-        if who in document.gone or not document.sets:
+        if who in document.removed_members or not document.tag_sets:
             return
-        for labels in document.of(who, "submitted"):
-            self._reject(labels, reviewer, "back", behind=0)
+        for tag_set in document.list_by(who, "submitted"):
+            self._reject(tag_set, reviewer, "back", behind=0)
         self.claim(who)
         path = f"/organizations/{self.org.slug}/members/{self.org.users[who]}"
         self._expect(self._send("admin", "DELETE", path), None, 204)
@@ -481,14 +496,14 @@ class ArtifactLife(RuleBasedStateMachine):
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
             claims.release_all_claims(user_id, reason="member_removed")
             claims.release_reservations(user_id, db.checkpoint)
-        document.gone.add(who)
+        document.removed_members.add(who)
         reserved = who in document.reserved_for
-        if document.holder == who:
-            document.holder = None
-            if document.status == "in_progress" and not document.count("draft", *STANDING):
+        if document.claimed_by == who:
+            document.claimed_by = None
+            if document.status == "in_progress" and not document.count("draft", *COUNTED):
                 document.status = "ready"
         if reserved:
-            document.follow()
+            document.update_status()
 
     def raise_version(self) -> None:
         """A version with one more field: what was begun goes on by the one that it began with."""
@@ -512,11 +527,11 @@ class ArtifactLife(RuleBasedStateMachine):
     def the_document_is_the_models(self) -> None:
         row = self.org.api("admin").get(f"/artifacts/{self.artifact_id}").json["data"]
         states = ("draft", "submitted", "accepted", "rejected")
-        assert row["label_counts"] == {one: self.document.count(one) for one in states}
+        assert row["label_counts"] == {state: self.document.count(state) for state in states}
         assert (row["status"], row["archived"]) == (self.document.status, self.document.archived)
-        holder = self.document.holder and str(self.org.users[self.document.holder])
-        assert (row["claim"] and row["claim"]["user_id"]) == holder
-        # What the draw goes by.
+        claimed_by = self.document.claimed_by and str(self.org.users[self.document.claimed_by])
+        assert (row["claim"] and row["claim"]["user_id"]) == claimed_by
+        # The columns that the queries for the next document use.
         statement = "SELECT labeled_by, reserved_for FROM artifacts WHERE id = :id"
         (kept,) = self.workspace.sql(statement, id=self.artifact_id)
         for ids, names in zip(
@@ -537,25 +552,25 @@ class ArtifactLife(RuleBasedStateMachine):
             )
             for row in rows
         }
-        assert shown == {one.id: self._shown(one) for one in self.document.sets}
+        assert shown == {tag_set.id: self._shown(tag_set) for tag_set in self.document.tag_sets}
 
-    def _shown(self, labels: Labels) -> tuple[Any, ...]:
+    def _shown(self, tag_set: ModelTagSet) -> tuple[Any, ...]:
         ids = {name: str(user_id) for name, user_id in self.org.users.items()}
-        values = [] if labels.value is None else [labels.value]
-        reviewer = ids.get(labels.reviewer or "")
-        return (ids[labels.labeler], labels.status, labels.revision, values, reviewer)
+        values = [] if tag_set.value is None else [tag_set.value]
+        reviewer = ids.get(tag_set.reviewer or "")
+        return (ids[tag_set.labeler], tag_set.status, tag_set.revision, values, reviewer)
 
     def teardown(self) -> None:
-        """Each revision holds what was saved then, and each acceptance was a reviewer's, told
-        once."""
-        for labels in self.document.sets:
-            kept = self.workspace.revisions(labels.id)
-            assert [row.number for row in kept] == list(range(1, labels.revision + 1))
-            values = [row.tags[0]["value"] if row.tags else None for row in kept]
-            assert [*zip([row.kind for row in kept], values, strict=True)] == labels.kept
-        told = self.workspace.events("tag_set.accepted")
-        assert [one["tag_set_id"] for one in told] == self.accepted
-        assert all(one["reviewer_id"] is not None for one in told)
+        """Each revision holds what was saved then, and each acceptance by a reviewer emitted
+        one event."""
+        for tag_set in self.document.tag_sets:
+            revisions = self.workspace.revisions(tag_set.id)
+            assert [row.number for row in revisions] == list(range(1, tag_set.revision + 1))
+            values = [row.tags[0]["value"] if row.tags else None for row in revisions]
+            assert [*zip([row.kind for row in revisions], values, strict=True)] == tag_set.revisions
+        accepted_events = self.workspace.events("tag_set.accepted")
+        assert [accepted_event["tag_set_id"] for accepted_event in accepted_events] == self.accepted
+        assert all(accepted_event["reviewer_id"] is not None for accepted_event in accepted_events)
         self._check_statuses()
 
 

@@ -20,7 +20,7 @@ REVIEWERS = ("reviewer", "second", "admin")
 IN_TEAM = "second"
 MAX_REJECTIONS = 1
 ACTIONS = (
-    *("next", "claim", "release", "run_out", "escalate", "submit_again", "accept", "reject"),
+    *("next", "claim", "release", "expire_claim", "escalate", "submit_again", "accept", "reject"),
     *("next", "claim", "escalate", "submit_again", "accept_all", "reject_all", "disband"),
     *("again", "again", "escalate", "claim"),
 )
@@ -39,29 +39,29 @@ class Item:
     status: str = "submitted"
     revision: int = 3
     rejections: int = 0
-    claim: str | None = None
+    claimed_by: str | None = None
     assignee: str | None = None
     escalated: bool = False
     reviewer: str | None = None
     accepted: list[bool] = field(default_factory=list)
 
-    def decided(self, status: str, by: str) -> None:
-        """Taken out of the queue by a verdict."""
+    def set_decision(self, status: str, by: str) -> None:
+        """Record a review decision, which removes the item from the queue."""
         self.status, self.reviewer = status, by
         self.revision += 1
-        self.claim = self.assignee = None
+        self.claimed_by = self.assignee = None
         self.escalated = False
 
-    def mine(self, who: str) -> bool:
+    def is_assigned_to(self, who: str) -> bool:
         return self.assignee == who or (self.assignee == "team" and who == IN_TEAM)
 
-    def refusal(self, who: str, *, take_over: bool = False) -> int | None:
+    def get_refusal_status(self, who: str, *, take_over: bool = False) -> int | None:
         """The status of the refusal to review it now; None where there is none."""
         if self.labeler == who:
             return 403
-        if self.claim not in (None, who) and not (take_over and who == "admin"):
+        if self.claimed_by not in (None, who) and not (take_over and who == "admin"):
             return 409
-        free = self.assignee is None or self.mine(who) or who == "admin"
+        free = self.assignee is None or self.is_assigned_to(who) or who == "admin"
         return None if free else 409
 
 
@@ -72,8 +72,8 @@ class ReviewItemLife(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.known: list[Item] = []
-        self.told = 0
+        self.items: list[Item] = []
+        self.escalation_count = 0
         self.disbanded = False
 
     @initialize(
@@ -100,7 +100,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         return answer
 
     def _expect(self, answer: Any, refused: int | None) -> bool:
-        """Whether it went well, as it was to."""
+        """Return whether the request succeeded; assert that this is expected."""
         assert answer.status_code == (refused or 200), answer.json
         return refused is None
 
@@ -114,14 +114,14 @@ class ReviewItemLife(RuleBasedStateMachine):
     )
     def act(self, action: str, who: str, number: int, behind: int, to: str, likely: bool) -> None:
         """One rule for all: of many, hypothesis leaves some out for a whole life, and most lives
-        would end without a verdict."""
-        item = self.known[number % len(self.known)]
+        would end without a decision."""
+        item = self.items[number % len(self.items)]
         send_to = "labeler" if likely else "pool"
         {
             "next": lambda: self.next(who),
             "claim": lambda: self.claim(who, item),
             "release": lambda: self.release(who, item),
-            "run_out": lambda: self.run_out(item),
+            "expire_claim": lambda: self.expire_claim(item),
             "escalate": lambda: self.escalate(who, item, to),
             "submit_again": lambda: self.submit_again(item),
             "accept": lambda: self.accept(who, item, corrects=likely, behind=behind),
@@ -135,28 +135,28 @@ class ReviewItemLife(RuleBasedStateMachine):
     def submit(self, labeler: str, priority: int) -> None:
         artifact_id = self.workspace.artifact(self.schema_id, priority=priority)
         made = self.workspace.submitted(artifact_id, by=labeler)
-        item = Item(made["id"], labeler, priority, len(self.known), "A-1")
+        item = Item(made["id"], labeler, priority, len(self.items), "A-1")
         self.names[item.id] = f"item-{item.place}-of-{labeler}"
-        self.known.append(item)
+        self.items.append(item)
 
     def submit_again(self, item: Item) -> None:
         answer = self._post(item.labeler, f"/tag-sets/{item.id}/submit")
         if self._expect(answer, None if item.status == "draft" else 409):
             item.status, item.reviewer = "submitted", None
             item.revision += 1
-            item.place = max(one.place for one in self.known) + 1
+            item.place = max(one.place for one in self.items) + 1
 
-    def _queue(self) -> list[Item]:
-        waiting = [one for one in self.known if one.status == "submitted"]
+    def _list_queue(self) -> list[Item]:
+        waiting = [item for item in self.items if item.status == "submitted"]
         return sorted(waiting, key=lambda one: (-one.priority, one.place))
 
     def next(self, who: str) -> None:
-        queue = [one for one in self._queue() if one.labeler != who]
-        free = [one for one in queue if one.claim is None]
+        queue = [one for one in self._list_queue() if one.labeler != who]
+        free = [one for one in queue if one.claimed_by is None]
         places = (
-            [one for one in queue if one.claim == who],
+            [one for one in queue if one.claimed_by == who],
             [one for one in free if one.assignee == who],
-            [one for one in free if one.mine(who)],
+            [one for one in free if one.is_assigned_to(who)],
             [one for one in free if one.assignee is None],
         )
         expected = next((found[0] for found in places if found), None)
@@ -165,31 +165,33 @@ class ReviewItemLife(RuleBasedStateMachine):
         given = answer.json["data"]
         assert (given and given["id"]) == (expected and expected.id)
         if expected is not None:
-            expected.claim = who
+            expected.claimed_by = who
 
     def claim(self, who: str, item: Item) -> None:
         waits = item.status == "submitted"
-        refused = item.refusal(who, take_over=True) if waits else 404
+        refused = item.get_refusal_status(who, take_over=True) if waits else 404
         if self._expect(self._post(who, f"/review-queue/{item.id}/claim"), refused):
-            item.claim = who
+            item.claimed_by = who
 
     def release(self, who: str, item: Item) -> None:
         refused = 404 if item.status != "submitted" else None
-        if refused is None and item.claim != who:
-            refused = 409 if item.claim is None else None if who == "admin" else 403
+        if refused is None and item.claimed_by != who:
+            refused = 409 if item.claimed_by is None else None if who == "admin" else 403
         if self._expect(self._post(who, f"/review-queue/{item.id}/release"), refused):
-            item.claim = None
+            item.claimed_by = None
 
-    def run_out(self, item: Item) -> None:
+    def expire_claim(self, item: Item) -> None:
         self.workspace.sql(
             "UPDATE tag_sets SET claim_expires_at = now() WHERE id = :id AND claim_user_id"
             " IS NOT NULL",
             id=item.id,
         )
-        item.claim = None
+        item.claimed_by = None
 
     def escalate(self, who: str, item: Item, to: str) -> None:
-        refused = item.refusal(who, take_over=True) if item.status == "submitted" else 404
+        refused = (
+            item.get_refusal_status(who, take_over=True) if item.status == "submitted" else 404
+        )
         if refused is None and to in (who, item.labeler):
             refused = 400
         if item.status == "submitted" and to == "team" and self.disbanded:
@@ -197,15 +199,15 @@ class ReviewItemLife(RuleBasedStateMachine):
         whom = {"team_id": self.team} if to == "team" else {"user_id": str(self.org.users[to])}
         body = {"reason": "Two totals?", **whom}
         if self._expect(self._post(who, f"/review-queue/{item.id}/escalate", body), refused):
-            item.assignee, item.escalated, item.claim = to, True, None
-            self.told += 1
+            item.assignee, item.escalated, item.claimed_by = to, True, None
+            self.escalation_count += 1
 
     def _refused(self, who: str, item: Item, revision: int) -> int | None:
         if item.labeler == who:
             return 403
         if item.status != "submitted" or revision != item.revision:
             return 409
-        return item.refusal(who)
+        return item.get_refusal_status(who)
 
     def accept(self, who: str, item: Item, corrects: bool, behind: int) -> None:
         revision = item.revision - behind
@@ -215,7 +217,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         if self._expect(answer, self._refused(who, item, revision)):
             item.accepted.append(value != item.value)
             item.value = value
-            item.decided("accepted", who)
+            item.set_decision("accepted", who)
 
     def reject(self, who: str, item: Item, send_to: str, behind: int) -> None:
         revision = item.revision - behind
@@ -224,7 +226,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             refused = 409
         body = {"reason": "No", "send_to": send_to, "revision": revision}
         if self._expect(self._post(who, f"/tag-sets/{item.id}/reject", body), refused):
-            item.decided("draft" if send_to == "labeler" else "rejected", who)
+            item.set_decision("draft" if send_to == "labeler" else "rejected", who)
             item.rejections += 1
 
     def again(self, who: str, item: Item, *, escalated: bool) -> None:
@@ -235,27 +237,29 @@ class ReviewItemLife(RuleBasedStateMachine):
         self.submit_again(item)
 
     def accept_all(self, who: str) -> None:
-        well = [one for one in self.known if self._refused(who, one, one.revision) is None]
-        for item in well:
+        changed_items = [one for one in self.items if self._refused(who, one, one.revision) is None]
+        for item in changed_items:
             item.accepted.append(False)
-            item.decided("accepted", who)
-        self._all(who, "accept", well)
+            item.set_decision("accepted", who)
+        self._all(who, "accept", changed_items)
 
     def reject_all(self, who: str, send_to: str) -> None:
         back = send_to == "labeler"
-        free = [one for one in self.known if self._refused(who, one, one.revision) is None]
-        well = [one for one in free if not (back and one.rejections >= MAX_REJECTIONS)]
-        for item in well:
-            item.decided("draft" if back else "rejected", who)
+        free = [one for one in self.items if self._refused(who, one, one.revision) is None]
+        changed_items = [one for one in free if not (back and one.rejections >= MAX_REJECTIONS)]
+        for item in changed_items:
+            item.set_decision("draft" if back else "rejected", who)
             item.rejections += 1
-        self._all(who, "reject", well, reason="No", send_to=send_to)
+        self._all(who, "reject", changed_items, reason="No", send_to=send_to)
 
-    def _all(self, who: str, verdict: str, well: list[Item], **members: str) -> None:
-        body = {"tag_set_ids": [one.id for one in self.known], **members}
-        answer = self._post(who, f"/review-queue/bulk-{verdict}", body)
+    def _all(self, who: str, action: str, changed_items: list[Item], **members: str) -> None:
+        body = {"tag_set_ids": [item.id for item in self.items], **members}
+        answer = self._post(who, f"/review-queue/bulk-{action}", body)
         self._expect(answer, None)
         outcomes = answer.json["data"]["outcomes"]
-        assert [one["id"] for one in outcomes if one["ok"]] == [one.id for one in well]
+        assert [outcome["id"] for outcome in outcomes if outcome["ok"]] == [
+            changed_item.id for changed_item in changed_items
+        ]
 
     def disband(self, item: Item) -> None:
         """The team is deleted: what was escalated to it is anybody's, and stays escalated."""
@@ -268,43 +272,43 @@ class ReviewItemLife(RuleBasedStateMachine):
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
             unassigning.unassign_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
-        for one in self.known:
+        for one in self.items:
             one.assignee = None if one.assignee == "team" else one.assignee
 
     @invariant()
     def the_queue_is_the_models(self) -> None:
-        if not self.known:
+        if not self.items:
             return
         answer = self.org.api("admin").get("/review-queue")
         shown = [
             (
-                one["id"],
-                one["claim"] and one["claim"]["user_id"],
-                one["assignee_id"],
-                one["assignee_team_id"],
-                one["escalated"],
-                "resubmitted" in one["flags"],
+                record["id"],
+                record["claim"] and record["claim"]["user_id"],
+                record["assignee_id"],
+                record["assignee_team_id"],
+                record["escalated"],
+                "resubmitted" in record["flags"],
             )
-            for one in answer.json["data"]
+            for record in answer.json["data"]
         ]
-        assert shown == [self._shown(one) for one in self._queue()]
+        assert shown == [self._shown(one) for one in self._list_queue()]
 
     def _shown(self, item: Item) -> tuple[Any, ...]:
         ids = {name: str(user_id) for name, user_id in self.org.users.items()}
         team = self.team if item.assignee == "team" else None
         assignee = ids.get(item.assignee or "")
-        claim = ids.get(item.claim or "")
+        claim = ids.get(item.claimed_by or "")
         return (item.id, claim, assignee, team, item.escalated, item.rejections > 0)
 
     def teardown(self) -> None:
-        for item in self.known:
+        for item in self.items:
             self._check(item)
-        if self.known:
-            accepted = sorted(one.id for one in self.known for _ in one.accepted)
-            told = self.workspace.events("tag_set.accepted")
-            assert sorted(one["tag_set_id"] for one in told) == accepted
-            assert all(one["reviewer_id"] is not None for one in told)
-            assert len(self.workspace.events("reviews.assigned")) == self.told
+        if self.items:
+            accepted = sorted(one.id for one in self.items for _ in one.accepted)
+            events = self.workspace.events("tag_set.accepted")
+            assert sorted(event["tag_set_id"] for event in events) == accepted
+            assert all(event["reviewer_id"] is not None for event in events)
+            assert len(self.workspace.events("reviews.assigned")) == self.escalation_count
 
     def _check(self, item: Item) -> None:
         row = self.org.api("admin").get(f"/tag-sets/{item.id}").json["data"]
@@ -317,10 +321,14 @@ class ReviewItemLife(RuleBasedStateMachine):
             expected,
         )
         assert [one["value"] for one in row["tags"]] == [item.value]
-        kept = self.workspace.revisions(item.id)
-        assert [one.number for one in kept] == list(range(1, item.revision + 1))
-        verdicts = [one.kind for one in kept if one.kind in ("accept", "correction")]
-        assert verdicts == ["correction" if corrected else "accept" for corrected in item.accepted]
+        revisions = self.workspace.revisions(item.id)
+        assert [revision.number for revision in revisions] == list(range(1, item.revision + 1))
+        decision_kinds = [
+            revision.kind for revision in revisions if revision.kind in ("accept", "correction")
+        ]
+        assert decision_kinds == [
+            "correction" if corrected else "accept" for corrected in item.accepted
+        ]
 
 
 def test_review_items_live_as_the_model_says(app: Flask) -> None:

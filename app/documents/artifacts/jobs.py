@@ -29,10 +29,10 @@ _MISSING_RETRY_PERIOD = timedelta(days=1)
 was created, so an outage of the storage is more likely than a deletion."""
 
 
-def _retry_recent_job(job: Job, missing: NotStored) -> None:
+def _retry_recent_job(job: Job, error: NotStored) -> None:
     """Raise StorageUnavailable, so that the job is retried, unless the job is older than a day."""
     if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
-        raise StorageUnavailable(f"the file is missing: {missing}") from missing
+        raise StorageUnavailable(f"the file is missing: {error}") from error
 
 
 def _mark_failed(job: Job, _error: str) -> None:

@@ -147,7 +147,7 @@ def _read_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
     return datetime.fromisoformat(created_at), UUID(artifact_id)
 
 
-def request_settling(artifact_id: UUID) -> None:
+def request_outcome_update(artifact_id: UUID) -> None:
     """Enqueue the job that stores the outcome of a document, if a job waits for the document."""
     if settling.find_waiting_jobs([JobKind.REPROCESS], [artifact_id]):
         jobs.enqueue(

@@ -44,8 +44,8 @@ class Template:
 @cache
 def load_templates() -> Mapping[str, Template]:
     """Load all templates and return them by id, in the order of their file names."""
-    loaded = [load_template(path) for path in sorted(DATA_DIR.glob("*.toml"))]
-    return {template.id: template for template in loaded}
+    templates = [load_template(path) for path in sorted(DATA_DIR.glob("*.toml"))]
+    return {template.id: template for template in templates}
 
 
 def load_template(path: Path) -> Template:

@@ -107,13 +107,13 @@ def find_parent(tag_set_id: UUID, parent_id: UUID) -> Row[UUID, UUID, str | None
 
 def increment_comment_count(tag_set_id: UUID) -> bool:
     """Lock a tag set and increment its comment count; return False if it does not exist."""
-    updated = db.execute_bulk(
+    result = db.execute_bulk(
         update(TagSet)
         .where(TagSet.id == tag_set_id)
         .values(comment_count=TagSet.comment_count + 1, updated_at=TagSet.updated_at)
         .returning(TagSet.id)
     )
-    return updated.first() is not None
+    return result.first() is not None
 
 
 def insert(values: dict[str, Any]) -> UUID:

@@ -95,9 +95,9 @@ class Conditions(Nested):
 def _check_group(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValidationError("Must be an object.")
-    unknown = value.keys() - {"all", "any"}
-    if unknown:
-        raise ValidationError({name: ["Unknown field."] for name in unknown})
+    unknown_keys = value.keys() - {"all", "any"}
+    if unknown_keys:
+        raise ValidationError({name: ["Unknown field."] for name in unknown_keys})
     if len(value) != 1:
         raise ValidationError("Must have exactly one of `all` and `any`.")
     ((mode, children),) = value.items()

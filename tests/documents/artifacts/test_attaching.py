@@ -42,13 +42,13 @@ def _list_children(org: Org, artifact_id: str) -> list[dict[str, Any]]:
     path = f"/artifacts?parent_id={artifact_id}&sort=created_at"
     answer = org.api("viewer").get(path).json
     assert answer["meta"]["total"] == len(answer["data"])
-    found: list[dict[str, Any]] = answer["data"]
-    return found
+    data: list[dict[str, Any]] = answer["data"]
+    return data
 
 
 def _list_all(org: Org) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = org.api("viewer").get("/artifacts").json["data"]
-    return found
+    data: list[dict[str, Any]] = org.api("viewer").get("/artifacts").json["data"]
+    return data
 
 
 def test_each_attachment_is_a_document(org: Org) -> None:

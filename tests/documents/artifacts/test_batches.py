@@ -54,8 +54,10 @@ def test_each_batch_emits_an_event(workspace: Workspace) -> None:
     ids = _create_documents(workspace, 8)
     assert _act(workspace, "archive", 8).json["data"]["succeeded"] == 8
     events = workspace.events("artifacts.archived")
-    assert [one["count"] for one in events] == [3, 3, 2]
-    assert [one for batch in events for one in batch["artifact_ids"]] == [str(one) for one in ids]
+    assert [event["count"] for event in events] == [3, 3, 2]
+    assert [artifact_id for batch in events for artifact_id in batch["artifact_ids"]] == [
+        str(item_id) for item_id in ids
+    ]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
@@ -87,7 +89,7 @@ def test_documents_changed_or_deleted_since_the_search_are_left_alone(
     _run_after_search(monkeypatch, change_documents)
     result = _act(workspace, action, 8).json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
-    assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
+    assert [(outcome["id"], outcome["ok"], outcome["code"]) for outcome in result["outcomes"]] == [
         (str(ids[1]), False, "not_found"),
         (str(ids[6]), False, "conflict"),
     ]
@@ -130,11 +132,11 @@ def test_an_error_in_a_later_batch_reports_what_was_done(
     assert answer.status_code == 200
     result = answer.json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 3, 5)
-    assert [(one["id"], one["code"]) for one in result["outcomes"]] == [
-        (str(one), "service_unavailable") for one in ids[3:6]
+    assert [(outcome["id"], outcome["code"]) for outcome in result["outcomes"]] == [
+        (str(item_id), "service_unavailable") for item_id in ids[3:6]
     ]
     assert _list_archived(workspace) == ids[:3]
-    assert [one["count"] for one in workspace.events("artifacts.archived")] == [3]
+    assert [event["count"] for event in workspace.events("artifacts.archived")] == [3]
     monkeypatch.undo()
     assert _act(workspace, "archive", 5).json["data"]["succeeded"] == 5
 

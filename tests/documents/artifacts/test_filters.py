@@ -133,6 +133,8 @@ def test_documents_assigned_meanwhile_are_not_reassigned(
     answer = workspace.org.api("admin").post("/artifacts/bulk-assign", body)
     result = answer.json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (5, 4, 1)
-    assert [(one["id"], one["code"]) for one in result["outcomes"]] == [(ids[4], "conflict")]
+    assert [(outcome["id"], outcome["code"]) for outcome in result["outcomes"]] == [
+        (ids[4], "conflict")
+    ]
     listed = workspace.org.api("viewer").get(f"/artifacts?assignee={me}").json["data"]
     assert {document["id"] for document in listed} == set(ids[:4])

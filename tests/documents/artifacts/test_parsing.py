@@ -46,8 +46,8 @@ def _list_page_numbers(org: Org, artifact_id: str) -> list[int]:
 
 
 def _get(org: Org, artifact_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
-    return found
+    artifact: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+    return artifact
 
 
 @pytest.mark.parametrize(

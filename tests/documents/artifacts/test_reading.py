@@ -172,11 +172,11 @@ def test_a_missing_file_is_not_found(org: Org) -> None:
 def test_text_has_lengths_and_spans_in_code_points(org: Org) -> None:
     text = "Erste Seite: 漢字 und 😀.\fZweite Seite.\nMit zwei Zeilen."
     document = create_text(org.api("labeler"), text)
-    found = org.api("viewer").get(f"/artifacts/{document['id']}/text").json["data"]
-    assert found["text"] == text
-    assert found["length"] == len(text)
-    assert found["language"] == "de"
-    first, second = found["pages"]
+    document_text = org.api("viewer").get(f"/artifacts/{document['id']}/text").json["data"]
+    assert document_text["text"] == text
+    assert document_text["length"] == len(text)
+    assert document_text["language"] == "de"
+    first, second = document_text["pages"]
     assert (first["number"], first["start"], first["end"]) == (1, 0, text.index("\f") + 1)
     assert text[second["start"] : second["end"]] == "Zweite Seite.\nMit zwei Zeilen."
 
@@ -275,13 +275,13 @@ def test_the_number_of_concurrent_renderings_is_limited(org: Org) -> None:
     path = f"/artifacts/{document['id']}/pages/1/image"
     cached = org.api("viewer").get(f"{path}?width=200")
     for _ in range(images.MAX_CONCURRENT_RENDERINGS):
-        assert images._rendering.acquire(timeout=5)
+        assert images._rendering_slots.acquire(timeout=5)
     try:
         answer = org.api("viewer").get(path)
         assert org.api("viewer").get(f"{path}?width=200").data == cached.data
     finally:
         for _ in range(images.MAX_CONCURRENT_RENDERINGS):
-            images._rendering.release()
+            images._rendering_slots.release()
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
     assert answer.json["error"]["details"] == {"reason": "busy"}

@@ -68,8 +68,8 @@ def _upload(org: Org, data: bytes, name: str) -> str:
 
 
 def _get(org: Org, artifact_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
-    return found
+    artifact: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+    return artifact
 
 
 def _read(org: Org, artifact_id: str) -> tuple[str, list[dict[str, Any]]]:

@@ -250,8 +250,8 @@ def test_urgency_reorders_the_review_queue(workspace: Workspace) -> None:
     workspace.sql("UPDATE tag_sets SET status = 'rejected' WHERE id = :id", id=rejected["id"])
 
     def rank(tag_set: dict[str, Any]) -> int:
-        found = workspace.sql("SELECT review_rank FROM tag_sets WHERE id = :id", id=tag_set["id"])
-        return int(found[0][0])
+        rows = workspace.sql("SELECT review_rank FROM tag_sets WHERE id = :id", id=tag_set["id"])
+        return int(rows[0][0])
 
     before, other = rank(sent), rank(rejected)
     submitted_at = datetime.fromisoformat(sent["submitted_at"])

@@ -155,7 +155,7 @@ _BAD = [
     (b'{"text": "x", "label": 1}', "`label`: Unknown field"),
     (b'{"text": "x", "a\\u0000b": 1}', "Unknown field"),
     (b'{"text": "x", "name": "../../etc/passwd"}', "`name`: Slashes"),
-    (b'{"text": "x", "name": ".."}', "`name`: Must not be blank"),
+    (b'{"text": "x", "name": ".."}', '`name`: Must not be "." or ".."'),
     (b'{"text": "x", "name": "a\\u0000b"}', "`name`: NUL"),
     (b'{"text": "x", "name": "fdp.\\u202eexe"}', "`name`: Characters that change the direction"),
     (b'{"text": "x", "name": "' + b"n" * 4096 + b'"}', "`name`: Longer than"),

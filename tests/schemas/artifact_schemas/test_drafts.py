@@ -25,8 +25,8 @@ FIELDS: list[dict[str, Any]] = [
 def _create(org: Org, **members: Any) -> dict[str, Any]:
     answer = org.api("admin").post("/schemas", {"name": "Invoices", "fields": FIELDS, **members})
     assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    data: dict[str, Any] = answer.json["data"]
+    return data
 
 
 def test_a_draft_is_created_with_every_default_filled_in(org: Org) -> None:

@@ -32,7 +32,7 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _described(workspace: Workspace, schema: Any) -> dict[str, Any]:
+def _get_json_schema(workspace: Workspace, schema: Any) -> dict[str, Any]:
     api = workspace.org.api("viewer")
     version = api.get(f"/schemas/{schema}").json["data"]["current_version"]
     answer = api.get(f"/schema-versions/{version['id']}/json-schema")
@@ -43,7 +43,7 @@ def _described(workspace: Workspace, schema: Any) -> dict[str, Any]:
 
 
 def test_it_is_a_json_schema_as_it_is(workspace: Workspace) -> None:
-    described = _described(workspace, workspace.schema())
+    described = _get_json_schema(workspace, workspace.schema())
     Draft202012Validator.check_schema(described)
     assert described["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
     assert described["title"] == "Invoices, version 1: tags"
@@ -53,7 +53,7 @@ def test_it_is_a_json_schema_as_it_is(workspace: Workspace) -> None:
 @pytest.mark.parametrize("tags", GOOD)
 def test_what_fits_it_is_saved_and_fits_it_as_kept(workspace: Workspace, tags: list[Any]) -> None:
     schema = workspace.schema()
-    judge = Draft202012Validator(_described(workspace, schema))
+    judge = Draft202012Validator(_get_json_schema(workspace, schema))
     assert judge.is_valid(tags)
     text = "xx ABCD" + "x" * 993
     saved = workspace.save(workspace.draft(workspace.artifact(schema, text=text)), tags)
@@ -70,7 +70,7 @@ def test_what_fits_it_is_saved_and_fits_it_as_kept(workspace: Workspace, tags: l
 @pytest.mark.parametrize("tags", BAD)
 def test_what_is_refused_does_not_fit_it(workspace: Workspace, tags: list[Any]) -> None:
     schema = workspace.schema()
-    assert not Draft202012Validator(_described(workspace, schema)).is_valid(tags)
+    assert not Draft202012Validator(_get_json_schema(workspace, schema)).is_valid(tags)
     assert workspace.save(workspace.draft(workspace.artifact(schema)), tags).status_code in (
         400,
         422,

@@ -16,24 +16,24 @@ def _publish(org: Org, name: str) -> str:
     return str(schema["id"])
 
 
-def _set(org: Org, schema_id: str, action: str) -> Any:
+def _post_action(org: Org, schema_id: str, action: str) -> Any:
     return org.api("admin").post(f"/schemas/{schema_id}/{action}", json={})
 
 
 def test_activating(org: Org) -> None:
     first, second = _publish(org, "First"), _publish(org, "Second")
     set_plan(org, "free", {"active_schemas": 1})
-    assert _set(org, first, "activate").status_code == 200
+    assert _post_action(org, first, "activate").status_code == 200
     # It is active already, which needs no room.
-    assert _set(org, first, "activate").status_code == 200
-    answer = _set(org, second, "activate")
+    assert _post_action(org, first, "activate").status_code == 200
+    answer = _post_action(org, second, "activate")
     assert (answer.status_code, answer.json["error"]["code"]) == (402, "plan_limit_reached")
     details = {"meter": "active_schemas", "limit": 1, "used": 1, "plan": "free"}
     assert answer.json["error"]["details"] == details
     assert org.api("viewer").get(f"/schemas/{second}").json["data"]["status"] == "draft"
-    assert _set(org, first, "deactivate").status_code == 200
-    assert _set(org, second, "activate").status_code == 200
-    assert _set(org, first, "activate").status_code == 402
+    assert _post_action(org, first, "deactivate").status_code == 200
+    assert _post_action(org, second, "activate").status_code == 200
+    assert _post_action(org, first, "activate").status_code == 402
     assert org.api("admin").delete(f"/schemas/{second}").status_code == 204
-    assert _set(org, first, "activate").status_code == 200
+    assert _post_action(org, first, "activate").status_code == 200
     assert find_usage_differences(org) == []

@@ -212,7 +212,7 @@ class Life(RuleBasedStateMachine):
         assert answer.status_code == 204
         model = self.known.pop(schema)
         self.deleted += [f"/schemas/{schema}"]
-        self.deleted += [f"/schema-versions/{one['id']}" for one in model.versions]
+        self.deleted += [f"/schema-versions/{version['id']}" for version in model.versions]
 
     @invariant()
     def everything_is_as_the_model_has_it(self) -> None:

@@ -38,8 +38,8 @@ def _import(org: Org, role: str = "admin", **body: Any) -> Any:
 def _imported(org: Org, **body: Any) -> dict[str, Any]:
     answer = _import(org, **body)
     assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    data: dict[str, Any] = answer.json["data"]
+    return data
 
 
 @pytest.mark.parametrize("as_text", [False, True])

@@ -20,12 +20,12 @@ WANTED = {
 _PLAIN = re.compile(r"^[A-Z0-9].*")
 
 
-def _fields(path: Path) -> list[dict[str, Any]]:
+def _load_fields(path: Path) -> list[dict[str, Any]]:
     return check_fields(tomllib.loads(path.read_text(encoding="utf-8"))["fields"])
 
 
-def _every(path: Path) -> list[dict[str, Any]]:
-    fields = _fields(path)
+def _list_fields_and_columns(path: Path) -> list[dict[str, Any]]:
+    fields = _load_fields(path)
     return [*fields, *(column for field in fields for column in field["columns"])]
 
 
@@ -52,17 +52,17 @@ def test_its_fields_are_complete(path: Path) -> None:
     raw = tomllib.loads(path.read_text(encoding="utf-8"))["fields"]
     told = [*raw, *(column for field in raw for column in field.get("columns", []))]
     assert all(field["label"].strip() and field["description"].strip() for field in told)
-    for field in _every(path):
+    for field in _list_fields_and_columns(path):
         assert field["description"].endswith((".", "?")), field["key"]
         assert _PLAIN.match(field["label"]) or field["label"][0] in "abcdef", field["key"]
         assert not field["options"] or len(field["options"]) >= 2, field["key"]
-    required = [field["key"] for field in _fields(path) if field["required"]]
-    assert 1 <= len(required) <= len(_fields(path)) / 2
+    required = [field["key"] for field in _load_fields(path) if field["required"]]
+    assert 1 <= len(required) <= len(_load_fields(path)) / 2
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_its_labels_tell_its_fields_apart(path: Path) -> None:
-    fields = _fields(path)
+    fields = _load_fields(path)
     for members in [fields, *(field["columns"] for field in fields if field["columns"])]:
         labels = [field["label"].casefold() for field in members]
         assert len(labels) == len(set(labels))
@@ -74,7 +74,9 @@ def test_its_labels_tell_its_fields_apart(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_no_field_wants_what_paper_does_not_say(path: Path) -> None:
     """An instant needs a time and its zone: paper has a day, and at times a time of day."""
-    assert [field["key"] for field in _every(path) if field["type"] == "datetime"] == []
+    assert [
+        field["key"] for field in _list_fields_and_columns(path) if field["type"] == "datetime"
+    ] == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_key_that_makes_schemas_of_them_may_read_them(org: Org) -> None:
     key = org.key("admin")
     listed = key.get("/schema-templates").json["data"]
     assert [one["id"] for one in listed] == [
-        one["id"] for one in org.api().get("/schema-templates").json["data"]
+        record["id"] for record in org.api().get("/schema-templates").json["data"]
     ]
     assert key.get("/schema-templates/invoice").status_code == 200
     assert key.post("/schema-templates/invoice/instantiate", {}).status_code == 201

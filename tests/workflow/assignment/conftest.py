@@ -9,14 +9,14 @@ import pytest
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
-Draw = Callable[..., UUID | None]
+ClaimNext = Callable[..., UUID | None]
 
 
 @pytest.fixture
-def draw(org: Org) -> Draw:
+def claim_next(org: Org) -> ClaimNext:
     """Return a function that claims the next document and returns its id, or None."""
 
-    def claim_next(by: str = "labeler", **criteria: Any) -> UUID | None:
+    def claim(by: str = "labeler", **criteria: Any) -> UUID | None:
         answer = org.api(by).post("/artifacts/next", json=criteria)
         assert answer.status_code == 200, answer.json
         artifact = answer.json["data"]
@@ -25,7 +25,7 @@ def draw(org: Org) -> Draw:
         assert artifact["claim"]["user_id"] == str(org.users[by])
         return UUID(artifact["id"])
 
-    return claim_next
+    return claim
 
 
 def to(**assignee: Any) -> list[dict[str, Any]]:

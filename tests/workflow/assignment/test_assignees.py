@@ -20,7 +20,7 @@ def workspace(org: Org) -> Workspace:
 
 
 def _to(*ids: Any, kind: str = "team_id") -> list[dict[str, Any]]:
-    return [{"user_id": None, "team_id": None, kind: str(one)} for one in ids]
+    return [{"user_id": None, "team_id": None, kind: str(item_id)} for item_id in ids]
 
 
 def _rows(workspace: Workspace, artifact_id: UUID) -> list[tuple[Any, ...]]:
@@ -142,7 +142,7 @@ def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
     else:
         assert owner.patch(member, json={"role": "viewer"}).status_code == 200
     work()
-    found = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in artifacts]
+    found = [org.api("viewer").get(f"/artifacts/{artifact}").json["data"] for artifact in artifacts]
     assert [one["assignees"] for one in found] == [[], _to(teams[1]), _to(teams[2])]
     reason = {
         "left the team": "team_left",

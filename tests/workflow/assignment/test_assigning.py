@@ -19,15 +19,15 @@ def _assign(workspace: Workspace, artifact_id: UUID, *, by: str = "reviewer", **
     return workspace.org.api(by).post(f"/artifacts/{artifact_id}/assign", json=body)
 
 
-def _bulk(workspace: Workspace, **body: Any) -> Any:
+def _bulk_assign(workspace: Workspace, **body: Any) -> Any:
     return workspace.org.api("reviewer").post(BULK, json=body)
 
 
-def _users(workspace: Workspace, *names: str) -> list[str]:
+def _list_user_ids(workspace: Workspace, *names: str) -> list[str]:
     return [str(workspace.org.users[name]) for name in names]
 
 
-def _person(user_id: str) -> dict[str, Any]:
+def _build_user_assignee(user_id: str) -> dict[str, Any]:
     return {"user_id": user_id, "team_id": None}
 
 
@@ -35,22 +35,25 @@ def _assignees(workspace: Workspace) -> dict[UUID, list[Any]]:
     return {r.id: r.assignees for r in workspace.sql("SELECT id, assignees FROM artifacts")}
 
 
-def _error(answer: Any) -> tuple[int, str, str | None]:
+def _get_error(answer: Any) -> tuple[int, str, str | None]:
     error = answer.json["error"]
     return answer.status_code, error["code"], error.get("field")
 
 
 def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
     artifact = workspace.artifact()
-    both = _users(workspace, "labeler", "admin")
+    both = _list_user_ids(workspace, "labeler", "admin")
     answer = _assign(workspace, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
     assert answer.status_code == 200
-    found = answer.json["data"]
-    assert found["assignees"] == [_person(one) for one in both]
-    assert (found["due_at"], found["revision"]) == ("2026-12-31T22:00:00Z", 2)
+    data = answer.json["data"]
+    assert data["assignees"] == [_build_user_assignee(one) for one in both]
+    assert (data["due_at"], data["revision"]) == ("2026-12-31T22:00:00Z", 2)
     again = _assign(workspace, artifact, user_ids=both[1:]).json["data"]
     # The time stays, and an assignment is no edit of what a writer may send.
-    assert (again["assignees"], again["due_at"]) == ([_person(both[1])], found["due_at"])
+    assert (again["assignees"], again["due_at"]) == (
+        [_build_user_assignee(both[1])],
+        data["due_at"],
+    )
     assert again["revision"] == 2
     assert _assign(workspace, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
     assert _assignees(workspace) == {artifact: []}
@@ -66,7 +69,7 @@ def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
 
 
 def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
-    artifact, (labeler, admin) = workspace.artifact(), _users(workspace, "labeler", "admin")
+    artifact, (labeler, admin) = workspace.artifact(), _list_user_ids(workspace, "labeler", "admin")
     due = "2026-12-31T22:00:00Z"
     answer = _assign(workspace, artifact, user_ids=[labeler], due_at=due, revision=1)
     assert (answer.status_code, answer.headers["ETag"]) == (200, '"2"')
@@ -74,26 +77,26 @@ def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
         "json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'},
     }):  # fmt: skip
         error = workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
-        assert _error(error) == (409, "stale_precondition", None)
+        assert _get_error(error) == (409, "stale_precondition", None)
         assert error.json["error"]["details"] == {"current_revision": 2}
-    assert _assignees(workspace)[artifact] == [_person(labeler)]
+    assert _assignees(workspace)[artifact] == [_build_user_assignee(labeler)]
     unknown = _assign(workspace, uuid7(), user_ids=[admin], revision=1)
-    assert _error(unknown) == (404, "not_found", None)
+    assert _get_error(unknown) == (404, "not_found", None)
 
 
 def test_to_a_team(workspace: Workspace) -> None:
     artifact, team = workspace.artifact(), make_team(workspace.org)["id"]
-    found = _assign(workspace, artifact, team_id=team).json["data"]
-    assert found["assignees"] == [{"user_id": None, "team_id": team}]
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["user_ids"], told["team_ids"], told["count"]) == ([], [team], 1)
+    data = _assign(workspace, artifact, team_id=team).json["data"]
+    assert data["assignees"] == [{"user_id": None, "team_id": team}]
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["team_ids"], event["count"]) == ([], [team], 1)
 
 
 def test_who_works_on_it_goes_on(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     draft = workspace.draft(artifact)
-    found = _assign(workspace, artifact, user_ids=_users(workspace, "admin")).json["data"]
-    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    data = _assign(workspace, artifact, user_ids=_list_user_ids(workspace, "admin")).json["data"]
+    assert data["claim"]["user_id"] == str(workspace.org.users["labeler"])
     assert workspace.save(draft, []).status_code == 200
 
 
@@ -101,7 +104,7 @@ def test_only_members_who_label_and_teams_of_the_organization(
     workspace: Workspace, other_org: Org
 ) -> None:
     artifact = workspace.artifact()
-    known = _users(workspace, "labeler")
+    known = _list_user_ids(workspace, "labeler")
     for stranger in (
         str(uuid7()),
         str(workspace.org.users["viewer"]),
@@ -109,11 +112,11 @@ def test_only_members_who_label_and_teams_of_the_organization(
     ):
         for answer in (
             _assign(workspace, artifact, user_ids=[*known, stranger]),
-            _bulk(workspace, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
+            _bulk_assign(workspace, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
         ):
-            assert _error(answer) == (400, "validation_error", "user_ids.1")
+            assert _get_error(answer) == (400, "validation_error", "user_ids.1")
     for team in (str(uuid7()), make_team(other_org)["id"]):
-        assert _error(_assign(workspace, artifact, team_id=team)) == (
+        assert _get_error(_assign(workspace, artifact, team_id=team)) == (
             400,
             "validation_error",
             "team_id",
@@ -123,7 +126,7 @@ def test_only_members_who_label_and_teams_of_the_organization(
 
 
 def test_what_there_is_nothing_to_label_of(workspace: Workspace) -> None:
-    me = _users(workspace, "labeler")
+    me = _list_user_ids(workspace, "labeler")
     for members, state in (
         ({"status": "done"}, "done"),
         ({"status": "failed"}, "failed"),
@@ -131,7 +134,7 @@ def test_what_there_is_nothing_to_label_of(workspace: Workspace) -> None:
     ):
         artifact = workspace.artifact(**members)
         answer = _assign(workspace, artifact, user_ids=me)
-        assert _error(answer) == (409, "conflict", None)
+        assert _get_error(answer) == (409, "conflict", None)
         assert answer.json["error"]["details"] == {"state": state}
         assert _assign(workspace, artifact, user_ids=[]).status_code == 200
 
@@ -140,7 +143,7 @@ def test_who_may(workspace: Workspace, other_org: Org) -> None:
     artifact = workspace.artifact()
     assert _assign(workspace, artifact, by="labeler", user_ids=[]).status_code == 403
     foreign = Workspace(other_org).artifact()
-    assert _error(_assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
+    assert _get_error(_assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
 
 
 @pytest.mark.parametrize(
@@ -153,67 +156,67 @@ def test_who_may(workspace: Workspace, other_org: Org) -> None:
     ],
 )
 def test_bodies_that_are_refused(workspace: Workspace, body: dict[str, Any], field: str) -> None:
-    answer = _bulk(workspace, artifact_ids=[], **body)
-    assert _error(answer) == (422, "unprocessable", field)
+    answer = _bulk_assign(workspace, artifact_ids=[], **body)
+    assert _get_error(answer) == (422, "unprocessable", field)
 
 
 def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) -> None:
-    schema, me = workspace.schema(), _users(workspace, "labeler")
+    schema, me = workspace.schema(), _list_user_ids(workspace, "labeler")
     good, done = workspace.artifact(schema), workspace.artifact(schema, status="done")
     foreign, absent = Workspace(other_org).artifact(), uuid7()
     ids = [str(one) for one in (done, good, absent, foreign, good)]
-    answer = _bulk(workspace, artifact_ids=ids, user_ids=me)
-    found = answer.json["data"]
-    assert (found["matched"], found["succeeded"], found["failed"]) == (4, 1, 3)
-    outcomes = [(one["id"], one["ok"], one["code"]) for one in found["outcomes"]]
+    answer = _bulk_assign(workspace, artifact_ids=ids, user_ids=me)
+    data = answer.json["data"]
+    assert (data["matched"], data["succeeded"], data["failed"]) == (4, 1, 3)
+    outcomes = [(outcome["id"], outcome["ok"], outcome["code"]) for outcome in data["outcomes"]]
     assert outcomes == [
         (ids[0], False, "conflict"),
         (ids[1], True, None),
         (ids[2], False, "not_found"),
         (ids[3], False, "not_found"),
     ]
-    assert _assignees(workspace) == {good: [_person(me[0])], done: []}
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["artifact_ids"], told["count"]) == ([ids[1]], 1)
+    assert _assignees(workspace) == {good: [_build_user_assignee(me[0])], done: []}
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["artifact_ids"], event["count"]) == ([ids[1]], 1)
 
 
 def test_all_that_a_filter_finds(workspace: Workspace) -> None:
-    schema, me = workspace.schema(), _users(workspace, "labeler", "admin")
+    schema, me = workspace.schema(), _list_user_ids(workspace, "labeler", "admin")
     wanted = {workspace.artifact(schema) for _ in range(3)}
     done, other = workspace.artifact(schema, status="done"), workspace.artifact()
     chosen = {"filter": {"schema_id": str(schema)}, "user_ids": me}
-    refused = _bulk(workspace, **chosen, expected_count=3)
-    assert _error(refused) == (409, "conflict", None)
+    refused = _bulk_assign(workspace, **chosen, expected_count=3)
+    assert _get_error(refused) == (409, "conflict", None)
     assert refused.json["error"]["details"] == {"count": 4}
     assert set(map(len, _assignees(workspace).values())) == {0}
-    found = _bulk(workspace, **chosen, expected_count=4).json["data"]
-    assert (found["matched"], found["succeeded"], found["failed"]) == (4, 3, 1)
-    assert [one["id"] for one in found["outcomes"]] == [str(done)]
-    both = [_person(one) for one in me]
+    data = _bulk_assign(workspace, **chosen, expected_count=4).json["data"]
+    assert (data["matched"], data["succeeded"], data["failed"]) == (4, 3, 1)
+    assert [outcome["id"] for outcome in data["outcomes"]] == [str(done)]
+    both = [_build_user_assignee(one) for one in me]
     expected = dict.fromkeys(wanted, both) | {done: [], other: []}
     assert _assignees(workspace) == expected
-    (told,) = workspace.events("artifacts.assigned")
-    assert set(told["artifact_ids"]) == {str(one) for one in wanted}
+    (event,) = workspace.events("artifacts.assigned")
+    assert set(event["artifact_ids"]) == {str(one) for one in wanted}
 
 
 def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) -> None:
     workspace.artifact()
-    answer = _bulk(
+    answer = _bulk_assign(
         workspace,
         filter={},
         expected_count=2**31 - 1,
-        user_ids=_users(workspace, "admin", "labeler"),
+        user_ids=_list_user_ids(workspace, "admin", "labeler"),
         strategy="round_robin",
     )
-    assert _error(answer) == (409, "conflict", None)
+    assert _get_error(answer) == (409, "conflict", None)
     assert answer.json["error"]["details"] == {"count": 1}
 
 
 def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
-    schema, people = workspace.schema(), _users(workspace, "admin", "labeler")
+    schema, people = workspace.schema(), _list_user_ids(workspace, "admin", "labeler")
     made = [workspace.artifact(schema, priority=priority) for priority in (1, 5, 3, 4, 2)]
     workspace.artifact(schema, status="done", priority=6)
-    answer = _bulk(
+    answer = _bulk_assign(
         workspace,
         filter={"schema_id": str(schema)},
         expected_count=6,
@@ -221,39 +224,41 @@ def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
         strategy="round_robin",
     )
     assert answer.json["data"]["succeeded"] == 5
-    found = _assignees(workspace)
+    assignees = _assignees(workspace)
     urgent = [made[1], made[3], made[2], made[4], made[0]]
-    assert [found[one] for one in urgent] == [[_person(people[n % 2])] for n in range(5)]
-    (told,) = workspace.events("artifacts.assigned")
-    assert (told["user_ids"], told["counts"]) == (people, {people[0]: 3, people[1]: 2})
+    assert [assignees[one] for one in urgent] == [
+        [_build_user_assignee(people[n % 2])] for n in range(5)
+    ]
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["counts"]) == (people, {people[0]: 3, people[1]: 2})
 
 
 def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
     team = make_team(org)
     add_members(org, team, "labeler", "admin", "viewer")
-    labeler, admin = _users(workspace, "labeler", "admin")
+    labeler, admin = _list_user_ids(workspace, "labeler", "admin")
     for _ in range(3):
-        workspace.artifact(schema, assignees=[_person(labeler)])
+        workspace.artifact(schema, assignees=[_build_user_assignee(labeler)])
     # What is done weighs nothing.
-    workspace.artifact(schema, assignees=[_person(admin)], status="done")
+    workspace.artifact(schema, assignees=[_build_user_assignee(admin)], status="done")
     ids = [str(workspace.artifact(schema)) for _ in range(5)]
-    answer = _bulk(workspace, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
+    answer = _bulk_assign(workspace, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
     assert answer.json["data"]["succeeded"] == 5
-    (told,) = workspace.events("artifacts.assigned")
-    assert told["counts"] == {labeler: 1, admin: 4}
-    assert told["team_ids"] == []
-    found = _assignees(workspace)
-    got = Counter(found[UUID(one)][0]["user_id"] for one in ids)
+    (event,) = workspace.events("artifacts.assigned")
+    assert event["counts"] == {labeler: 1, admin: 4}
+    assert event["team_ids"] == []
+    assignees = _assignees(workspace)
+    got = Counter(assignees[UUID(item_id)][0]["user_id"] for item_id in ids)
     assert got == {labeler: 1, admin: 4}
 
 
 def test_a_team_without_labelers_takes_none_by_turns(workspace: Workspace) -> None:
     team = make_team(workspace.org)["id"]
     body = {"artifact_ids": [str(workspace.artifact())], "team_id": team}
-    answer = _bulk(workspace, **body, strategy="round_robin")
-    assert _error(answer) == (400, "validation_error", "team_id")
-    assert _bulk(workspace, **body).json["data"]["succeeded"] == 1
+    answer = _bulk_assign(workspace, **body, strategy="round_robin")
+    assert _get_error(answer) == (400, "validation_error", "team_id")
+    assert _bulk_assign(workspace, **body).json["data"]["succeeded"] == 1
 
 
 def test_the_least_loaded_labeler_is_next() -> None:
@@ -284,9 +289,9 @@ def test_the_least_loaded_labeler_who_is_not_excluded_is_next() -> None:
     assert pool.find_least_loaded() == first
 
 
-def _told(workspace: Workspace) -> list[list[str]]:
+def _list_event_artifact_ids(workspace: Workspace) -> list[list[str]]:
     """The documents of each event of their assignment; an event tells them in no order."""
-    return [sorted(one["artifact_ids"]) for one in workspace.events("artifacts.assigned")]
+    return [sorted(event["artifact_ids"]) for event in workspace.events("artifacts.assigned")]
 
 
 def test_each_transaction_tells_of_its_own(
@@ -295,21 +300,21 @@ def test_each_transaction_tells_of_its_own(
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
     schema = workspace.schema()
     made = [str(workspace.artifact(schema)) for _ in range(3)]
-    body = {"filter": {}, "expected_count": 3, "user_ids": _users(workspace, "labeler")}
-    assert _bulk(workspace, **body).status_code == 200
-    assert _told(workspace) == [made[:2], made[2:]]
+    body = {"filter": {}, "expected_count": 3, "user_ids": _list_user_ids(workspace, "labeler")}
+    assert _bulk_assign(workspace, **body).status_code == 200
+    assert _list_event_artifact_ids(workspace) == [made[:2], made[2:]]
 
 
 def test_nobody_hears_of_what_they_had_already(workspace: Workspace) -> None:
-    schema, users = workspace.schema(), _users(workspace, "labeler", "reviewer")
+    schema, users = workspace.schema(), _list_user_ids(workspace, "labeler", "reviewer")
     ids = [str(workspace.artifact(schema)) for _ in range(3)]
 
     def assign(ids: list[str], people: list[str]) -> list[list[str]]:
-        before = len(_told(workspace))
-        assert _bulk(workspace, artifact_ids=ids, user_ids=people).json["data"]["succeeded"] == len(
-            ids
-        )
-        return _told(workspace)[before:]
+        before = len(_list_event_artifact_ids(workspace))
+        assert _bulk_assign(workspace, artifact_ids=ids, user_ids=people).json["data"][
+            "succeeded"
+        ] == len(ids)
+        return _list_event_artifact_ids(workspace)[before:]
 
     assert assign(ids[:2], users) == [ids[:2]]
     assert assign(ids, users[::-1]) == [ids[2:]]

@@ -1,4 +1,4 @@
-"""Many who draw at the same instant: every document is handed out, and none twice."""
+"""Concurrent claims of the next document: each document is claimed exactly once."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,24 +18,24 @@ from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, counts, tag
-from tests.workflow.assignment.conftest import Draw
+from tests.workflow.assignment.conftest import ClaimNext
 
 _PEOPLE = 12
 """As many as the application of the tests has connections for."""
 
 
 _CHANGED = 200
-"""More than one draw tries to lock."""
+"""More documents than one claim tries to lock."""
 
 
-def _team_of(workspace: Workspace, number: int) -> list[str]:
+def _add_labelers(workspace: Workspace, number: int) -> list[str]:
     names = [f"person{n}" for n in range(number)]
     for name in names:
         workspace.org.add_user(name, "labeler")
     return names
 
 
-def _each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
+def _run_for_each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
     """What each person's act came to; all start at the same instant."""
     barrier = Barrier(len(names))
 
@@ -56,34 +56,40 @@ def _label(workspace: Workspace, artifact_id: UUID, by: str) -> None:
     assert sent.status_code == 200, sent.json
 
 
-def _drain(draw: Draw, by: str, work: Callable[[UUID, str], None] | None = None) -> list[UUID]:
+def _claim_all(
+    claim_next: ClaimNext, by: str, work: Callable[[UUID, str], None] | None = None
+) -> list[UUID]:
     """All that somebody draws until nothing is left for them."""
     found = []
     # What others look at in the same instant is passed over: nothing there is asked for twice.
     for _ in range(2):
-        while (artifact_id := draw(by, skip_held=True)) is not None:
+        while (artifact_id := claim_next(by, skip_held=True)) is not None:
             found.append(artifact_id)
             if work is not None:
                 work(artifact_id, by)
     return found
 
 
-def test_every_document_is_drawn_once(workspace: Workspace, draw: Draw) -> None:
+def test_every_document_is_drawn_once(workspace: Workspace, claim_next: ClaimNext) -> None:
     schemas = [workspace.schema(), workspace.schema()]
     made = {workspace.artifact(schemas[n % 2], priority=n % 5) for n in range(200)}
-    drawn = _each(_team_of(workspace, _PEOPLE), lambda name: _drain(draw, name))
-    taken = Counter(one for found in drawn.values() for one in found)
+    claimed_ids_by_user = _run_for_each(
+        _add_labelers(workspace, _PEOPLE), lambda name: _claim_all(claim_next, name)
+    )
+    taken = Counter(one for found in claimed_ids_by_user.values() for one in found)
     assert set(taken) == made
     assert set(taken.values()) == {1}
-    held = workspace.sql("SELECT id, claim_user_id FROM artifacts")
-    assert {(row.id, row.claim_user_id) for row in held} == {
-        (one, workspace.org.users[name]) for name, found in drawn.items() for one in found
+    rows = workspace.sql("SELECT id, claim_user_id FROM artifacts")
+    assert {(row.id, row.claim_user_id) for row in rows} == {
+        (one, workspace.org.users[name])
+        for name, found in claimed_ids_by_user.items()
+        for one in found
     }
 
 
-def test_documents_of_two_teams_stay_in_them(workspace: Workspace, draw: Draw) -> None:
+def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: ClaimNext) -> None:
     org, schema = workspace.org, workspace.schema()
-    people = _team_of(workspace, 8)
+    people = _add_labelers(workspace, 8)
     halves = {"A": people[:4], "B": people[4:]}
     made: dict[str, set[UUID]] = {}
     for name, members in halves.items():
@@ -91,42 +97,46 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, draw: Draw) -
         add_members(org, team, *members)
         assignees = [{"user_id": None, "team_id": team["id"]}]
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
-    drawn = _each(people, lambda name: _drain(draw, name))
+    claimed_ids_by_user = _run_for_each(people, lambda name: _claim_all(claim_next, name))
     for name, members in halves.items():
-        taken = [one for member in members for one in drawn[member]]
+        taken = [one for member in members for one in claimed_ids_by_user[member]]
         assert len(taken) == len(made[name])
         assert set(taken) == made[name]
 
 
-def test_overlapping_documents_are_labeled_by_each_once(workspace: Workspace, draw: Draw) -> None:
+def test_overlapping_documents_are_labeled_by_each_once(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     made = {workspace.artifact(schema) for _ in range(4)}
-    people = _team_of(workspace, 3)
+    people = _add_labelers(workspace, 3)
 
     def label(name: str) -> list[UUID]:
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _drain(draw, name, lambda one, by: _label(workspace, one, by))
+            found += _claim_all(claim_next, name, lambda one, by: _label(workspace, one, by))
         return found
 
-    drawn = _each(people, label)
-    assert all(len(found) == len(made) and set(found) == made for found in drawn.values())
+    claimed_ids_by_user = _run_for_each(people, label)
+    assert all(
+        len(found) == len(made) and set(found) == made for found in claimed_ids_by_user.values()
+    )
     for one in made:
         row = workspace.artifact_row(one)
         assert (row.status, row.label_counts) == ("in_review", counts(submitted=3))
 
 
 def test_a_transaction_that_is_killed_gives_its_document_back(
-    workspace: Workspace, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
 ) -> None:
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
         criteria = next_artifact.ClaimCriteria()
-        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).claimed
+        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30).artifact
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
-        assert _each(["admin"], draw) == {"admin": None}
+        assert _run_for_each(["admin"], claim_next) == {"admin": None}
         session = db.session()
         (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
         with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
@@ -134,11 +144,11 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         with pytest.raises(DBAPIError):
             session.execute(text("SELECT 1"))
         session.rollback()
-    assert draw("admin") == artifact
+    assert claim_next("admin") == artifact
 
 
 def test_whoever_draws_passes_over_all_that_others_change(
-    workspace: Workspace, draw: Draw, environ: dict[str, str]
+    workspace: Workspace, claim_next: ClaimNext, environ: dict[str, str]
 ) -> None:
     schema = workspace.schema()
     urgent = [str(workspace.artifact(schema, priority=90)) for _ in range(_CHANGED)]
@@ -151,35 +161,35 @@ def test_whoever_draws_passes_over_all_that_others_change(
             (urgent,),
         )
         assert len(cursor.fetchall()) == _CHANGED
-        assert draw() == quiet
+        assert claim_next() == quiet
 
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_claiming_next_tries_again_if_others_change_all_candidates(
     workspace: Workspace,
-    draw: Draw,
+    claim_next: ClaimNext,
     environ: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     commits: bool,
 ) -> None:
     artifact = str(workspace.artifact())
-    claim_next = next_artifact.claim_next
+    original = next_artifact.claim_next
     results: list[next_artifact.ClaimResult] = []
     with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
         cursor = other.cursor()
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         cursor.execute("UPDATE artifacts SET updated_at = now() WHERE id = %s", (artifact,))
 
-        def claim(*args: Any, **kwargs: Any) -> next_artifact.ClaimResult:
-            results.append(claim_next(*args, **kwargs))
+        def claim_and_record(*args: Any, **kwargs: Any) -> next_artifact.ClaimResult:
+            results.append(original(*args, **kwargs))
             if commits:
                 other.commit()
             return results[-1]
 
-        monkeypatch.setattr(next_artifact, "claim_next", claim)
-        found = draw()
+        monkeypatch.setattr(next_artifact, "claim_next", claim_and_record)
+        found = claim_next()
     assert found == (UUID(artifact) if commits else None)
-    assert [result.claimed is not None for result in results] == (
+    assert [result.artifact is not None for result in results] == (
         [False, True] if commits else [False] * 3
     )
     assert all(result.had_candidates for result in results)
@@ -215,7 +225,7 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
 
 
 def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema = workspace.schema()
     made = [str(workspace.artifact(schema)) for _ in range(40)]
@@ -229,9 +239,9 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
                 )
                 assert answer.status_code == 200, answer.json
             return []
-        return _drain(draw, name)
+        return _claim_all(claim_next, name)
 
-    people = [*_team_of(workspace, 4), "reviewer"]
-    drawn = [one for found in _each(people, act).values() for one in found]
-    left = _drain(draw, "admin")
-    assert sorted(map(str, [*drawn, *left])) == sorted(made)
+    people = [*_add_labelers(workspace, 4), "reviewer"]
+    claimed_ids_by_user = [one for found in _run_for_each(people, act).values() for one in found]
+    remaining_ids = _claim_all(claim_next, "admin")
+    assert sorted(map(str, [*claimed_ids_by_user, *remaining_ids])) == sorted(made)

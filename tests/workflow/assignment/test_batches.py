@@ -14,11 +14,11 @@ from app.kit import bulk, events
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import Draw, to
+from tests.workflow.assignment.conftest import ClaimNext, to
 
 Work = Callable[[], None]
-_MANY = 600
-_FILL = """
+_ARTIFACT_COUNT = 600
+_INSERT_ARTIFACTS = """
 INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
     media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,
     updated_at, revision)
@@ -44,9 +44,9 @@ def _assign(workspace: Workspace, number: int, *people: str, **body: Any) -> dic
     return dict(answer.json["data"])
 
 
-def _whose(workspace: Workspace) -> dict[UUID, list[str]]:
+def _list_assignee_ids(workspace: Workspace) -> dict[UUID, list[str]]:
     rows = workspace.sql("SELECT id, assignees FROM artifacts")
-    return {row.id: [one["user_id"] for one in row.assignees] for row in rows}
+    return {row.id: [assignee["user_id"] for assignee in row.assignees] for row in rows}
 
 
 def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
@@ -57,7 +57,7 @@ def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
     result = _assign(workspace, 9, "admin", "labeler", "reviewer", strategy="round_robin")
     assert (result["matched"], result["succeeded"], result["failed"]) == (9, 8, 1)
     people = [str(workspace.org.users[name]) for name in ("admin", "labeler", "reviewer")]
-    assignees = _whose(workspace)
+    assignees = _list_assignee_ids(workspace)
     # Batches are in the order of ids; within a batch the most urgent document comes first.
     order = (9, 3, 1, 8, 7, 5, 6, 2)
     turns = [assignees[made[priority]] for priority in order]
@@ -73,7 +73,9 @@ def test_the_least_loaded_comes_first_over_all_batches(workspace: Workspace) -> 
         workspace.artifact(schema)
     filters = {"gold": "false"}
     _assign(workspace, 7, "admin", "labeler", strategy="least_loaded", filter=filters)
-    whose = Counter(one for number, (one,) in _whose(workspace).items() if number not in held)
+    whose = Counter(
+        one for number, (one,) in _list_assignee_ids(workspace).items() if number not in held
+    )
     assert whose == {str(users["labeler"]): 6, str(users["admin"]): 1}
 
 
@@ -87,18 +89,18 @@ def test_everybody_is_told_of_the_whole_once(
     _assign(workspace, 8, "admin", "labeler", strategy=strategy)
     batches = workspace.events("artifacts.assigned")
     assert [one["count"] for one in batches] == [3, 3, 2]
-    assert {one for batch in batches for one in batch["artifact_ids"]} == made
+    assert {artifact_id for batch in batches for artifact_id in batch["artifact_ids"]} == made
     shares = sum((Counter(batch["counts"]) for batch in batches), Counter())
     assert shares == ({str(users["admin"]): 4, str(users["labeler"]): 4} if spread else {})
     work()
-    told = workspace.sql("SELECT user_id, title FROM notifications")
+    notifications = workspace.sql("SELECT user_id, title FROM notifications")
     title = f"{4 if spread else 8} documents were assigned to you"
-    assert sorted(told) == sorted((users[name], title) for name in ("admin", "labeler"))
+    assert sorted(notifications) == sorted((users[name], title) for name in ("admin", "labeler"))
     # Sent again, it gives nothing that they had not.
     _assign(workspace, 8, "admin", "labeler", strategy=strategy)
     assert workspace.events("artifacts.assigned") == batches
     work()
-    assert workspace.sql("SELECT user_id, title FROM notifications") == told
+    assert workspace.sql("SELECT user_id, title FROM notifications") == notifications
 
 
 def test_whoever_leaves_meanwhile_ends_it(
@@ -117,9 +119,9 @@ def test_whoever_leaves_meanwhile_ends_it(
     monkeypatch.setattr(bulk.db, "checkpoint", leave)
     result = _assign(workspace, 8, "labeler")
     assert (result["succeeded"], result["failed"]) == (3, 5)
-    assert {one["code"] for one in result["outcomes"]} == {"validation_error"}
-    assert sorted(map(len, _whose(workspace).values())) == [0] * 5 + [1] * 3
-    assert [one["count"] for one in workspace.events("artifacts.assigned")] == [3]
+    assert {outcome["code"] for outcome in result["outcomes"]} == {"validation_error"}
+    assert sorted(map(len, _list_assignee_ids(workspace).values())) == [0] * 5 + [1] * 3
+    assert [event["count"] for event in workspace.events("artifacts.assigned")] == [3]
 
 
 def test_what_was_given_before_an_error_is_told(
@@ -138,11 +140,11 @@ def test_what_was_given_before_an_error_is_told(
     monkeypatch.setattr(events, "emit", broken)
     result = _assign(workspace, 8, "labeler")
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
-    assert {one["code"] for one in result["outcomes"]} == {"service_unavailable"}
-    assert sorted(map(len, _whose(workspace).values())) == [0] * 2 + [1] * 6
+    assert {outcome["code"] for outcome in result["outcomes"]} == {"service_unavailable"}
+    assert sorted(map(len, _list_assignee_ids(workspace).values())) == [0] * 2 + [1] * 6
     work()
-    (told,) = workspace.sql("SELECT title FROM notifications")
-    assert told.title == "6 documents were assigned to you"
+    (notification,) = workspace.sql("SELECT title FROM notifications")
+    assert notification.title == "6 documents were assigned to you"
 
 
 # --- people who work meanwhile ----------------------------------------------------------------
@@ -155,12 +157,12 @@ def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return Workspace(org)
 
 
-def _fill(workspace: Workspace, schema_id: UUID, assignees: str = "[]") -> None:
-    values = {"org": str(workspace.org.id), "schema": schema_id, "number": _MANY}
-    workspace.sql(_FILL, **values, assignees=assignees)
+def _insert_artifacts(workspace: Workspace, schema_id: UUID, assignees: str = "[]") -> None:
+    values = {"org": str(workspace.org.id), "schema": schema_id, "number": _ARTIFACT_COUNT}
+    workspace.sql(_INSERT_ARTIFACTS, **values, assignees=assignees)
 
 
-def _beside(*calls: Callable[[], Any]) -> list[Any]:
+def _run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -174,34 +176,34 @@ def _beside(*calls: Callable[[], Any]) -> list[Any]:
 @pytest.mark.parametrize("action", ["archive", "delete"])
 def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> None:
     org, schema_id = busy.org, busy.schema()
-    _fill(busy, schema_id)
+    _insert_artifacts(busy, schema_id)
     names = [f"person{n}" for n in range(4)]
     for name in names:
         org.add_user(name, "labeler")
 
     def act() -> Any:
-        body = {"filter": {"schema_id": str(schema_id)}, "expected_count": _MANY}
+        body = {"filter": {"schema_id": str(schema_id)}, "expected_count": _ARTIFACT_COUNT}
         return org.api("admin").post(f"/artifacts/bulk-{action}", body)
 
     def label(name: str) -> list[tuple[str, int]]:
         told = []
         while True:
-            drawn = org.api(name).post("/artifacts/next", {"skip_held": True})
-            told.append(("next", drawn.status_code))
-            if drawn.status_code != 200 or drawn.json["data"] is None:
+            next_response = org.api(name).post("/artifacts/next", {"skip_held": True})
+            told.append(("next", next_response.status_code))
+            if next_response.status_code != 200 or next_response.json["data"] is None:
                 return told
-            path = f"/artifacts/{drawn.json['data']['id']}/tag-sets"
+            path = f"/artifacts/{next_response.json['data']['id']}/tag-sets"
             draft = org.api(name).post(path, {})
             told.append(("draft", draft.status_code))
             if draft.status_code == 201:
                 saved = busy.save(draft.json["data"], [tag("number", "A-1")], by=name)
                 told.append(("save", saved.status_code))
 
-    answer, *told = _beside(act, *((lambda n=name: label(n)) for name in names))
+    answer, *told = _run_concurrently(act, *((lambda n=name: label(n)) for name in names))
     assert answer.status_code == 200, answer.json
     assert answer.json["data"] == {
-        "matched": _MANY,
-        "succeeded": _MANY,
+        "matched": _ARTIFACT_COUNT,
+        "succeeded": _ARTIFACT_COUNT,
         "failed": 0,
         "outcomes": [],
     }
@@ -217,31 +219,33 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
         assert saves == codes["save", 200]
         drafts = busy.sql("SELECT sum(CAST(label_counts ->> 'draft' AS int)) AS n FROM artifacts")
         assert (drafts[0].n or 0) == codes["draft", 201]
-        held = busy.sql("SELECT 1 FROM artifacts WHERE claim_user_id IS NOT NULL")
-        assert held == []
+        rows = busy.sql("SELECT 1 FROM artifacts WHERE claim_user_id IS NOT NULL")
+        assert rows == []
 
 
-def test_nobody_finds_the_pool_empty_while_all_is_assigned(busy: Workspace, draw: Draw) -> None:
+def test_nobody_finds_the_pool_empty_while_all_is_assigned(
+    busy: Workspace, claim_next: ClaimNext
+) -> None:
     schema_id = busy.schema()
-    _fill(busy, schema_id)
+    _insert_artifacts(busy, schema_id)
     team = make_team(busy.org)
     add_members(busy.org, team, "labeler", "admin")
     done: list[bool] = []
 
     def assign() -> dict[str, Any]:
         try:
-            return _assign(busy, _MANY, team_id=team["id"])
+            return _assign(busy, _ARTIFACT_COUNT, team_id=team["id"])
         finally:
             done.append(True)
 
     def label(name: str) -> list[UUID | None]:
         found = []
         while not done:
-            found.append(draw(name, skip_held=True))
+            found.append(claim_next(name, skip_held=True))
         return found
 
-    result, *drawn = _beside(assign, lambda: label("labeler"), lambda: label("admin"))
-    assert (result["succeeded"], result["failed"]) == (_MANY, 0)
+    result, *drawn = _run_concurrently(assign, lambda: label("labeler"), lambda: label("admin"))
+    assert (result["succeeded"], result["failed"]) == (_ARTIFACT_COUNT, 0)
     taken = [one for found in drawn for one in found]
     assert len(taken) > 1
     assert None not in taken

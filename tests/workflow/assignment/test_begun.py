@@ -9,7 +9,7 @@ from app.kit import db, tenancy
 from app.workflow.tag_sets import jobs
 from tests.factories.work import make_job, run_jobs_of
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import Draw, expire, reject, to
+from tests.workflow.assignment.conftest import ClaimNext, expire, reject, to
 
 CLAIM_MINUTES = 30
 
@@ -19,7 +19,7 @@ def second(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
 
 
-def _begun(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
+def _begin_draft(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
     """A document with a saved draft whose claim has ended."""
     artifact = workspace.artifact(**members)
     draft = workspace.saved(artifact)
@@ -27,7 +27,7 @@ def _begun(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
     return artifact, draft
 
 
-def _refused(workspace: Workspace, artifact: UUID) -> None:
+def _assert_reserved(workspace: Workspace, artifact: UUID) -> None:
     """Neither a claim nor a draft by somebody else goes through."""
     api = workspace.org.api("second")
     for path in ("claim", "tag-sets"):
@@ -37,75 +37,79 @@ def _refused(workspace: Workspace, artifact: UUID) -> None:
 
 
 def test_a_begun_draft_keeps_its_document_when_the_claim_ends(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    artifact, draft = _begun(workspace)
-    assert draw("second") is None
-    _refused(workspace, artifact)
-    assert draw() == artifact
+    artifact, draft = _begin_draft(workspace)
+    assert claim_next("second") is None
+    _assert_reserved(workspace, artifact)
+    assert claim_next() == artifact
     sent = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
     assert sent.status_code == 200, sent.json
 
 
-def test_an_empty_save_does_not_begin(workspace: Workspace, draw: Draw) -> None:
+def test_an_empty_save_does_not_begin(workspace: Workspace, claim_next: ClaimNext) -> None:
     artifact = workspace.artifact()
     workspace.save(workspace.draft(artifact), [])
     expire(workspace, artifact)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
 
 
 def test_an_empty_draft_does_not_take_what_another_has_begun(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     artifact = workspace.artifact()
     workspace.draft(artifact)
     expire(workspace, artifact)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     draft = workspace.saved(artifact, by="second")
     expire(workspace, artifact)
-    assert draw() is None
-    assert draw("second") == artifact
+    assert claim_next() is None
+    assert claim_next("second") == artifact
     sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
     assert sent.status_code == 200, sent.json
 
 
 @pytest.mark.parametrize("by", ["labeler", "admin"])
-def test_a_release_frees_it_even_without_a_claim(workspace: Workspace, draw: Draw, by: str) -> None:
-    artifact, draft = _begun(workspace)
+def test_a_release_frees_it_even_without_a_claim(
+    workspace: Workspace, claim_next: ClaimNext, by: str
+) -> None:
+    artifact, draft = _begin_draft(workspace)
     refused = workspace.org.api("second").post(f"/artifacts/{artifact}/release", json={})
     assert refused.status_code == 409, refused.json
     workspace.release(artifact, by=by)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     assert workspace.org.api("labeler").get(f"/tag-sets/{draft['id']}").status_code == 200
 
 
-def test_discarding_and_submitting_free_it(workspace: Workspace, draw: Draw) -> None:
-    artifact, draft = _begun(workspace)
+def test_discarding_and_submitting_free_it(workspace: Workspace, claim_next: ClaimNext) -> None:
+    artifact, draft = _begin_draft(workspace)
     answer = workspace.org.api("labeler").delete(
         f"/tag-sets/{draft['id']}?revision={draft['revision']}"
     )
     assert answer.status_code == 204, answer.json
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
 
 
-def test_a_draft_that_was_left_for_long_frees_it(workspace: Workspace, draw: Draw) -> None:
+def test_a_draft_that_was_left_for_long_frees_it(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.settings(draft_hours=2)
-    artifact, draft = _begun(workspace)
+    artifact, draft = _begin_draft(workspace)
     (row,) = workspace.sql(
         "SELECT reserved_until - updated_at AS kept FROM tag_sets WHERE id = :id", id=draft["id"]
     )
     assert row.kept.total_seconds() == (2 * 60 + CLAIM_MINUTES) * 60
     run_due(workspace)
-    assert draw("second") is None
+    assert claim_next("second") is None
     workspace.sql("UPDATE tag_sets SET reserved_until = now() WHERE id = :id", id=draft["id"])
     run_due(workspace)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     # A save of the draft that stayed begins anew, once nobody else has the document.
     workspace.release(artifact, by="second")
     again = workspace.save(draft, [tag("number", "A-2")])
     assert again.status_code == 200, again.json
     expire(workspace, artifact)
-    assert draw("second") is None
+    assert claim_next("second") is None
 
 
 def run_due(workspace: Workspace) -> None:
@@ -117,28 +121,28 @@ def run_due(workspace: Workspace) -> None:
 
 
 def test_of_overlapping_documents_a_begun_draft_keeps_one_place(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     workspace.org.add_user("third", "labeler")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.saved(artifact)
     expire(workspace, artifact)
     workspace.submitted(artifact, by="second")
-    assert draw("third") is None
-    assert draw() == artifact
+    assert claim_next("third") is None
+    assert claim_next() == artifact
 
 
-def test_a_rejected_document_goes_to_others(workspace: Workspace, draw: Draw) -> None:
+def test_a_rejected_document_goes_to_others(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
     rejected = workspace.artifact(schema, priority=90)
     reject(workspace, workspace.submitted(rejected), "pool")
     other = workspace.artifact(schema)
-    assert draw() == other
-    assert draw("second") == rejected
+    assert claim_next() == other
+    assert claim_next("second") == rejected
 
 
 def test_a_rejected_document_is_not_given_to_its_labeler_again(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     mine = to(user_id=workspace.org.users["labeler"])
     schema = workspace.schema()
@@ -147,7 +151,7 @@ def test_a_rejected_document_is_not_given_to_its_labeler_again(
     answer = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
     assert answer.json["data"]["succeeded"] == 1, answer.json
     other = workspace.artifact(schema)
-    assert [draw(skip_held=True) for _ in range(2)] == [other, None]
+    assert [claim_next(skip_held=True) for _ in range(2)] == [other, None]
     # By name they may have it all the same.
     claim = workspace.org.api("labeler").post(f"/artifacts/{rejected}/claim")
     assert claim.status_code == 200, claim.json

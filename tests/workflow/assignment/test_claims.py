@@ -32,8 +32,8 @@ def _expire(org: Org, artifact_id: str) -> None:
 
 
 def _minutes_left(document: dict[str, Any]) -> float:
-    left = datetime.fromisoformat(document["claim"]["expires_at"]) - datetime.now(UTC)
-    return left / timedelta(minutes=1)
+    remaining_time = datetime.fromisoformat(document["claim"]["expires_at"]) - datetime.now(UTC)
+    return remaining_time / timedelta(minutes=1)
 
 
 def test_a_claim_is_exclusive_and_lasts_half_an_hour(org: Org) -> None:
@@ -181,13 +181,13 @@ def _labeled(org: Org, wanted: int, statuses: list[str], status: str = "ready") 
     document = create_text(org.api("labeler"), f"text {uuid7()}", schema_id=schema["id"])
     artifact_id = UUID(document["id"])
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        for one in statuses:
+        for tag_set_status in statuses:
             session.add(
                 TagSet(
                     artifact_id=artifact_id,
                     schema_id=UUID(schema["id"]),
                     schema_version_id=UUID(version["id"]),
-                    status=one,
+                    status=tag_set_status,
                     tags=[],
                 )
             )

@@ -12,19 +12,19 @@ from app.workflow.assignment.queries import claims
 from app.workflow.review_queue.queries import items
 from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_TIME
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import Draw, to
+from tests.workflow.assignment.conftest import ClaimNext, to
 
 
-def _backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
+def _create_backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents without a due time that came in over the last two years."""
     now = datetime.now(UTC)
     days = (700, 400, 30, 2)
     return [
-        workspace.artifact(schema, created_at=now - timedelta(days=one), **members) for one in days
+        workspace.artifact(schema, created_at=now - timedelta(days=day), **members) for day in days
     ]
 
 
-def _dated(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
+def _create_due_artifacts(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
     """Documents that came in just now: overdue, due in an hour, due in 23 hours."""
     now = datetime.now(UTC)
     due = (timedelta(days=-1), timedelta(hours=1), timedelta(hours=23))
@@ -46,24 +46,26 @@ def _let_time_pass(workspace: Workspace, table: str, record_id: Any) -> None:
         workspace.sql("UPDATE artifacts SET nearly_due = false WHERE id = :id", id=str(record_id))
 
 
-def _queue(workspace: Workspace, query: str = "") -> list[str]:
+def _list_queue_ids(workspace: Workspace, query: str = "") -> list[str]:
     answer = workspace.org.api("reviewer").get(f"/review-queue{query}")
     return [item["id"] for item in answer.json["data"]]
 
 
-def test_due_documents_come_before_a_backlog(workspace: Workspace, draw: Draw) -> None:
+def test_due_documents_come_before_a_backlog(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
-    backlog = _backlog(workspace, schema, priority=100)
-    dated = _dated(workspace, schema, priority=0)
+    backlog = _create_backlog(workspace, schema, priority=100)
+    dated = _create_due_artifacts(workspace, schema, priority=0)
     wanted = [*dated, *backlog, None]
-    assert [draw(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(skip_held=True) for _ in wanted] == wanted
 
 
-def test_assigned_documents_go_by_the_same_rule(workspace: Workspace, draw: Draw) -> None:
+def test_assigned_documents_go_by_the_same_rule(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema = workspace.schema()
     mine = to(user_id=workspace.org.users["labeler"])
-    backlog = _backlog(workspace, schema, assignees=mine, priority=100)
-    dated = _dated(workspace, schema, assignees=mine, priority=0)
+    backlog = _create_backlog(workspace, schema, assignees=mine, priority=100)
+    dated = _create_due_artifacts(workspace, schema, assignees=mine, priority=0)
     wanted = [*dated, *backlog]
     listed = workspace.org.api("labeler").get("/users/me/assignments?page_size=4").json
     rest = workspace.org.api("labeler").get(
@@ -71,39 +73,48 @@ def test_assigned_documents_go_by_the_same_rule(workspace: Workspace, draw: Draw
     )
     ids = [item["artifact"]["id"] for item in (*listed["data"], *rest.json["data"])]
     assert ids == [str(one) for one in wanted]
-    assert [draw(skip_held=True) for _ in range(len(wanted) + 1)] == [*wanted, None]
+    assert [claim_next(skip_held=True) for _ in range(len(wanted) + 1)] == [*wanted, None]
 
 
-def test_equal_due_times_go_by_priority(workspace: Workspace, draw: Draw) -> None:
+def test_equal_due_times_go_by_priority(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema, due = workspace.schema(), datetime.now(UTC) + timedelta(hours=3)
     wanted = [workspace.artifact(schema, due_at=due, priority=one) for one in (10, 90, 50)]
     wanted = [wanted[1], wanted[2], wanted[0]]
-    assert [draw(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(skip_held=True) for _ in wanted] == wanted
 
 
-def test_what_is_due_later_goes_by_priority_and_age(workspace: Workspace, draw: Draw) -> None:
+def test_what_is_due_later_goes_by_priority_and_age(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema, now = workspace.schema(), datetime.now(UTC)
     older = workspace.artifact(schema, created_at=now - timedelta(days=2))
     due = workspace.artifact(
         schema, due_at=now + timedelta(days=3), created_at=now - timedelta(days=1)
     )
     urgent = workspace.artifact(schema, priority=51)
-    assert [draw(skip_held=True) for _ in range(3)] == [urgent, older, due]
+    assert [claim_next(skip_held=True) for _ in range(3)] == [urgent, older, due]
 
 
 def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
-    dated = [workspace.submitted(one)["id"] for one in _dated(workspace, schema, priority=0)]
+    backlog = [
+        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
+    ]
+    dated = [
+        workspace.submitted(due_artifact)["id"]
+        for due_artifact in _create_due_artifacts(workspace, schema, priority=0)
+    ]
     wanted = [*dated, *backlog]
-    assert _queue(workspace) == wanted
-    assert _queue(workspace, "?sort=-review_rank") == wanted[::-1]
+    assert _list_queue_ids(workspace) == wanted
+    assert _list_queue_ids(workspace, "?sort=-review_rank") == wanted[::-1]
     api = workspace.org.api("reviewer")
-    drawn = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
-    assert [answer.json["data"]["id"] for answer in drawn] == wanted
+    next_responses = [api.post("/review-queue/next", json={"skip_held": True}) for _ in wanted]
+    assert [answer.json["data"]["id"] for answer in next_responses] == wanted
 
 
-def test_documents_come_first_when_their_time_is_near(workspace: Workspace, draw: Draw) -> None:
+def test_documents_come_first_when_their_time_is_near(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
     mine = to(user_id=workspace.org.users["labeler"])
     first, second = (workspace.artifact(schema, priority=80) for _ in range(2))
@@ -119,7 +130,7 @@ def test_documents_come_first_when_their_time_is_near(workspace: Workspace, draw
         _let_time_pass(workspace, "artifacts", one)
     _run_periodic_jobs(workspace)
     wanted = [own[1], own[0], free, first, second]
-    assert [draw(skip_held=True) for _ in range(4)] == wanted[:4]
+    assert [claim_next(skip_held=True) for _ in range(4)] == wanted[:4]
     workspace.release(free)
     after = workspace.sql("SELECT revision FROM artifacts WHERE id = :id", id=str(free))
     assert after[0].revision == before[0].revision
@@ -130,16 +141,18 @@ def test_documents_come_first_when_their_time_is_near(workspace: Workspace, draw
 
 def test_reviews_come_first_when_their_time_is_near(workspace: Workspace) -> None:
     schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema, priority=100)]
+    backlog = [
+        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
+    ]
     by_document = workspace.submitted(workspace.artifact(schema, due_at=later))["id"]
     by_review = workspace.submitted(workspace.artifact(schema))["id"]
     _assign_review(workspace, by_review, later)
-    assert _queue(workspace) == [*backlog, by_document, by_review]
+    assert _list_queue_ids(workspace) == [*backlog, by_document, by_review]
     for one in (by_document, by_review):
         _let_time_pass(workspace, "tag_sets", one)
     _run_periodic_jobs(workspace)
-    assert set(_queue(workspace)[:2]) == {by_document, by_review}
-    assert _queue(workspace)[2:] == backlog
+    assert set(_list_queue_ids(workspace)[:2]) == {by_document, by_review}
+    assert _list_queue_ids(workspace)[2:] == backlog
 
 
 def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None:
@@ -153,27 +166,27 @@ def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None
 
 
 def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema, soon = workspace.schema(), datetime.now(UTC) + timedelta(hours=2)
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
+    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
     _assign_review(workspace, backlog[-1], soon)
-    assert _queue(workspace)[0] == backlog[-1]
+    assert _list_queue_ids(workspace)[0] == backlog[-1]
     first, second = workspace.artifact(schema, priority=100), workspace.artifact(schema)
     path = f"/artifacts/{second}"
     body = {"due_at": soon.isoformat(), "revision": 1}
     assert workspace.org.api("admin").patch(path, json=body).status_code == 200
-    assert [draw(skip_held=True) for _ in range(2)] == [second, first]
+    assert [claim_next(skip_held=True) for _ in range(2)] == [second, first]
     body = {"due_at": None, "revision": 2}
     assert workspace.org.api("admin").patch(path, json=body).status_code == 200
     workspace.release(first)
     workspace.release(second)
-    assert draw() == first
+    assert claim_next() == first
 
 
 def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [workspace.submitted(one)["id"] for one in _backlog(workspace, schema)]
+    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
     due = datetime.now(UTC) + timedelta(hours=1)
     saved = workspace.saved(workspace.artifact(schema, due_at=due))
     old_rank = 50 * 10**13 + int(due.timestamp() * 1000)
@@ -183,7 +196,9 @@ def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) 
         id=saved["id"],
         rank=old_rank,
     )
-    listed = [one["id"] for one in workspace.org.api("reviewer").get("/review-queue").json["data"]]
+    listed = [
+        record["id"] for record in workspace.org.api("reviewer").get("/review-queue").json["data"]
+    ]
     assert listed == [saved["id"], *backlog]
 
 
@@ -213,7 +228,7 @@ def test_ranks_of_reviews_are_the_order_of_documents(
 
 
 def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     # Clients in Go and .NET send this time if nobody has set another one.
     schema, reviewer = workspace.schema(), workspace.org.api("reviewer")
@@ -224,7 +239,7 @@ def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
     body = {"artifact_ids": [str(third), str(second), str(first)], "user_ids": labelers}
     answer = reviewer.post("/artifacts/bulk-assign", json={**body, "strategy": "round_robin"})
     assert answer.json["data"]["succeeded"] == 3, answer.json
-    assert [draw(skip_held=True) for _ in range(3)] == [first, third, None]
+    assert [claim_next(skip_held=True) for _ in range(3)] == [first, third, None]
     answer = reviewer.post(f"/artifacts/{second}/assign", json={"user_ids": labelers[:1]})
     assert answer.status_code == 200, answer.json
-    assert draw(skip_held=True) == second
+    assert claim_next(skip_held=True) == second

@@ -9,7 +9,7 @@ import pytest
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
 from tests.intake.conftest import Imports
-from tests.workflow.assignment.conftest import Draw, reject, skip, to
+from tests.workflow.assignment.conftest import ClaimNext, reject, skip, to
 from tests.workflow.tag_sets.test_required_labels import publish
 
 
@@ -25,7 +25,7 @@ def _assignees(workspace: Workspace, artifact: UUID) -> Any:
 
 
 def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema = workspace.schema(labels_per_artifact=3)
     second = to(user_id=workspace.org.users["second"])
@@ -34,11 +34,11 @@ def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
     )
     workspace.submitted(artifact)
     assert _assignees(workspace, artifact) == second
-    assert draw("third") is None
+    assert claim_next("third") is None
     workspace.submitted(artifact, by="second")
     assert _assignees(workspace, artifact) == []
-    assert draw() is draw("second") is None
-    assert draw("third") == artifact
+    assert claim_next() is claim_next("second") is None
+    assert claim_next("third") == artifact
     workspace.submitted(artifact, by="third")
     assert workspace.artifact_row(artifact).status == "in_review"
 
@@ -50,7 +50,9 @@ def test_who_has_submitted_the_last_stays_named(workspace: Workspace) -> None:
     assert _assignees(workspace, artifact) == mine
 
 
-def test_a_team_that_has_done_its_part_is_named_no_more(workspace: Workspace, draw: Draw) -> None:
+def test_a_team_that_has_done_its_part_is_named_no_more(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     team = make_team(org)
     add_members(org, team, "labeler", "second", "viewer")
@@ -58,24 +60,26 @@ def test_a_team_that_has_done_its_part_is_named_no_more(workspace: Workspace, dr
     artifact = workspace.artifact(schema, assignees=to(team_id=team["id"]))
     workspace.submitted(artifact)
     assert _assignees(workspace, artifact) == to(team_id=team["id"])
-    assert draw("third") is None
+    assert claim_next("third") is None
     workspace.submitted(artifact, by="second")
     assert _assignees(workspace, artifact) == []
-    assert draw("third") == artifact
+    assert claim_next("third") == artifact
 
 
-def test_a_team_that_has_skipped_it_is_named_no_more(workspace: Workspace, draw: Draw) -> None:
+def test_a_team_that_has_skipped_it_is_named_no_more(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     team = make_team(org)
     add_members(org, team, "labeler", "second")
     artifact = workspace.artifact(assignees=to(team_id=team["id"]))
-    assert draw() == artifact
+    assert claim_next() == artifact
     skip(workspace, artifact)
-    assert draw("third") is None
+    assert claim_next("third") is None
     reject(workspace, workspace.submitted(artifact, by="second"), "pool")
     assert _assignees(workspace, artifact) == []
-    assert draw() is draw("second") is None
-    assert draw("third") == artifact
+    assert claim_next() is claim_next("second") is None
+    assert claim_next("third") == artifact
 
 
 def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> None:
@@ -92,13 +96,13 @@ def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> Non
     assert _assignees(workspace, artifact) == []
 
 
-def test_when_more_are_wanted_others_get_it(workspace: Workspace, draw: Draw) -> None:
+def test_when_more_are_wanted_others_get_it(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
     artifact = workspace.artifact(schema, assignees=to(user_id=workspace.org.users["labeler"]))
     workspace.submitted(artifact)
     publish(workspace, schema, labels_per_artifact=2)
     assert _assignees(workspace, artifact) == []
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
 
 
 @pytest.fixture
@@ -121,29 +125,31 @@ def _name(workspace: Workspace, *names: str) -> list[str]:
 
 
 def test_an_imported_tag_set_unassigns_no_team(
-    workspace: Workspace, draw: Draw, imported: UUID
+    workspace: Workspace, claim_next: ClaimNext, imported: UUID
 ) -> None:
     team = make_team(workspace.org)
     add_members(workspace.org, team, "labeler", "second")
     assert _assign(workspace, imported, team_id=team["id"]).status_code == 200
     workspace.submitted(imported)
     assert _assignees(workspace, imported) == to(team_id=team["id"])
-    assert draw("third") is None
-    assert draw("second") == imported
+    assert claim_next("third") is None
+    assert claim_next("second") == imported
 
 
 def test_an_imported_tag_set_unassigns_no_user(
-    workspace: Workspace, draw: Draw, imported: UUID
+    workspace: Workspace, claim_next: ClaimNext, imported: UUID
 ) -> None:
     both = _name(workspace, "labeler", "second")
     assert _assign(workspace, imported, user_ids=both).status_code == 200
     workspace.submitted(imported)
     assert _assignees(workspace, imported) == to(user_id=both[1])
-    assert draw("third") is None
-    assert draw("second") == imported
+    assert claim_next("third") is None
+    assert claim_next("second") == imported
 
 
-def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace, draw: Draw) -> None:
+def test_only_those_who_have_not_labeled_it_are_assigned(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
     me, second = _name(workspace, "labeler", "second")
@@ -154,24 +160,24 @@ def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace, d
     assert answer.json["data"]["assignees"] == to(user_id=second)
     (event,) = workspace.events("artifacts.assigned")
     assert (event["user_ids"], event["counts"]) == ([second], {second: 1})
-    assert draw("third") is None
-    assert draw("second") == artifact
+    assert claim_next("third") is None
+    assert claim_next("second") == artifact
 
 
-def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, draw: Draw) -> None:
+def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, claim_next: ClaimNext) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     sent = workspace.submitted(artifact)
     path = f"/artifacts/{artifact}/claim"
     refused = workspace.org.api("labeler").post(path)
     assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     workspace.release(artifact, by="second")
     reject(workspace, sent, "labeler")
     assert workspace.org.api("labeler").post(path).status_code == 200
 
 
 def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     team = make_team(workspace.org)
     add_members(workspace.org, team, "labeler", "viewer")
@@ -181,8 +187,8 @@ def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
     add_members(workspace.org, team, "second")
     assert _assign(workspace, artifact, team_id=team["id"]).status_code == 200
-    assert draw("third") is None
-    assert draw("second") == artifact
+    assert claim_next("third") is None
+    assert claim_next("second") == artifact
 
 
 def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> None:
@@ -202,7 +208,7 @@ def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strate
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
 def test_each_strategy_passes_over_those_who_have_labeled_it(
-    workspace: Workspace, draw: Draw, strategy: str
+    workspace: Workspace, claim_next: ClaimNext, strategy: str
 ) -> None:
     schema = workspace.schema(labels_per_artifact=2)
     labeled = [workspace.artifact(schema) for _ in range(2)]
@@ -216,13 +222,13 @@ def test_each_strategy_passes_over_those_who_have_labeled_it(
     assert _assignees(workspace, fresh) == to(user_id=me)
     codes = _distribute(workspace, *labeled, fresh, users=[me], strategy=strategy)
     assert codes == ["conflict", "conflict", None]
-    assert draw("third") is None
-    assert draw("second") in labeled
+    assert claim_next("third") is None
+    assert claim_next("second") in labeled
 
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
 def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
-    workspace: Workspace, draw: Draw, strategy: str
+    workspace: Workspace, claim_next: ClaimNext, strategy: str
 ) -> None:
     artifact = workspace.artifact()
     reject(workspace, workspace.submitted(artifact), "pool")
@@ -232,4 +238,4 @@ def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
     assert _assignees(workspace, artifact) == to(user_id=second)
     # A reviewer who names the labeler has decided.
     assert _distribute(workspace, artifact, users=[me], strategy="everyone") == [None]
-    assert draw() == artifact
+    assert claim_next() == artifact

@@ -10,7 +10,7 @@ from tests.factories.statements import Call, record_prepared
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 from tests.plans.explaining import Explained, explain_prepared
-from tests.workflow.assignment.conftest import Draw
+from tests.workflow.assignment.conftest import ClaimNext
 
 _DOCUMENTS = 500
 _FILL = """
@@ -50,13 +50,15 @@ def _count_rows(plan: Explained, table: str) -> int:
     return sum(rows for name, rows in plan.rows_by_index.items() if table in name)
 
 
-def test_documents_in_other_languages_are_not_read(workspace: Workspace, draw: Draw) -> None:
+def test_documents_in_other_languages_are_not_read(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     schema = workspace.schema()
     _fill(workspace, schema)
     polish = workspace.artifact(schema, language="pl")
     with record_prepared() as calls:
-        assert draw(language="uk") is None
-        assert draw(language="pl") == polish
+        assert claim_next(language="uk") is None
+        assert claim_next(language="pl") == polish
     plans = _explain(workspace, calls)
     assert len(plans) == 3  # two statements that find nothing, and one that claims
     for plan in plans:
@@ -64,11 +66,11 @@ def test_documents_in_other_languages_are_not_read(workspace: Workspace, draw: D
         assert rows < _DOCUMENTS / 10, (plan.rows_by_index, plan.statement)
 
 
-def test_the_documents_of_a_team_are_read_once(workspace: Workspace, draw: Draw) -> None:
+def test_the_documents_of_a_team_are_read_once(workspace: Workspace, claim_next: ClaimNext) -> None:
     team = make_team(workspace.org)
     add_members(workspace.org, team, "labeler")
     _fill(workspace, workspace.schema(), f'[{{"user_id": null, "team_id": "{team["id"]}"}}]')
     with record_prepared() as calls:
-        assert draw(language="uk") is None
+        assert claim_next(language="uk") is None
     rows = [_count_rows(plan, "artifact_assignees") for plan in _explain(workspace, calls)]
     assert [number >= _DOCUMENTS for number in rows] == [True, False], rows

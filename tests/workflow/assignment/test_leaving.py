@@ -12,7 +12,7 @@ from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import Draw
+from tests.workflow.assignment.conftest import ClaimNext
 
 _HOWS = pytest.mark.parametrize("role", [None, "viewer"])
 
@@ -37,21 +37,21 @@ def _reserved(workspace: Workspace, artifact_id: Any) -> list[UUID]:
 
 @_HOWS
 def test_what_was_sent_back_to_them_is_free_for_others(
-    workspace: Workspace, draw: Draw, work: Callable[[], None], role: str | None
+    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
 ) -> None:
     workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
     assert _reject(workspace, sent).status_code == 200
     workspace.release(sent["artifact_id"])
-    assert draw("second") is None
+    assert claim_next("second") is None
     _leave(workspace, "labeler", role)
     work()
     assert _reserved(workspace, sent["artifact_id"]) == []
-    assert str(draw("second")) == sent["artifact_id"]
+    assert str(claim_next("second")) == sent["artifact_id"]
 
 
 def test_who_labels_on_in_another_role_keeps_it(
-    workspace: Workspace, draw: Draw, work: Callable[[], None]
+    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
@@ -62,11 +62,11 @@ def test_who_labels_on_in_another_role_keeps_it(
     assert (
         workspace.artifact_row(sent["artifact_id"]).claim_user_id == workspace.org.users["labeler"]
     )
-    assert draw("second") is None
+    assert claim_next("second") is None
 
 
 def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
-    workspace: Workspace, draw: Draw, work: Callable[[], None]
+    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("second", "labeler")
     schema_id = workspace.schema()
@@ -85,7 +85,7 @@ def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
 
 @_HOWS
 def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
-    workspace: Workspace, draw: Draw, work: Callable[[], None], role: str | None
+    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
 ) -> None:
     workspace.org.add_user("second", "labeler")
     saved = workspace.saved()
@@ -94,11 +94,11 @@ def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id is None
     assert _reserved(workspace, saved["artifact_id"]) == []
-    assert str(draw("second")) == saved["artifact_id"]
+    assert str(claim_next("second")) == saved["artifact_id"]
 
 
 def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     saved = workspace.saved()
     workspace.release(saved["artifact_id"])
@@ -106,7 +106,7 @@ def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(
     labeler = workspace.org.users["labeler"]
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id == labeler
     assert _reserved(workspace, saved["artifact_id"]) == [labeler]
-    assert draw("admin") is None
+    assert claim_next("admin") is None
 
 
 @_HOWS
@@ -126,7 +126,7 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
 
 
 def test_a_disabled_account_holds_and_is_assigned_nothing(
-    workspace: Workspace, draw: Draw, work: Callable[[], None]
+    workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("second", "labeler")
     labeler = str(workspace.org.users["labeler"])

@@ -1,4 +1,4 @@
-"""What the draw hands out, in which order, and what it keeps to itself."""
+"""Which document is claimed next, in which order, and which documents are withheld."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
+from tests.workflow.assignment.conftest import ClaimNext, expire, reject, skip, to
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -16,10 +16,10 @@ _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def test_the_next_document_is_claimed_and_shown(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     answer = workspace.org.api("labeler").post("/artifacts/next", json={})
-    found = answer.json["data"]
-    assert (found["id"], found["status"]) == (str(artifact), "in_progress")
-    assert found["claim"]["user_id"] == str(workspace.org.users["labeler"])
-    assert workspace.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == found
+    data = answer.json["data"]
+    assert (data["id"], data["status"]) == (str(artifact), "in_progress")
+    assert data["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    assert workspace.org.api("viewer").get(f"/artifacts/{artifact}").json["data"] == data
     assert answer.headers["ETag"] == '"1"'
 
 
@@ -28,7 +28,7 @@ def test_nothing_is_null(workspace: Workspace) -> None:
     assert (answer.status_code, answer.json) == (200, {"data": None, "meta": {}})
 
 
-def test_the_most_urgent_comes_first(workspace: Workspace, draw: Draw) -> None:
+def test_the_most_urgent_comes_first(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
     old = workspace.artifact(schema, created_at=_NOON - timedelta(days=3))
     late = workspace.artifact(
@@ -38,11 +38,11 @@ def test_the_most_urgent_comes_first(workspace: Workspace, draw: Draw) -> None:
     high = workspace.artifact(schema, priority=90)
     other = workspace.artifact(workspace.schema(), priority=60)
     wanted = [due, high, other, old, late, None]
-    assert [draw(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(skip_held=True) for _ in wanted] == wanted
 
 
 def test_one_s_own_come_before_what_is_assigned_and_the_pool(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
     team = make_team(org)
@@ -54,27 +54,29 @@ def test_one_s_own_come_before_what_is_assigned_and_the_pool(
     workspace.draft(begun)
     workspace.release(begun)
     wanted = [begun, by_name, by_team, pool, None]
-    assert [draw(skip_held=True) for _ in wanted] == wanted
+    assert [claim_next(skip_held=True) for _ in wanted] == wanted
     # All of it is begun now.
-    assert draw() == pool
+    assert claim_next() == pool
 
 
-def test_a_lost_answer_strands_nothing(workspace: Workspace, draw: Draw) -> None:
+def test_a_lost_answer_strands_nothing(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
     first, second = workspace.artifact(schema), workspace.artifact(schema)
-    assert [draw(), draw()] == [first, first]
-    assert draw(exclude=[str(first)]) == second
-    assert draw(exclude=[str(first), str(second)]) is None
-    assert draw(skip_held=True) is None
+    assert [claim_next(), claim_next()] == [first, first]
+    assert claim_next(exclude=[str(first)]) == second
+    assert claim_next(exclude=[str(first), str(second)]) is None
+    assert claim_next(skip_held=True) is None
     workspace.release(first)
-    assert draw() == second
+    assert claim_next() == second
 
 
-def test_what_is_labeled_is_not_handed_out_again(workspace: Workspace, draw: Draw) -> None:
+def test_what_is_labeled_is_not_handed_out_again(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     artifact = workspace.artifact()
-    assert draw() == artifact
+    assert claim_next() == artifact
     workspace.submitted(artifact)
-    assert draw() is draw("admin") is None
+    assert claim_next() is claim_next("admin") is None
 
 
 @pytest.mark.parametrize(
@@ -87,33 +89,39 @@ def test_what_is_labeled_is_not_handed_out_again(workspace: Workspace, draw: Dra
         {"status": "done"},
     ],
 )
-def test_what_is_not_open_stays(workspace: Workspace, draw: Draw, members: dict[str, Any]) -> None:
+def test_what_is_not_open_stays(
+    workspace: Workspace, claim_next: ClaimNext, members: dict[str, Any]
+) -> None:
     workspace.artifact(**members)
-    assert draw() is None
+    assert claim_next() is None
 
 
-def test_a_schema_is_needed_and_active(workspace: Workspace, draw: Draw) -> None:
+def test_a_schema_is_needed_and_active(workspace: Workspace, claim_next: ClaimNext) -> None:
     workspace.artifact(workspace.schema(status="inactive"))
     workspace.artifact(workspace.schema(status="draft"))
     bare = workspace.artifact()
     workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=bare)
-    assert draw() is None
+    assert claim_next() is None
     # Nor is one handed out again that was claimed by name, and cannot be begun.
     assert workspace.org.api("labeler").post(f"/artifacts/{bare}/claim").status_code == 200
-    assert draw() is None
+    assert claim_next() is None
 
 
-def test_a_claim_keeps_others_out_until_it_ends(workspace: Workspace, draw: Draw) -> None:
+def test_a_claim_keeps_others_out_until_it_ends(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    assert draw() == artifact
-    assert draw("second") is None
+    assert claim_next() == artifact
+    assert claim_next("second") is None
     expire(workspace, artifact)
-    assert draw("second") == artifact
-    assert draw() is None
+    assert claim_next("second") == artifact
+    assert claim_next() is None
 
 
-def test_assigned_documents_are_for_their_assignees(workspace: Workspace, draw: Draw) -> None:
+def test_assigned_documents_are_for_their_assignees(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     team = make_team(org)
@@ -121,16 +129,18 @@ def test_assigned_documents_are_for_their_assignees(workspace: Workspace, draw: 
     schema = workspace.schema()
     named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
     teams = workspace.artifact(schema, assignees=to(team_id=team["id"]))
-    assert draw("admin") is None
-    assert draw("second", skip_held=True) == teams
-    assert draw("second", skip_held=True) is None
-    assert draw(skip_held=True) == named
+    assert claim_next("admin") is None
+    assert claim_next("second", skip_held=True) == teams
+    assert claim_next("second", skip_held=True) is None
+    assert claim_next(skip_held=True) == named
     expire(workspace, teams)
-    assert draw(skip_held=True) is None
-    assert draw("second") == teams
+    assert claim_next(skip_held=True) is None
+    assert claim_next("second") == teams
 
 
-def test_a_schema_s_skills_are_those_of_the_teams(workspace: Workspace, draw: Draw) -> None:
+def test_a_schema_s_skills_are_those_of_the_teams(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org, schema = workspace.org, workspace.schema()
     workspace.sql(
         "UPDATE schemas SET required_skill_keys = '{french,law}' WHERE id = :id", id=schema
@@ -139,86 +149,94 @@ def test_a_schema_s_skills_are_those_of_the_teams(workspace: Workspace, draw: Dr
     french = make_team(org, "French", skills=["French"])
     law = make_team(org, "Law", skills=["LAW", "Maths"])
     add_members(org, french, "labeler", "reviewer")
-    assert draw() is None
+    assert claim_next() is None
     add_members(org, law, "labeler")
-    assert draw("reviewer") is None
-    assert draw() == artifact
+    assert claim_next("reviewer") is None
+    assert claim_next() == artifact
 
 
 def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
     workspace.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
     team = make_team(org, "French", skills=["French"])
     add_members(org, team, "labeler")
     workspace.artifact(schema, assignees=to(team_id=team["id"]))
-    assert draw() is None
+    assert claim_next() is None
     named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
-    assert draw() == named
+    assert claim_next() == named
 
 
 def test_overlapping_documents_go_to_each_once_and_to_one_at_a_time(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     for name in ("second", "third"):
         workspace.org.add_user(name, "labeler")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    assert draw() == artifact
-    assert draw("second") is None
+    assert claim_next() == artifact
+    assert claim_next("second") is None
     workspace.submitted(artifact)
-    assert draw() is None
-    assert draw("second") == artifact
+    assert claim_next() is None
+    assert claim_next("second") == artifact
     workspace.submitted(artifact, by="second")
-    assert draw("third") is None
+    assert claim_next("third") is None
 
 
-def test_what_was_sent_back_waits_for_its_labeler(workspace: Workspace, draw: Draw) -> None:
+def test_what_was_sent_back_waits_for_its_labeler(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact(priority=1)
     sent = workspace.submitted(artifact)
     other = workspace.artifact(priority=99)
     reject(workspace, sent, "labeler")
     expire(workspace, artifact)
-    assert draw("second", skip_held=True) == other
-    assert draw("second", skip_held=True) is None
-    assert draw() == artifact
+    assert claim_next("second", skip_held=True) == other
+    assert claim_next("second", skip_held=True) is None
+    assert claim_next() == artifact
     # Given back with a reason it is for all others.
     skip(workspace, artifact)
-    assert draw() is None
-    assert draw("second", skip_held=True) == artifact
+    assert claim_next() is None
+    assert claim_next("second", skip_held=True) == artifact
 
 
-def test_what_was_handed_to_somebody_waits_for_them(workspace: Workspace, draw: Draw) -> None:
+def test_what_was_handed_to_somebody_waits_for_them(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     heir = workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     sent = workspace.submitted(artifact)
     reject(workspace, sent, str(heir))
     expire(workspace, artifact)
-    assert draw() is None
-    assert draw("second") == artifact
+    assert claim_next() is None
+    assert claim_next("second") == artifact
 
 
-def test_of_overlapping_documents_a_place_is_kept(workspace: Workspace, draw: Draw) -> None:
+def test_of_overlapping_documents_a_place_is_kept(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     reject(workspace, workspace.submitted(artifact), "labeler")
     expire(workspace, artifact)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     workspace.submitted(artifact, by="second")
-    assert draw("admin") is None
-    assert draw() == artifact
+    assert claim_next("admin") is None
+    assert claim_next() == artifact
 
 
-def test_begun_work_that_was_left_is_for_all_again(workspace: Workspace, draw: Draw) -> None:
+def test_begun_work_that_was_left_is_for_all_again(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     workspace.draft(artifact)
     expire(workspace, artifact)
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
 
 
-def test_wishes(workspace: Workspace, draw: Draw) -> None:
+def test_wishes(workspace: Workspace, claim_next: ClaimNext) -> None:
     org = workspace.org
     schema, other = workspace.schema(), workspace.schema()
     team = make_team(org)
@@ -226,33 +244,35 @@ def test_wishes(workspace: Workspace, draw: Draw) -> None:
     german = workspace.artifact(schema, language="de", priority=1)
     english = workspace.artifact(other, language="en", priority=2)
     teams = workspace.artifact(other, assignees=to(team_id=team["id"]))
-    assert draw(language="fr") is None
-    assert draw(language="de", skip_held=True) == german
-    assert draw(schema_ids=[], skip_held=True) is None
-    assert draw(schema_ids=[str(schema)], skip_held=True) is None
+    assert claim_next(language="fr") is None
+    assert claim_next(language="de", skip_held=True) == german
+    assert claim_next(schema_ids=[], skip_held=True) is None
+    assert claim_next(schema_ids=[str(schema)], skip_held=True) is None
     # What is held answers to the same wishes.
-    assert draw(schema_ids=[str(schema)]) == german
-    assert draw(schema_ids=[str(other)], language="en") == english
-    assert draw(team_id=team["id"]) == teams
+    assert claim_next(schema_ids=[str(schema)]) == german
+    assert claim_next(schema_ids=[str(other)], language="en") == english
+    assert claim_next(team_id=team["id"]) == teams
     workspace.release(teams)
-    assert draw("admin", team_id=team["id"]) is None
-    assert draw(team_id=str(org.id)) is None
+    assert claim_next("admin", team_id=team["id"]) is None
+    assert claim_next(team_id=str(org.id)) is None
 
 
-def test_other_organizations_are_not_seen(workspace: Workspace, draw: Draw, other_org: Any) -> None:
+def test_other_organizations_are_not_seen(
+    workspace: Workspace, claim_next: ClaimNext, other_org: Any
+) -> None:
     other = Workspace(other_org)
     schema = other.schema()
     other.artifact(schema, priority=100)
-    assert draw() is None
-    assert draw(schema_ids=[str(schema)]) is None
+    assert claim_next() is None
+    assert claim_next(schema_ids=[str(schema)]) is None
 
 
 def test_the_claim_lasts_as_the_organization_says(workspace: Workspace) -> None:
     workspace.settings(claim_minutes=5)
     workspace.artifact()
-    found = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
-    left = datetime.fromisoformat(found["claim"]["expires_at"]) - datetime.now(UTC)
-    assert timedelta(minutes=4) < left <= timedelta(minutes=5)
+    data = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    remaining_time = datetime.fromisoformat(data["claim"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=4) < remaining_time <= timedelta(minutes=5)
 
 
 def test_a_viewer_draws_nothing(workspace: Workspace) -> None:
@@ -272,15 +292,15 @@ def test_an_idempotency_key_answers_the_same_document(workspace: Workspace) -> N
 
 
 def test_the_draw_takes_as_many_statements_however_much_waits(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema = workspace.schema()
     workspace.artifact(schema)
-    draw()
+    claim_next()
     with record_statements(workspace.org.app) as few:
-        draw(skip_held=True)
+        claim_next(skip_held=True)
     for _ in range(30):
         workspace.artifact(schema)
     with record_statements(workspace.org.app) as many:
-        draw(skip_held=True)
+        claim_next(skip_held=True)
     assert len(many) == len(few) <= 1

@@ -11,7 +11,7 @@ from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
+from tests.workflow.assignment.conftest import ClaimNext, expire, reject, skip, to
 
 
 def claim(workspace: Workspace, artifact_id: UUID, by: str = "labeler") -> dict[str, Any]:
@@ -25,102 +25,110 @@ def reserved_for(workspace: Workspace, artifact_id: UUID) -> list[UUID]:
     return list(row.reserved_for)
 
 
-def test_a_skipped_document_is_handed_to_others(workspace: Workspace, draw: Draw) -> None:
+def test_a_skipped_document_is_handed_to_others(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    skip(workspace, draw())
-    assert draw() is None
-    assert draw("second") == artifact
+    skip(workspace, claim_next())
+    assert claim_next() is None
+    assert claim_next("second") == artifact
     workspace.release(artifact, by="second")
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     workspace.release(artifact, by="second")
     # Whoever asks for it by name has it, and goes on with it later.
     assert org.api("labeler").post(f"/artifacts/{artifact}/claim").status_code == 200
     workspace.release(artifact)
-    assert draw() == artifact
+    assert claim_next() == artifact
 
 
 def test_a_skip_ends_when_the_document_is_assigned_or_sent_by_name(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     team = make_team(org)
     add_members(org, team, "labeler", "second")
     artifact = workspace.artifact()
-    skip(workspace, draw())
+    skip(workspace, claim_next())
     path = f"/artifacts/{artifact}/assign"
     assert org.api("reviewer").post(path, {"team_id": team["id"]}).status_code == 200
-    assert draw() is None
+    assert claim_next() is None
     me = str(org.users["labeler"])
     assert org.api("reviewer").post(path, {"user_ids": [me]}).status_code == 200
-    assert draw() == artifact
+    assert claim_next() == artifact
     skip(workspace, artifact)
-    assert draw() is None
+    assert claim_next() is None
     assert org.api("reviewer").post(path, {"user_ids": []}).status_code == 200
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
     reject(workspace, workspace.submitted(artifact, by="second"), me)
     expire(workspace, artifact)
-    assert draw() == artifact
+    assert claim_next() == artifact
 
 
-def test_an_admin_who_takes_a_document_away_skips_nothing(workspace: Workspace, draw: Draw) -> None:
+def test_an_admin_who_takes_a_document_away_skips_nothing(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     artifact = workspace.artifact()
-    assert draw() == artifact
+    assert claim_next() == artifact
     skip(workspace, artifact, by="admin")
-    assert draw() == artifact
+    assert claim_next() == artifact
 
 
-def test_who_is_named_and_skips_is_named_no_more(workspace: Workspace, draw: Draw) -> None:
+def test_who_is_named_and_skips_is_named_no_more(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     second = org.add_user("second", "labeler")
     assignees = to(user_id=org.users["labeler"]) + to(user_id=second)
     artifact = workspace.artifact(assignees=assignees)
-    assert draw() == artifact
+    assert claim_next() == artifact
     path = f"/artifacts/{artifact}/release"
     answer = org.api("labeler").post(path, json={"reason": "Not in my language"})
     assert answer.json["data"]["assignees"] == to(user_id=second)
-    assert draw() is draw("admin") is None
-    assert draw("second") == artifact
+    assert claim_next() is claim_next("admin") is None
+    assert claim_next("second") == artifact
     answer = org.api("second").post(path, json={"reason": "Nor in mine"})
     # With nobody left it is for all others.
     assert answer.json["data"]["assignees"] == []
-    assert draw() is draw("second") is None
-    assert draw("admin") == artifact
+    assert claim_next() is claim_next("second") is None
+    assert claim_next("admin") == artifact
 
 
-def test_a_team_stays_assigned_when_one_of_it_skips(workspace: Workspace, draw: Draw) -> None:
+def test_a_team_stays_assigned_when_one_of_it_skips(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     team = make_team(org)
     add_members(org, team, "labeler", "second")
     both = to(team_id=team["id"]) + to(user_id=org.users["labeler"])
     artifact = workspace.artifact(assignees=both)
-    assert draw() == artifact
+    assert claim_next() == artifact
     skip(workspace, artifact)
-    assert draw() is draw("admin") is None
+    assert claim_next() is claim_next("admin") is None
     found = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
     assert found["assignees"] == to(team_id=team["id"])
-    assert draw("second") == artifact
+    assert claim_next("second") == artifact
 
 
 @pytest.mark.parametrize("reason", [None, "", " \n"])
 def test_who_gives_a_document_back_without_a_reason_stays_named(
-    workspace: Workspace, draw: Draw, reason: str | None
+    workspace: Workspace, claim_next: ClaimNext, reason: str | None
 ) -> None:
     artifact = workspace.artifact(assignees=to(user_id=workspace.org.users["labeler"]))
-    assert draw() == artifact
+    assert claim_next() == artifact
     path = f"/artifacts/{artifact}/release"
     answer = workspace.org.api("labeler").post(path, json={"reason": reason})
     assert answer.status_code == 200
-    assert draw("admin") is None
-    assert draw() == artifact
+    assert claim_next("admin") is None
+    assert claim_next() == artifact
 
 
 @pytest.mark.parametrize("verdict", ["accept", "reject"])
 def test_what_is_reopened_after_a_skip_reaches_its_labeler(
-    workspace: Workspace, draw: Draw, verdict: str
+    workspace: Workspace, claim_next: ClaimNext, verdict: str
 ) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
@@ -134,12 +142,12 @@ def test_what_is_reopened_after_a_skip_reaches_its_labeler(
     assert again.status_code == 200, again.json
     expire(workspace, artifact)
     assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
-    assert draw("second") is None
-    assert draw() == artifact
+    assert claim_next("second") is None
+    assert claim_next() == artifact
 
 
 def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
@@ -148,8 +156,8 @@ def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
     assert workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit").status_code == 200
     reject(workspace, saved, "labeler")
     expire(workspace, artifact)
-    assert draw("second") is None
-    assert draw() == artifact
+    assert claim_next("second") is None
+    assert claim_next() == artifact
 
 
 def sent_back_and_skipped(workspace: Workspace) -> UUID:
@@ -162,7 +170,7 @@ def sent_back_and_skipped(workspace: Workspace) -> UUID:
 
 
 def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
@@ -172,15 +180,15 @@ def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
     path = f"/artifacts/{artifact}/release"
     for by, body in (("labeler", {}), ("second", {"reason": "Not theirs"})):
         assert workspace.org.api(by).post(path, json=body).status_code == 409
-    assert draw("second") is None
+    assert claim_next("second") is None
     skip(workspace, artifact)
     assert reserved_for(workspace, artifact) == []
-    assert draw() is None
-    assert draw("second") == artifact
+    assert claim_next() is None
+    assert claim_next("second") == artifact
 
 
 def test_whoever_claims_what_they_skipped_has_it_kept_again(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = sent_back_and_skipped(workspace)
@@ -188,11 +196,13 @@ def test_whoever_claims_what_they_skipped_has_it_kept_again(
     assert shown["claim"]["user_id"] == str(workspace.org.users["labeler"])
     expire(workspace, artifact)
     assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
-    assert draw("second") is None
-    assert draw() == artifact
+    assert claim_next("second") is None
+    assert claim_next() == artifact
 
 
-def test_a_save_in_another_tab_after_a_skip_keeps_nothing(workspace: Workspace, draw: Draw) -> None:
+def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
+    workspace: Workspace, claim_next: ClaimNext
+) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     saved = workspace.saved(artifact)
@@ -200,8 +210,8 @@ def test_a_save_in_another_tab_after_a_skip_keeps_nothing(workspace: Workspace, 
     assert workspace.save(saved, [tag("number", "B")]).status_code == 200
     assert reserved_for(workspace, artifact) == []
     assert workspace.artifact_row(artifact).claim_user_id is None
-    assert draw() is None
-    assert draw("second") == artifact
+    assert claim_next() is None
+    assert claim_next("second") == artifact
 
 
 def test_a_save_of_what_came_back_after_a_skip_keeps_it(workspace: Workspace) -> None:
@@ -244,28 +254,28 @@ def assign_as_rules_do(workspace: Workspace, artifact_id: UUID, user_id: UUID) -
 
 @pytest.mark.parametrize("give", [assign, assign_in_bulk, assign_as_rules_do])
 def test_what_is_assigned_by_name_after_a_skip_is_handed_out(
-    workspace: Workspace, draw: Draw, give: Any
+    workspace: Workspace, claim_next: ClaimNext, give: Any
 ) -> None:
     me = workspace.org.users["labeler"]
     fresh = workspace.artifact()
-    skip(workspace, draw())
+    skip(workspace, claim_next())
     give(workspace, fresh, me)
-    assert draw() == fresh
+    assert claim_next() == fresh
     workspace.submitted(fresh)
     workspace.sql("UPDATE artifacts SET archived = true")
 
     begun = sent_back_and_skipped(workspace)
     give(workspace, begun, me)
     assert reserved_for(workspace, begun) == [me]
-    assert draw() == begun
+    assert claim_next() == begun
 
 
 def test_a_name_outweighs_a_skip_that_came_in_while_it_was_written(
-    workspace: Workspace, draw: Draw
+    workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org = workspace.org
     artifact = workspace.artifact()
-    assert draw() == artifact
+    assert claim_next() == artifact
     # What is left when the assignment has looked for skips before this one was there.
     skip(workspace, artifact)
     workspace.sql(
@@ -275,8 +285,8 @@ def test_a_name_outweighs_a_skip_that_came_in_while_it_was_written(
     )
     listed = org.api("labeler").get("/users/me/assignments").json["data"]
     assert [one["id"] for one in listed] == [str(artifact)]
-    assert draw("admin") is None
-    assert draw() == artifact
+    assert claim_next("admin") is None
+    assert claim_next() == artifact
     skip(workspace, artifact)
     assert org.api("labeler").get("/users/me/assignments").json["data"] == []
-    assert draw("admin") == artifact
+    assert claim_next("admin") == artifact

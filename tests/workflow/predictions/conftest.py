@@ -25,7 +25,7 @@ SERVER = Path(__file__).with_name("model_server.py")
 
 
 @pytest.fixture
-def assisted(org: Org) -> Workspace:
+def assisted_workspace(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance."""
     workspace = Workspace(org)
     workspace.schema_id = workspace.schema(fields=FIELDS)  # type: ignore[attr-defined]
@@ -34,7 +34,7 @@ def assisted(org: Org) -> Workspace:
 
 
 @pytest.fixture
-def taught(org: Org) -> Workspace:
+def trainable_workspace(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance that models can learn."""
     workspace = Workspace(org)
     workspace.schema_id = workspace.schema(fields=LEARNED_FIELDS)  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ def show_prediction(workspace: Workspace, artifact_id: str) -> Any:
 
 
 @pytest.fixture
-def use_server(assisted: Workspace) -> Iterator[Callable[[str], None]]:
+def use_server(assisted_workspace: Workspace) -> Iterator[Callable[[str], None]]:
     """Return a function that starts a model server, and sets it as the organization's provider."""
     started: list[subprocess.Popen[str]] = []
 
@@ -94,8 +94,10 @@ def use_server(assisted: Workspace) -> Iterator[Callable[[str], None]]:
             "model": "small",
             "api_key": "sk-right",
         }
-        path = f"/organizations/{assisted.org.slug}"
-        answer = assisted.org.api("admin").patch(path, {"settings": {"ai_provider": provider}})
+        path = f"/organizations/{assisted_workspace.org.slug}"
+        answer = assisted_workspace.org.api("admin").patch(
+            path, {"settings": {"ai_provider": provider}}
+        )
         assert answer.status_code == 200, answer.json
 
     yield start

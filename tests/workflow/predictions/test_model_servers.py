@@ -41,18 +41,18 @@ def _draft(workspace: Workspace, artifact_id: str) -> Any:
 
 @pytest.mark.parametrize("behavior", ["good", "slow", "busy_once", "largest"])
 def test_values_become_tags_with_evidence(
-    assisted: Workspace, use_server: UseServer, behavior: str
+    assisted_workspace: Workspace, use_server: UseServer, behavior: str
 ) -> None:
     use_server(behavior)
-    artifact_id, shown = _predict(assisted)
+    artifact_id, shown = _predict(assisted_workspace)
     assert (shown["status"], shown["model_version"], shown["error"]) == (
         "completed",
         "small-2026",
         None,
     )
-    draft = _draft(assisted, artifact_id)
+    draft = _draft(assisted_workspace, artifact_id)
     assert draft["prediction"] == {"id": shown["id"], "model_version": "small-2026"}
-    found = {(one["field"], one["row"]): one for one in draft["tags"]}
+    found = {(tag["field"], tag["row"]): tag for tag in draft["tags"]}
     values = {key: one["value"] for key, one in found.items()}
     assert values == {
         ("number", None): "A-17",
@@ -70,34 +70,38 @@ def test_values_become_tags_with_evidence(
     assert evidence["page"] == 1
     assert len(evidence["box"]) == 4
     assert found["paid", None]["evidence"] == []
-    usage = assisted.sql("SELECT model, pages, prompt_tokens, completion_tokens FROM predictions")
+    usage = assisted_workspace.sql(
+        "SELECT model, pages, prompt_tokens, completion_tokens FROM predictions"
+    )
     assert usage == [("small", 1, 120, 30)]
 
 
 def test_values_that_are_not_in_the_document_are_left_out(
-    assisted: Workspace, use_server: UseServer
+    assisted_workspace: Workspace, use_server: UseServer
 ) -> None:
     use_server("made_up")
-    artifact_id, shown = _predict(assisted)
+    artifact_id, shown = _predict(assisted_workspace)
     assert shown["status"] == "completed"
-    draft = _draft(assisted, artifact_id)
-    assert [one["field"] for one in draft["tags"]] == ["issued", "paid"]
+    draft = _draft(assisted_workspace, artifact_id)
+    assert [tag["field"] for tag in draft["tags"]] == ["issued", "paid"]
 
 
-def test_values_of_wrong_types_are_left_out(assisted: Workspace, use_server: UseServer) -> None:
+def test_values_of_wrong_types_are_left_out(
+    assisted_workspace: Workspace, use_server: UseServer
+) -> None:
     use_server("nonsense")
-    artifact_id, shown = _predict(assisted)
+    artifact_id, shown = _predict(assisted_workspace)
     assert shown["status"] == "completed"
-    assert _draft(assisted, artifact_id)["tags"] == []
+    assert _draft(assisted_workspace, artifact_id)["tags"] == []
 
 
 def test_a_model_version_that_the_database_cannot_store_is_ignored(
-    assisted: Workspace, use_server: UseServer
+    assisted_workspace: Workspace, use_server: UseServer
 ) -> None:
     use_server("nul")
-    artifact_id, shown = _predict(assisted)
+    artifact_id, shown = _predict(assisted_workspace)
     assert (shown["status"], shown["model_version"]) == ("completed", "small")
-    assert _draft(assisted, artifact_id)["tags"] != []
+    assert _draft(assisted_workspace, artifact_id)["tags"] != []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_a_model_version_that_the_database_cannot_store_is_ignored(
     ],
 )
 def test_a_server_that_fails(
-    assisted: Workspace,
+    assisted_workspace: Workspace,
     use_server: UseServer,
     monkeypatch: pytest.MonkeyPatch,
     behavior: str,
@@ -120,54 +124,56 @@ def test_a_server_that_fails(
     if behavior == "never":
         monkeypatch.setattr(provider, "DEADLINE_SECONDS", 0.5)
     use_server(behavior)
-    artifact_id, shown = _predict(assisted)
+    artifact_id, shown = _predict(assisted_workspace)
     assert (shown["status"], shown["error"]["code"]) == ("failed", code)
     assert "sk-right" not in str(shown)
-    made = assisted.sql("SELECT attempts FROM jobs WHERE queue = 'model_servers'"
-                        " AND organization_id = :org", org=assisted.org.id)  # fmt: skip
+    made = assisted_workspace.sql("SELECT attempts FROM jobs WHERE queue = 'model_servers'"
+                        " AND organization_id = :org", org=assisted_workspace.org.id)  # fmt: skip
     assert made == [(retries,)]
     path = f"/artifacts/{artifact_id}/tag-sets"
-    refused = assisted.org.api("labeler").post(path, {"from": "prediction"})
+    refused = assisted_workspace.org.api("labeler").post(path, {"from": "prediction"})
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "from")
-    assert predict(assisted, artifact_id).json["data"]["id"] != shown["id"]
+    assert predict(assisted_workspace, artifact_id).json["data"]["id"] != shown["id"]
 
 
-def test_a_server_that_says_when_it_will_answer(assisted: Workspace, use_server: UseServer) -> None:
+def test_a_server_that_says_when_it_will_answer(
+    assisted_workspace: Workspace, use_server: UseServer
+) -> None:
     use_server("busy_for_minutes")
-    artifact_id = create_document(assisted)
-    assert predict(assisted, artifact_id).status_code == 202
-    run_jobs_of(assisted.org, "model_servers")
-    ((wait,),) = assisted.sql(
+    artifact_id = create_document(assisted_workspace)
+    assert predict(assisted_workspace, artifact_id).status_code == 202
+    run_jobs_of(assisted_workspace.org, "model_servers")
+    ((wait,),) = assisted_workspace.sql(
         "SELECT extract(epoch FROM due_at - now()) FROM jobs WHERE queue = 'model_servers'"
         " AND organization_id = :org AND finished_at IS NULL",
-        org=assisted.org.id,
+        org=assisted_workspace.org.id,
     )
     assert 200 < wait <= 240
-    _run(assisted)
-    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+    _run(assisted_workspace)
+    assert show_prediction(assisted_workspace, artifact_id)["status"] == "completed"
 
 
 def test_a_silent_server_occupies_no_slot(
-    assisted: Workspace, use_server: UseServer, monkeypatch: pytest.MonkeyPatch
+    assisted_workspace: Workspace, use_server: UseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After its timeouts the other predictions wait, without an attempt, until the next trial."""
     monkeypatch.setattr(provider, "DEADLINE_SECONDS", 0.5)
     use_server("never")
-    _, shown = _predict(assisted)
+    _, shown = _predict(assisted_workspace)
     assert shown["error"]["code"] == "timed_out"
-    artifact_id = create_document(assisted, f"{TEXT}Again")
-    assert predict(assisted, artifact_id).status_code == 202
-    run_jobs_of(assisted.org, "model_servers")
-    ((attempts, wait),) = assisted.sql(
+    artifact_id = create_document(assisted_workspace, f"{TEXT}Again")
+    assert predict(assisted_workspace, artifact_id).status_code == 202
+    run_jobs_of(assisted_workspace.org, "model_servers")
+    ((attempts, wait),) = assisted_workspace.sql(
         "SELECT attempts, extract(epoch FROM due_at - now()) FROM jobs"
         " WHERE queue = 'model_servers' AND organization_id = :org AND finished_at IS NULL",
-        org=assisted.org.id,
+        org=assisted_workspace.org.id,
     )
     assert attempts == 0
     assert 60 < wait <= provider.FIRST_PAUSE.total_seconds()
     use_server("good")
-    _run(assisted)
-    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+    _run(assisted_workspace)
+    assert show_prediction(assisted_workspace, artifact_id)["status"] == "completed"
 
 
 @pytest.mark.usefixtures("app")
@@ -204,12 +210,12 @@ def test_the_wait_that_a_server_asks_for(value: str, seconds: int) -> None:
     assert provider._parse_retry_after(value) == seconds
 
 
-def test_an_address_that_is_not_allowed_any_more(assisted: Workspace) -> None:
-    assisted.sql(
+def test_an_address_that_is_not_allowed_any_more(assisted_workspace: Workspace) -> None:
+    assisted_workspace.sql(
         "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",
         settings='{"ai_provider": {"kind": "openai_compatible", "model": "m",'
         ' "base_url": "http://169.254.169.254/v1"}}',
-        id=assisted.org.id,
+        id=assisted_workspace.org.id,
     )
-    _, shown = _predict(assisted)
+    _, shown = _predict(assisted_workspace)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "address_refused")

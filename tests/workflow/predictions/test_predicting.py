@@ -51,71 +51,71 @@ def _complete(workspace: Workspace, artifact_id: str) -> list[Any]:
 
 
 def test_tags_that_do_not_fit_are_left_out(
-    assisted: Workspace, monkeypatch: pytest.MonkeyPatch
+    assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
     moved = _build_tag("A-17")
     moved["evidence"][0]["start"] -= 1
     unknown = {**_build_tag("ACME"), "field": "unknown"}
     tags = [moved, unknown, _build_tag("A-17"), _build_tag("ACME")]
     _propose(monkeypatch, tags, lambda: None)
-    assert _complete(assisted, artifact_id) == ["A-17"]
+    assert _complete(assisted_workspace, artifact_id) == ["A-17"]
 
 
-def test_a_document_that_is_read_again_meanwhile(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
-    assisted.sql("UPDATE artifacts SET status = 'processing'")
+def test_a_document_that_is_read_again_meanwhile(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
+    assisted_workspace.sql("UPDATE artifacts SET status = 'processing'")
     # More runs than attempts, because text recognition can take minutes.
     for _ in range(5):
-        assert run_jobs_of(assisted.org, "predictions") == 1
-        assert show_prediction(assisted, artifact_id)["status"] == "queued"
-        assisted.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
-    assisted.sql("UPDATE artifacts SET status = 'ready'")
-    run_jobs_of(assisted.org, "predictions")
-    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+        assert run_jobs_of(assisted_workspace.org, "predictions") == 1
+        assert show_prediction(assisted_workspace, artifact_id)["status"] == "queued"
+        assisted_workspace.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
+    assisted_workspace.sql("UPDATE artifacts SET status = 'ready'")
+    run_jobs_of(assisted_workspace.org, "predictions")
+    assert show_prediction(assisted_workspace, artifact_id)["status"] == "completed"
 
 
-def test_a_document_that_is_read_for_a_day(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
-    assisted.sql("UPDATE artifacts SET status = 'processing'")
-    assisted.sql("UPDATE predictions SET created_at = now() - interval '25 hours'")
-    run_jobs_of(assisted.org, "predictions")
-    shown = show_prediction(assisted, artifact_id)
+def test_a_document_that_is_read_for_a_day(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
+    assisted_workspace.sql("UPDATE artifacts SET status = 'processing'")
+    assisted_workspace.sql("UPDATE predictions SET created_at = now() - interval '25 hours'")
+    run_jobs_of(assisted_workspace.org, "predictions")
+    shown = show_prediction(assisted_workspace, artifact_id)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
 
 
-def test_a_document_that_cannot_be_read_any_more(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
-    assisted.sql("UPDATE artifacts SET status = 'failed'")
-    run_jobs_of(assisted.org, "predictions")
-    shown = show_prediction(assisted, artifact_id)
+def test_a_document_that_cannot_be_read_any_more(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
+    assisted_workspace.sql("UPDATE artifacts SET status = 'failed'")
+    run_jobs_of(assisted_workspace.org, "predictions")
+    shown = show_prediction(assisted_workspace, artifact_id)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
 
 
 def test_a_text_that_changes_meanwhile(
-    assisted: Workspace, monkeypatch: pytest.MonkeyPatch
+    assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
 
     def change_text() -> None:
-        assisted.sql("UPDATE artifact_texts SET text = 'B' || substr(text, 2)")
-        assisted.sql("UPDATE artifacts SET updated_at = clock_timestamp()")
+        assisted_workspace.sql("UPDATE artifact_texts SET text = 'B' || substr(text, 2)")
+        assisted_workspace.sql("UPDATE artifacts SET updated_at = clock_timestamp()")
 
     tags = [_build_tag("ACME"), _build_tag("A-17")]
     _propose(monkeypatch, tags, change_text)
-    assert _complete(assisted, artifact_id) == ["A-17"]
+    assert _complete(assisted_workspace, artifact_id) == ["A-17"]
 
 
 def test_tags_are_checked_before_the_document_is_locked(
-    assisted: Workspace, monkeypatch: pytest.MonkeyPatch
+    assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
     steps: list[str] = []
     check = CompiledFields.keep_valid_tags
 
@@ -131,7 +131,7 @@ def test_tags_are_checked_before_the_document_is_locked(
     _propose(monkeypatch, [_build_tag("A-17")], lambda: None)
     event.listen(Engine, "before_cursor_execute", follow)
     try:
-        assert _complete(assisted, artifact_id) == ["A-17"]
+        assert _complete(assisted_workspace, artifact_id) == ["A-17"]
     finally:
         event.remove(Engine, "before_cursor_execute", follow)
     assert steps[:2] == ["check", "lock"]
@@ -156,9 +156,9 @@ def _submit_prediction(workspace: Workspace, schema_id: Any, version: str) -> An
     return workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").json["data"]
 
 
-def test_rules_never_accept_by_themselves(assisted: Workspace) -> None:
-    schema_id = assisted.schema(fields=FIELDS, auto_accept_confidence=0.0)
-    assisted.sql("UPDATE schemas SET ai_assist_enabled = true")
-    assert _submit_prediction(assisted, schema_id, "rules-1")["status"] == "submitted"
+def test_rules_never_accept_by_themselves(assisted_workspace: Workspace) -> None:
+    schema_id = assisted_workspace.schema(fields=FIELDS, auto_accept_confidence=0.0)
+    assisted_workspace.sql("UPDATE schemas SET ai_assist_enabled = true")
+    assert _submit_prediction(assisted_workspace, schema_id, "rules-1")["status"] == "submitted"
     # The same tags of a trained model are accepted.
-    assert _submit_prediction(assisted, schema_id, "0a1b2c")["status"] == "accepted"
+    assert _submit_prediction(assisted_workspace, schema_id, "0a1b2c")["status"] == "accepted"

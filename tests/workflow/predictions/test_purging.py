@@ -35,28 +35,32 @@ def _list_ids(workspace: Workspace) -> set[str]:
     return {str(row_id) for (row_id,) in workspace.sql("SELECT id FROM predictions")}
 
 
-def test_only_old_predictions_that_were_replaced_are_deleted(taught: Workspace) -> None:
-    artifact_id = taught.artifact(taught.schema_id)  # type: ignore[attr-defined]
-    old_ids = _store_old_predictions(taught, artifact_id, 3)
-    _purge(taught)
-    assert _list_ids(taught) == {str(old_ids[-1])}
-    recent_id = taught.predict(artifact_id, [])
-    _purge(taught)
-    assert _list_ids(taught) == {str(recent_id)}
+def test_only_old_predictions_that_were_replaced_are_deleted(
+    trainable_workspace: Workspace,
+) -> None:
+    artifact_id = trainable_workspace.artifact(trainable_workspace.schema_id)  # type: ignore[attr-defined]
+    old_ids = _store_old_predictions(trainable_workspace, artifact_id, 3)
+    _purge(trainable_workspace)
+    assert _list_ids(trainable_workspace) == {str(old_ids[-1])}
+    recent_id = trainable_workspace.predict(artifact_id, [])
+    _purge(trainable_workspace)
+    assert _list_ids(trainable_workspace) == {str(recent_id)}
 
 
 def test_predictions_that_are_kept_are_read_only_once(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purging, "BATCH_SIZE", 2)
-    artifacts = [taught.artifact(taught.schema_id) for _ in range(5)]  # type: ignore[attr-defined]
-    replaced_ids = _store_old_predictions(taught, artifacts[0], 2)[:1]
-    kept_ids = [_store_old_predictions(taught, artifact_id, 1)[0] for artifact_id in artifacts]
-    _, positions = _purge(taught)
+    artifacts = [trainable_workspace.artifact(trainable_workspace.schema_id) for _ in range(5)]  # type: ignore[attr-defined]
+    replaced_ids = _store_old_predictions(trainable_workspace, artifacts[0], 2)[:1]
+    kept_ids = [
+        _store_old_predictions(trainable_workspace, artifact_id, 1)[0] for artifact_id in artifacts
+    ]
+    _, positions = _purge(trainable_workspace)
     read_ids = [position.split()[1] for position in positions]
     assert len(set(read_ids)) == len(read_ids)
     assert read_ids[-1] == kept_ids[-1]
-    assert not _list_ids(taught) & {*replaced_ids}
-    assert _list_ids(taught) == set(kept_ids)
+    assert not _list_ids(trainable_workspace) & {*replaced_ids}
+    assert _list_ids(trainable_workspace) == set(kept_ids)
     # A run that continues after the last batch reads nothing.
-    assert _purge(taught, positions[-1]) == (0, [])
+    assert _purge(trainable_workspace, positions[-1]) == (0, [])

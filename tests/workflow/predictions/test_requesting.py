@@ -15,26 +15,26 @@ from tests.workflow.predictions.conftest import (
 )
 
 
-def test_a_request_is_queued_once(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    assert show_prediction(assisted, artifact_id) is None
-    answer = predict(assisted, artifact_id)
+def test_a_request_is_queued_once(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    assert show_prediction(assisted_workspace, artifact_id) is None
+    answer = predict(assisted_workspace, artifact_id)
     assert answer.status_code == 202, answer.json
     queued = answer.json["data"]
     assert (queued["artifact_id"], queued["status"]) == (artifact_id, "queued")
     shown = {"id": queued["id"], "status": "queued", "model_version": None, "error": None}
-    assert show_prediction(assisted, artifact_id) == shown
-    assert predict(assisted, artifact_id, by="admin").json["data"]["id"] == queued["id"]
-    jobs = assisted.sql("SELECT count(*) FROM jobs WHERE function = 'predictions.predict'"
-                        " AND organization_id = :org", org=assisted.org.id)  # fmt: skip
+    assert show_prediction(assisted_workspace, artifact_id) == shown
+    assert predict(assisted_workspace, artifact_id, by="admin").json["data"]["id"] == queued["id"]
+    jobs = assisted_workspace.sql("SELECT count(*) FROM jobs WHERE function = 'predictions.predict'"
+                        " AND organization_id = :org", org=assisted_workspace.org.id)  # fmt: skip
     assert jobs[0][0] == 1
 
 
-def test_a_prediction_changes_neither_revision_nor_time(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    api = assisted.org.api("labeler")
+def test_a_prediction_changes_neither_revision_nor_time(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    api = assisted_workspace.org.api("labeler")
     before = api.get(f"/artifacts/{artifact_id}").json["data"]
-    predict(assisted, artifact_id)
+    predict(assisted_workspace, artifact_id)
     after = api.get(f"/artifacts/{artifact_id}").json["data"]
     assert {**after, "prediction": None} == before
     (listed,) = api.get("/artifacts").json["data"]
@@ -51,28 +51,30 @@ def test_a_prediction_changes_neither_revision_nor_time(assisted: Workspace) -> 
     ],
 )
 def test_a_document_that_cannot_be_predicted(
-    assisted: Workspace, change: str, details: dict[str, Any]
+    assisted_workspace: Workspace, change: str, details: dict[str, Any]
 ) -> None:
-    artifact_id = create_document(assisted)
-    assisted.sql(f"UPDATE artifacts SET {change} WHERE id = :id", id=artifact_id)
-    answer = predict(assisted, artifact_id)
+    artifact_id = create_document(assisted_workspace)
+    assisted_workspace.sql(f"UPDATE artifacts SET {change} WHERE id = :id", id=artifact_id)
+    answer = predict(assisted_workspace, artifact_id)
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
     assert answer.json["error"]["details"] == details
-    assert show_prediction(assisted, artifact_id) is None
+    assert show_prediction(assisted_workspace, artifact_id) is None
 
 
-def test_a_schema_without_assistance_or_inactive(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    set_assistance(assisted, enabled=False)
-    answer = predict(assisted, artifact_id)
+def test_a_schema_without_assistance_or_inactive(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    set_assistance(assisted_workspace, enabled=False)
+    answer = predict(assisted_workspace, artifact_id)
     assert answer.json["error"]["details"] == {"missing": "ai_assist"}
-    assisted.sql("UPDATE schemas SET status = 'inactive'")
-    assert predict(assisted, artifact_id).json["error"]["details"] == {"state": "inactive"}
+    assisted_workspace.sql("UPDATE schemas SET status = 'inactive'")
+    assert predict(assisted_workspace, artifact_id).json["error"]["details"] == {
+        "state": "inactive"
+    }
 
 
-def test_another_organization_finds_nothing(assisted: Workspace, other_org: Org) -> None:
-    artifact_id = create_document(assisted)
+def test_another_organization_finds_nothing(assisted_workspace: Workspace, other_org: Org) -> None:
+    artifact_id = create_document(assisted_workspace)
     foreign = other_org.api("admin").post(f"/artifacts/{artifact_id}/predict")
     missing = other_org.api("admin").post(f"/artifacts/{uuid7()}/predict")
     assert (foreign.status_code, foreign.data) == (404, missing.data)
-    assert predict(assisted, artifact_id, by="viewer").status_code == 403
+    assert predict(assisted_workspace, artifact_id, by="viewer").status_code == 403

@@ -19,35 +19,39 @@ def _use_builtin(workspace: Workspace) -> None:
 def _list_queues(workspace: Workspace) -> list[Any]:
     """Return the queues of the jobs that will make predictions."""
     sql = "SELECT queue FROM jobs WHERE queue IN ('predictions', 'model_servers')"
-    found = workspace.sql(
+    rows = workspace.sql(
         f"{sql} AND organization_id = :org AND finished_at IS NULL ORDER BY 1",
         org=workspace.org.id,
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
-def test_they_move_to_the_queue_of_the_server(assisted: Workspace, use_server: UseServer) -> None:
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
-    assert _list_queues(assisted) == ["predictions"]
+def test_they_move_to_the_queue_of_the_server(
+    assisted_workspace: Workspace, use_server: UseServer
+) -> None:
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
+    assert _list_queues(assisted_workspace) == ["predictions"]
     use_server("good")
-    assert run_jobs_of(assisted.org, "predictions") == 1
-    assert _list_queues(assisted) == ["model_servers"]
-    assert show_prediction(assisted, artifact_id)["status"] == "queued"
-    assert run_jobs_of(assisted.org, "model_servers") == 1
-    shown = show_prediction(assisted, artifact_id)
+    assert run_jobs_of(assisted_workspace.org, "predictions") == 1
+    assert _list_queues(assisted_workspace) == ["model_servers"]
+    assert show_prediction(assisted_workspace, artifact_id)["status"] == "queued"
+    assert run_jobs_of(assisted_workspace.org, "model_servers") == 1
+    shown = show_prediction(assisted_workspace, artifact_id)
     assert (shown["status"], shown["model_version"]) == ("completed", "small-2026")
-    assert assisted.sql("SELECT count(*) FROM predictions") == [(1,)]
+    assert assisted_workspace.sql("SELECT count(*) FROM predictions") == [(1,)]
 
 
-def test_they_move_back_to_the_builtin_model(assisted: Workspace, use_server: UseServer) -> None:
+def test_they_move_back_to_the_builtin_model(
+    assisted_workspace: Workspace, use_server: UseServer
+) -> None:
     use_server("never")
-    artifact_id = create_document(assisted)
-    predict(assisted, artifact_id)
-    assert _list_queues(assisted) == ["model_servers"]
-    _use_builtin(assisted)
-    assert run_jobs_of(assisted.org, "model_servers") == 1
-    assert _list_queues(assisted) == ["predictions"]
-    assert run_jobs_of(assisted.org, "predictions") == 1
-    shown = show_prediction(assisted, artifact_id)
+    artifact_id = create_document(assisted_workspace)
+    predict(assisted_workspace, artifact_id)
+    assert _list_queues(assisted_workspace) == ["model_servers"]
+    _use_builtin(assisted_workspace)
+    assert run_jobs_of(assisted_workspace.org, "model_servers") == 1
+    assert _list_queues(assisted_workspace) == ["predictions"]
+    assert run_jobs_of(assisted_workspace.org, "predictions") == 1
+    shown = show_prediction(assisted_workspace, artifact_id)
     assert (shown["status"], shown["model_version"]) == ("completed", "rules-1")

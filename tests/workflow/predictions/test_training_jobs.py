@@ -62,40 +62,42 @@ def _follow_examples(
 
 
 def test_no_transaction_is_open_while_the_child_has_an_example(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
     open_transactions: list[bool] = []
 
     def look(_: int) -> None:
         open_transactions.append(db.session().in_transaction())
 
     read = _follow_examples(monkeypatch, look)
-    assert run_jobs_of(taught.org, "training") == 1
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
     assert len(set(read)) == 5
     assert open_transactions == [False] * 5
 
 
 def test_a_run_that_lost_its_lease_stops_at_the_next_example(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
 
     def take_over(count: int) -> None:
         if count == 2:
             sql = "UPDATE jobs SET lease_token = :token WHERE queue = 'training'"
-            taught.sql(f"{sql} AND organization_id = :org", token=uuid7(), org=taught.org.id)
+            trainable_workspace.sql(
+                f"{sql} AND organization_id = :org", token=uuid7(), org=trainable_workspace.org.id
+            )
 
     read = _follow_examples(monkeypatch, take_over)
-    run_jobs_of(taught.org, "training")
+    run_jobs_of(trainable_workspace.org, "training")
     assert len(read) == 2
-    assert list_models(taught) == []
+    assert list_models(trainable_workspace) == []
 
 
 def test_a_child_that_is_killed_is_started_again(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
     start_child = learning._start_child
     started: list[int] = []
 
@@ -109,116 +111,129 @@ def test_a_child_that_is_killed_is_started_again(
             yield child
 
     monkeypatch.setattr(learning, "_start_child", start_and_kill_the_first)
-    assert run_jobs_of(taught.org, "training") == 1
-    assert (list_models(taught), count_trainings(taught)) == ([], 1)
-    assert _run_late(taught) == 1
-    assert [one[1] for one in list_models(taught)] == ["active"]
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
+    assert (list_models(trainable_workspace), count_trainings(trainable_workspace)) == ([], 1)
+    assert _run_late(trainable_workspace) == 1
+    assert [model[1] for model in list_models(trainable_workspace)] == ["active"]
     assert len(started) == 2
 
 
 def test_a_child_that_is_always_killed_is_recorded(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
 
     def train_in_child(*_: Any, **__: Any) -> None:
         raise LearningInterrupted
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
-    assert [_run_late(taught) for _ in range(6)] == [1, 1, 1, 1, 1, 0]
-    ((_, state, _, count, _),) = list_models(taught)
+    assert [_run_late(trainable_workspace) for _ in range(6)] == [1, 1, 1, 1, 1, 0]
+    ((_, state, _, count, _),) = list_models(trainable_workspace)
     assert (state, count) == ("failed", 5)
-    assert taught.sql("SELECT error ->> 'code' FROM extraction_models") == [("interrupted",)]
-    accept_invoices(taught, 5)
-    assert count_trainings(taught) == 0
+    assert trainable_workspace.sql("SELECT error ->> 'code' FROM extraction_models") == [
+        ("interrupted",)
+    ]
+    accept_invoices(trainable_workspace, 5)
+    assert count_trainings(trainable_workspace) == 0
 
 
-def test_a_forced_training_is_not_dropped_for_one_that_waits(taught: Workspace) -> None:
-    accept_invoices(taught, *range(5))
-    assert run_jobs_of(taught.org, "training") == 1
-    accept_invoices(taught, 5)
+def test_a_forced_training_is_not_dropped_for_one_that_waits(
+    trainable_workspace: Workspace,
+) -> None:
+    accept_invoices(trainable_workspace, *range(5))
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
+    accept_invoices(trainable_workspace, 5)
     for force in (False, True, False, True):
-        _enqueue(taught, force=force)
-    assert count_trainings(taught) == 2
-    assert run_jobs_of(taught.org, "training") == 2
-    assert [one[3] for one in list_models(taught)] == [5, 6]
+        _enqueue(trainable_workspace, force=force)
+    assert count_trainings(trainable_workspace) == 2
+    assert run_jobs_of(trainable_workspace.org, "training") == 2
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 6]
 
 
 def test_documents_that_are_accepted_during_a_training_are_learned(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
     train, runs = training.train_in_child, []
 
     def train_in_child(*args: Any, **options: Any) -> Any:
         runs.append(args)
         if len(runs) == 1:
             # A thread of its own, because requests would end the job's organization.
-            labeler = Thread(target=accept_invoices, args=(taught, *range(5, 10)))
+            labeler = Thread(target=accept_invoices, args=(trainable_workspace, *range(5, 10)))
             labeler.start()
             labeler.join()
         return train(*args, **options)
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
-    assert run_jobs_of(taught.org, "training", "bulk", "training") == 3
-    assert [one[3] for one in list_models(taught)] == [5, 10]
-    assert run_jobs_of(taught.org, "bulk") == 1
-    assert count_trainings(taught) == 0
+    assert run_jobs_of(trainable_workspace.org, "training", "bulk", "training") == 3
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 10]
+    assert run_jobs_of(trainable_workspace.org, "bulk") == 1
+    assert count_trainings(trainable_workspace) == 0
 
 
 def test_documents_that_are_accepted_before_a_training_commits_are_learned(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(5))
+    accept_invoices(trainable_workspace, *range(5))
     handler = HANDLERS[training.TRAIN_JOB]
 
     def train_and_accept(job: Job) -> None:
         handler.function(job)
-        if len(list_accepted(taught)) == 5:
+        if len(list_accepted(trainable_workspace)) == 5:
             # A thread of its own, because requests would end the job's organization.
-            labeler = Thread(target=accept_invoices, args=(taught, *range(5, 10)))
+            labeler = Thread(target=accept_invoices, args=(trainable_workspace, *range(5, 10)))
             labeler.start()
             labeler.join()
 
     monkeypatch.setitem(HANDLERS, handler.name, replace(handler, function=train_and_accept))
-    run_jobs_of(taught.org, "training", "bulk", "training")
-    assert [one[3] for one in list_models(taught)] == [5, 10]
+    run_jobs_of(trainable_workspace.org, "training", "bulk", "training")
+    assert [model[3] for model in list_models(trainable_workspace)] == [5, 10]
 
 
 def test_a_tag_set_that_is_reopened_during_a_training_is_not_learned(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accept_invoices(taught, *range(6))
-    (reopened_id, *_) = list_accepted(taught)
+    accept_invoices(trainable_workspace, *range(6))
+    (reopened_id, *_) = list_accepted(trainable_workspace)
 
     def reopen(count: int) -> None:
         if count == 1:
             path = f"/tag-sets/{reopened_id}/reopen"
-            owner = Thread(target=taught.org.api("admin").post, args=(path, {"reason": "Wrong."}))
+            owner = Thread(
+                target=trainable_workspace.org.api("admin").post, args=(path, {"reason": "Wrong."})
+            )
             owner.start()
             owner.join()
 
     read = _follow_examples(monkeypatch, reopen)
-    assert run_jobs_of(taught.org, "training") == 1
-    assert len(list_accepted(taught)) == 5
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
+    assert len(list_accepted(trainable_workspace)) == 5
     assert len(read) == 5
     assert all(str(reopened_id) not in example_id for example_id in read)
 
 
-def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:
-    documents = accept_invoices(taught, *range(5))
-    assert run_jobs_of(taught.org, "training") == 1
-    version_id = _get_version(taught)
+def test_a_schema_is_deleted_with_its_models(trainable_workspace: Workspace) -> None:
+    documents = accept_invoices(trainable_workspace, *range(5))
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
+    version_id = _get_version(trainable_workspace)
     for artifact_id in documents:
-        assert taught.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
-    assert len(list_models(taught)) == 1
-    _enqueue(taught, force=True)
-    path = f"/schemas/{taught.schema_id}"  # type: ignore[attr-defined]
-    assert taught.org.api("admin").delete(path).status_code == 204
-    run_jobs_of(taught.org, "default", "bulk", "training")
-    assert list_models(taught) == []
-    failed = taught.sql("SELECT function, error FROM jobs WHERE organization_id = :org"
-                        " AND error IS NOT NULL", org=taught.org.id)  # fmt: skip
+        assert (
+            trainable_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code
+            == 204
+        )
+    assert len(list_models(trainable_workspace)) == 1
+    _enqueue(trainable_workspace, force=True)
+    path = f"/schemas/{trainable_workspace.schema_id}"  # type: ignore[attr-defined]
+    assert trainable_workspace.org.api("admin").delete(path).status_code == 204
+    run_jobs_of(trainable_workspace.org, "default", "bulk", "training")
+    assert list_models(trainable_workspace) == []
+    failed = trainable_workspace.sql("SELECT function, error FROM jobs WHERE organization_id = :org"
+                        " AND error IS NOT NULL", org=trainable_workspace.org.id)  # fmt: skip
     assert failed == []
-    with taught.org.app.app_context(), tenancy.organization(taught.org.id), db.transaction():
+    with (
+        trainable_workspace.org.app.app_context(),
+        tenancy.organization(trainable_workspace.org.id),
+        db.transaction(),
+    ):
         training.record_interruption(version_id)

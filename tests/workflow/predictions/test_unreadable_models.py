@@ -66,7 +66,7 @@ def _check_replaced(workspace: Workspace, model_id: Any) -> None:
     assert (state, error["code"]) == ("retired", "unreadable")
     assert count_trainings(workspace) == 1
     assert run_jobs_of(workspace.org, "training") == 1
-    states = {one[0]: one[1] for one in list_models(workspace)}
+    states = {model[0]: model[1] for model in list_models(workspace)}
     assert states.pop(model_id) == "retired"
     assert list(states.values()) == ["active"]
     ((version,),) = workspace.sql("SELECT version FROM extraction_models WHERE state = 'active'")
@@ -76,59 +76,63 @@ def _check_replaced(workspace: Workspace, model_id: Any) -> None:
 
 
 @both
-def test_a_prediction_notices_it(taught: Workspace, damage: Damage) -> None:
-    model_id, _ = _train_first(taught)
-    damage(taught)
+def test_a_prediction_notices_it(trainable_workspace: Workspace, damage: Damage) -> None:
+    model_id, _ = _train_first(trainable_workspace)
+    damage(trainable_workspace)
     for number in (40, 41):
-        shown = predict_artifact(taught, create_invoice(taught, number))
+        shown = predict_artifact(trainable_workspace, create_invoice(trainable_workspace, number))
         assert (shown["status"], shown["model_version"]) == ("completed", "rules-1")
-    _check_replaced(taught, model_id)
+    _check_replaced(trainable_workspace, model_id)
 
 
 @both
-def test_an_accepted_tag_set_notices_it(taught: Workspace, damage: Damage) -> None:
-    model_id, _ = _train_first(taught)
-    damage(taught)
-    accept_invoices(taught, 5)
-    accept_invoices(taught, 6)
-    _check_replaced(taught, model_id)
+def test_an_accepted_tag_set_notices_it(trainable_workspace: Workspace, damage: Damage) -> None:
+    model_id, _ = _train_first(trainable_workspace)
+    damage(trainable_workspace)
+    accept_invoices(trainable_workspace, 5)
+    accept_invoices(trainable_workspace, 6)
+    _check_replaced(trainable_workspace, model_id)
 
 
-def test_a_training_notices_it(taught: Workspace) -> None:
-    model_id, _ = _train_first(taught)
-    _damage(taught)
-    ((version_id,),) = taught.sql("SELECT schema_version_id FROM extraction_models")
-    with taught.org.app.app_context(), tenancy.organization(taught.org.id), db.transaction():
+def test_a_training_notices_it(trainable_workspace: Workspace) -> None:
+    model_id, _ = _train_first(trainable_workspace)
+    _damage(trainable_workspace)
+    ((version_id,),) = trainable_workspace.sql("SELECT schema_version_id FROM extraction_models")
+    with (
+        trainable_workspace.org.app.app_context(),
+        tenancy.organization(trainable_workspace.org.id),
+        db.transaction(),
+    ):
         training.enqueue_training(version_id)
-    assert run_jobs_of(taught.org, "training") == 2
-    states = {one[0]: one[1] for one in list_models(taught)}
+    assert run_jobs_of(trainable_workspace.org, "training") == 2
+    states = {model[0]: model[1] for model in list_models(trainable_workspace)}
     assert states.pop(model_id) == "retired"
     assert list(states.values()) == ["active"]
 
 
 def test_a_replacement_that_fails_is_not_repeated(
-    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+    trainable_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _train_first(taught)
-    _damage(taught)
-    accept_invoices(taught, 5)
+    _train_first(trainable_workspace)
+    _damage(trainable_workspace)
+    accept_invoices(trainable_workspace, 5)
 
     def fail(*_: Any, **__: Any) -> None:
         raise LearningFailed("crashed", "The training process exited with status 1.")
 
     monkeypatch.setattr(training, "train_in_child", fail)
-    assert run_jobs_of(taught.org, "training") == 1
-    assert [one[1] for one in list_models(taught)] == ["retired", "failed"]
-    accept_invoices(taught, 6)
-    shown = predict_artifact(taught, create_invoice(taught, 40))
+    assert run_jobs_of(trainable_workspace.org, "training") == 1
+    assert [model[1] for model in list_models(trainable_workspace)] == ["retired", "failed"]
+    accept_invoices(trainable_workspace, 6)
+    shown = predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))
     assert shown["model_version"] == "rules-1"
-    assert count_trainings(taught) == 0
+    assert count_trainings(trainable_workspace) == 0
 
 
-def test_it_cannot_be_activated(taught: Workspace) -> None:
-    model_id, _ = _train_first(taught)
-    _age(taught)
-    args = ["extraction", "activate", "--org", taught.org.slug, str(model_id)]
-    result = taught.org.app.test_cli_runner().invoke(args=args)
+def test_it_cannot_be_activated(trainable_workspace: Workspace) -> None:
+    model_id, _ = _train_first(trainable_workspace)
+    _age(trainable_workspace)
+    args = ["extraction", "activate", "--org", trainable_workspace.org.slug, str(model_id)]
+    result = trainable_workspace.org.app.test_cli_runner().invoke(args=args)
     assert result.exit_code != 0
     assert "no valid content" in result.output

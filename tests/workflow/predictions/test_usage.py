@@ -23,30 +23,40 @@ def _list_usage(workspace: Workspace) -> list[Any]:
     return [tuple(row) for row in workspace.sql(sql)]
 
 
-def test_a_completed_prediction_is_recorded_once(assisted: Workspace) -> None:
-    artifact_id, prediction_id = _complete(assisted)
-    assert _list_usage(assisted) == [(prediction_id, 1)]
-    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+def test_a_completed_prediction_is_recorded_once(assisted_workspace: Workspace) -> None:
+    artifact_id, prediction_id = _complete(assisted_workspace)
+    assert _list_usage(assisted_workspace) == [(prediction_id, 1)]
+    with (
+        assisted_workspace.org.app.app_context(),
+        tenancy.organization(assisted_workspace.org.id),
+        db.transaction(),
+    ):
         requesting.enqueue_prediction(UUID(prediction_id))
-    assert run_jobs_of(assisted.org, "predictions") == 1
-    assisted.sql("UPDATE predictions SET status = 'completed', pages = 7 WHERE true")
-    assert _list_usage(assisted) == [(prediction_id, 1)]
-    again = predict(assisted, artifact_id).json["data"]["id"]
-    run_jobs_of(assisted.org, "predictions")
-    assert _list_usage(assisted) == sorted([(prediction_id, 1), (again, 1)])
+    assert run_jobs_of(assisted_workspace.org, "predictions") == 1
+    assisted_workspace.sql("UPDATE predictions SET status = 'completed', pages = 7 WHERE true")
+    assert _list_usage(assisted_workspace) == [(prediction_id, 1)]
+    again = predict(assisted_workspace, artifact_id).json["data"]["id"]
+    run_jobs_of(assisted_workspace.org, "predictions")
+    assert _list_usage(assisted_workspace) == sorted([(prediction_id, 1), (again, 1)])
 
 
-def test_a_failed_prediction_is_not_recorded(assisted: Workspace) -> None:
-    artifact_id = create_document(assisted)
-    prediction_id = predict(assisted, artifact_id).json["data"]["id"]
-    assert _list_usage(assisted) == []
-    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+def test_a_failed_prediction_is_not_recorded(assisted_workspace: Workspace) -> None:
+    artifact_id = create_document(assisted_workspace)
+    prediction_id = predict(assisted_workspace, artifact_id).json["data"]["id"]
+    assert _list_usage(assisted_workspace) == []
+    with (
+        assisted_workspace.org.app.app_context(),
+        tenancy.organization(assisted_workspace.org.id),
+        db.transaction(),
+    ):
         predicting.fail(UUID(prediction_id), code="internal_error", message="Failed.")
-    assert _list_usage(assisted) == []
+    assert _list_usage(assisted_workspace) == []
 
 
-def test_deleting_the_document_keeps_the_usage(assisted: Workspace) -> None:
-    artifact_id, prediction_id = _complete(assisted)
-    assert assisted.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
-    assert assisted.sql("SELECT id FROM predictions") == []
-    assert _list_usage(assisted) == [(prediction_id, 1)]
+def test_deleting_the_document_keeps_the_usage(assisted_workspace: Workspace) -> None:
+    artifact_id, prediction_id = _complete(assisted_workspace)
+    assert (
+        assisted_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
+    )
+    assert assisted_workspace.sql("SELECT id FROM predictions") == []
+    assert _list_usage(assisted_workspace) == [(prediction_id, 1)]

@@ -58,18 +58,18 @@ def act(
     return dict(answer.json["data"])
 
 
-def codes_of(result: dict[str, Any]) -> dict[str, str]:
+def get_error_codes(result: dict[str, Any]) -> dict[str, str]:
     """Return the error codes of the items that failed."""
     return {outcome["id"]: outcome["code"] for outcome in result["outcomes"]}
 
 
-def acted_on(workspace: Workspace, what: str) -> set[str]:
+def list_changed_ids(workspace: Workspace, what: str) -> set[str]:
     """Return the ids of the items that an action changed."""
     ended = "assignee_id IS NOT NULL" if what == "assign" else f"status = '{_ENDS[what]}'"
     return {str(row.id) for row in workspace.sql(f"SELECT id FROM tag_sets WHERE {ended}")}
 
 
-def told_of(workspace: Workspace, what: str) -> list[str]:
+def list_event_item_ids(workspace: Workspace, what: str) -> list[str]:
     """Return the ids of the items in the events of an action."""
     if what == "assign":
         return [id_ for data in workspace.events("reviews.assigned") for id_ in data["tag_set_ids"]]
@@ -85,7 +85,7 @@ def archive(workspace: Workspace, item: str) -> None:
     )
 
 
-def once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
+def run_after_find(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
     """Call `then` between the filter's query and the first batch."""
     find = bulk.find
 

@@ -9,18 +9,18 @@ from tests.factories.workspace import Workspace, counts
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
 
 
-def _staffed(workspace: Workspace) -> None:
+def _add_reviewers(workspace: Workspace) -> None:
     for name in _REVIEWERS:
         workspace.org.add_user(name, "reviewer")
 
 
-def _items(workspace: Workspace, number: int) -> list[dict[str, Any]]:
+def _submit_tag_sets(workspace: Workspace, number: int) -> list[dict[str, Any]]:
     schema_id = workspace.schema()
     return [workspace.submitted(workspace.artifact(schema_id)) for _ in range(number)]
 
 
 def test_reviewers_drain_the_queue_and_decide_each_item_once(workspace: Workspace) -> None:
-    _staffed(workspace)
+    _add_reviewers(workspace)
     sent = set(make_submitted_tag_sets(workspace, 100, "labeler"))
 
     def work(name: str) -> list[str]:
@@ -45,8 +45,8 @@ def test_reviewers_drain_the_queue_and_decide_each_item_once(workspace: Workspac
 
 
 def test_of_claims_at_once_one_stands(workspace: Workspace) -> None:
-    _staffed(workspace)
-    for one in _items(workspace, 3):
+    _add_reviewers(workspace)
+    for one in _submit_tag_sets(workspace, 3):
         path = f"/review-queue/{one['id']}/claim"
         answers = run_concurrently(
             *(lambda n=n, p=path: workspace.org.api(n).post(p) for n in _REVIEWERS)
@@ -58,8 +58,8 @@ def test_of_claims_at_once_one_stands(workspace: Workspace) -> None:
 
 
 def test_of_draws_at_once_each_gets_another_item(workspace: Workspace) -> None:
-    _staffed(workspace)
-    sent = {one["id"] for one in _items(workspace, 5)}
+    _add_reviewers(workspace)
+    sent = {one["id"] for one in _submit_tag_sets(workspace, 5)}
     answers = run_concurrently(
         *(lambda n=n: workspace.org.api(n).post("/review-queue/next", json={}) for n in _REVIEWERS)
     )
@@ -68,7 +68,7 @@ def test_of_draws_at_once_each_gets_another_item(workspace: Workspace) -> None:
 
 
 def test_of_bulk_verdicts_at_once_each_item_has_one(workspace: Workspace) -> None:
-    _staffed(workspace)
+    _add_reviewers(workspace)
     ids = make_submitted_tag_sets(workspace, 20, "labeler")
     bodies: list[tuple[str, str, dict[str, Any]]] = [
         (_REVIEWERS[0], "accept", {"tag_set_ids": ids}),

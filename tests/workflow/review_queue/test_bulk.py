@@ -30,17 +30,17 @@ def _bulk(
     return result
 
 
-def _codes(result: Any) -> list[str | None]:
+def _list_codes(result: Any) -> list[str | None]:
     return [outcome["code"] for outcome in result["outcomes"]]
 
 
-def _state(workspace: Workspace, tag_set: dict[str, Any]) -> str:
+def _get_status(workspace: Workspace, tag_set: dict[str, Any]) -> str:
     read = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
     status: str = read["status"]
     return status
 
 
-def _set(workspace: Workspace, tag_set: dict[str, Any], **values: Any) -> None:
+def _update_tag_set(workspace: Workspace, tag_set: dict[str, Any], **values: Any) -> None:
     places = ", ".join(f"{name} = :{name}" for name in values)
     workspace.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set["id"], **values)
 
@@ -49,7 +49,7 @@ def test_many_are_accepted_as_one_is(workspace: Workspace, schema: Any) -> None:
     sent = [workspace.submitted(workspace.artifact(schema)) for _ in range(3)]
     ids = [one["id"] for one in sent]
     result = _bulk(workspace, "accept", [*ids, ids[0]], note="Good")
-    assert (result["succeeded"], _codes(result)) == (3, [None] * 3)
+    assert (result["succeeded"], _list_codes(result)) == (3, [None] * 3)
     for one in sent:
         read = workspace.org.api("reviewer").get(f"/tag-sets/{one['id']}").json["data"]
         assert (read["status"], read["reason"]) == ("accepted", "Good")
@@ -85,9 +85,9 @@ def test_each_that_may_not_be_accepted_says_why_and_undoes_no_other(
     )
     own = workspace.submitted(workspace.artifact(schema), by="reviewer")
     workspace.org.api("other").post(f"/review-queue/{claimed['id']}/claim")
-    _set(workspace, assigned, assignee_id=workspace.org.users["other"])
+    _update_tag_set(workspace, assigned, assignee_id=workspace.org.users["other"])
     made = workspace.org.api("admin").post("/teams", json={"name": "Others"}).json["data"]
-    _set(workspace, team, assignee_team_id=made["id"])
+    _update_tag_set(workspace, team, assignee_team_id=made["id"])
     workspace.org.api("other").post(f"/tag-sets/{decided['id']}/accept", json={})
     foreign = Workspace(other_org).submitted()
     asked = [
@@ -102,11 +102,13 @@ def test_each_that_may_not_be_accepted_says_why_and_undoes_no_other(
     ]
     result = _bulk(workspace, "accept", [one["id"] for one in asked] + [str(uuid7())])
     conflicts = ["conflict"] * 5
-    assert _codes(result) == ["not_found", "permission_denied", *conflicts, None, "not_found"]
+    assert _list_codes(result) == ["not_found", "permission_denied", *conflicts, None, "not_found"]
     messages = [outcome["message"] for outcome in result["outcomes"]]
     assert len(set(messages[1:7])) == 6
-    assert [_state(workspace, one) for one in (claimed, assigned, team, own)] == ["submitted"] * 4
-    assert _state(workspace, good) == "accepted"
+    assert [_get_status(workspace, one) for one in (claimed, assigned, team, own)] == [
+        "submitted"
+    ] * 4
+    assert _get_status(workspace, good) == "accepted"
     accepted = [data["tag_set_id"] for data in workspace.events("tag_set.accepted")]
     assert accepted == [decided["id"], good["id"]]
 
@@ -125,8 +127,8 @@ def test_no_more_are_accepted_than_the_schema_asks_for_within_the_call_too(
         id=sent[0]["schema_version_id"],
     )
     result = _bulk(workspace, "accept", [sent[i]["id"] for i in (2, 0, 1)])
-    assert _codes(result) == [None, None, "conflict"]
-    assert _state(workspace, sent[1]) == "submitted"
+    assert _list_codes(result) == [None, None, "conflict"]
+    assert _get_status(workspace, sent[1]) == "submitted"
     assert workspace.artifact_row(artifact_id).label_counts == counts(accepted=2, submitted=1)
 
 
@@ -138,9 +140,9 @@ def test_the_number_of_statements_does_not_grow(
     for number in (2, 12):
         sent = [workspace.submitted(workspace.artifact(s)) for s in (schema, other_schema)]
         sent += [workspace.submitted(workspace.artifact(schema)) for _ in range(number - 2)]
-        with record_statements(app) as found:
+        with record_statements(app) as statements:
             assert _bulk(workspace, "accept", [one["id"] for one in sent])["failed"] == 0
-        ran.append(len(found))
+        ran.append(len(statements))
     assert ran[0] == ran[1] < 12
 
 
@@ -173,9 +175,9 @@ def test_many_go_back_to_their_labelers(workspace: Workspace, schema: Any) -> No
         row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.claim_user_id) == ("in_progress", workspace.org.users[by])
         assert workspace.revisions(one["id"])[-1].kind == "reject"
-    told = workspace.events("tag_set.rejected")
-    assert {data["tag_set_id"] for data in told} == {one["id"] for one in sent.values()}
-    for data in told:
+    events = workspace.events("tag_set.rejected")
+    assert {data["tag_set_id"] for data in events} == {one["id"] for one in sent.values()}
+    for data in events:
         assert (data["reason"], data["send_to"], data["draft_id"]) == (
             "Look again",
             "labeler",
@@ -188,7 +190,7 @@ def test_many_go_to_the_pool(workspace: Workspace, schema: Any) -> None:
     ids = [one["id"] for one in sent]
     assert _bulk(workspace, "reject", ids, reason="No", send_to="pool")["failed"] == 0
     for one in sent:
-        assert _state(workspace, one) == "rejected"
+        assert _get_status(workspace, one) == "rejected"
         row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.claim_user_id) == ("ready", None)
 
@@ -197,12 +199,12 @@ def test_what_cannot_go_back_says_why(workspace: Workspace) -> None:
     strict, lax = workspace.schema(max_rejections=0), workspace.schema(labels_per_artifact=2)
     often = workspace.submitted(workspace.artifact(strict))
     nobodys = workspace.submitted(workspace.artifact(lax))
-    _set(workspace, nobodys, labeler_id=None)
+    _update_tag_set(workspace, nobodys, labeler_id=None)
     twice = [workspace.submitted(workspace.artifact(lax)) for _ in range(2)]
-    _set(workspace, twice[1], artifact_id=twice[0]["artifact_id"])
+    _update_tag_set(workspace, twice[1], artifact_id=twice[0]["artifact_id"])
     ids = [one["id"] for one in (often, nobodys, *twice)]
     result = _bulk(workspace, "reject", ids, reason="x")
-    assert _codes(result) == ["conflict", "validation_error", "conflict", "conflict"]
+    assert _list_codes(result) == ["conflict", "validation_error", "conflict", "conflict"]
     assert _bulk(workspace, "reject", ids, reason="x", send_to="pool")["failed"] == 0
 
 
@@ -254,9 +256,9 @@ def test_what_others_work_on_is_not_assigned_away(workspace: Workspace, schema: 
     ids = [held["id"], own["id"]]
     reviewer, other = (str(workspace.org.users[name]) for name in ("reviewer", "other"))
     result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer])
-    assert _codes(result) == ["conflict", None]
+    assert _list_codes(result) == ["conflict", None]
     result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer, other])
-    assert _codes(result) == [None, None]
+    assert _list_codes(result) == [None, None]
     items = {
         item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
     }
@@ -272,11 +274,11 @@ def test_many_are_assigned_to_a_team(workspace: Workspace, schema: Any) -> None:
     own = workspace.submitted(workspace.artifact(schema), by="reviewer")
     ids = [sent["id"], own["id"], str(uuid7())]
     result = _bulk(workspace, "assign", ids, by="admin", team_id=team)
-    assert _codes(result) == [None, "conflict", "not_found"]
+    assert _list_codes(result) == [None, "conflict", "not_found"]
     (item,) = workspace.org.api("admin").get(f"/review-queue?team_id={team}").json["data"]
     assert (item["id"], item["assignee_id"]) == (sent["id"], None)
-    (told,) = workspace.events("reviews.assigned")
-    assert (told["team_id"], told["user_ids"], told["tag_set_ids"]) == (team, [], [sent["id"]])
+    (event,) = workspace.events("reviews.assigned")
+    assert (event["team_id"], event["user_ids"], event["tag_set_ids"]) == (team, [], [sent["id"]])
 
 
 def test_to_whom_nothing_is_assigned(workspace: Workspace, schema: Any, other_org: Org) -> None:

@@ -19,12 +19,12 @@ from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
     act,
-    acted_on,
-    codes_of,
+    get_error_codes,
+    list_changed_ids,
+    list_event_item_ids,
     make_items,
-    once_found,
     post,
-    told_of,
+    run_after_find,
 )
 
 Work = Callable[[], None]
@@ -46,9 +46,9 @@ def test_a_batch_takes_a_fixed_number_of_statements(
     for number in (3, 9):
         chosen = {"created_after": workspace.sql("SELECT now()")[0][0].isoformat()}
         make_items(workspace, number)
-        with record_statements(app) as found:
+        with record_statements(app) as statements:
             assert act(workspace, what, number, filter=chosen)["succeeded"] == number
-        taken.append(len(found))
+        taken.append(len(statements))
     # As by id, and one that asks whether the filter still finds them. A rejection also remembers
     # who is not to get the document again. An assignment reads the accounts again once it has
     # locked the memberships.
@@ -66,8 +66,8 @@ def test_the_most_urgent_is_accepted_where_no_more_are_wanted(workspace: Workspa
     )
     for rank, item in enumerate(reversed(sent)):
         workspace.sql("UPDATE tag_sets SET review_rank = :rank WHERE id = :id", rank=rank, id=item)
-    assert codes_of(act(workspace, "accept", 4)) == dict.fromkeys(sent[:2], "conflict")
-    assert acted_on(workspace, "accept") == set(sent[2:])
+    assert get_error_codes(act(workspace, "accept", 4)) == dict.fromkeys(sent[:2], "conflict")
+    assert list_changed_ids(workspace, "accept") == set(sent[2:])
 
 
 def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
@@ -90,8 +90,8 @@ def test_what_breaks_in_the_first_batch_leaves_nothing(
     _broken_at(monkeypatch, 1)
     answer = post(workspace, "accept", filter={}, expected_count=8)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
-    assert acted_on(workspace, "accept") == set()
-    assert told_of(workspace, "accept") == []
+    assert list_changed_ids(workspace, "accept") == set()
+    assert list_event_item_ids(workspace, "accept") == []
 
 
 def test_what_breaks_later_tells_what_was_done(
@@ -101,8 +101,12 @@ def test_what_breaks_later_tells_what_was_done(
     _broken_at(monkeypatch, 2)
     result = act(workspace, "accept", 8)
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 3, 5)
-    assert codes_of(result) == dict.fromkeys(ids[3:6], "service_unavailable")
-    assert acted_on(workspace, "accept") == set(ids[:3]) == set(told_of(workspace, "accept"))
+    assert get_error_codes(result) == dict.fromkeys(ids[3:6], "service_unavailable")
+    assert (
+        list_changed_ids(workspace, "accept")
+        == set(ids[:3])
+        == set(list_event_item_ids(workspace, "accept"))
+    )
     monkeypatch.undo()
     assert act(workspace, "accept", 5)["succeeded"] == 5
 
@@ -110,7 +114,7 @@ def test_what_breaks_later_tells_what_was_done(
 # --- assignment -------------------------------------------------------------------------------
 
 
-def _given(workspace: Workspace) -> list[str]:
+def _list_assignee_ids(workspace: Workspace) -> list[str]:
     """To whom each item of the queue is assigned, in its order."""
     items = workspace.org.api("admin").get("/review-queue").json["data"]
     return [item["assignee_id"] for item in items]
@@ -123,7 +127,7 @@ def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
     names = ("other", "reviewer", "admin")
     people = [str(workspace.org.users[name]) for name in names]
     assert act(workspace, "assign", 8, user_ids=people)["failed"] == 0
-    assert _given(workspace) == [people[turn % 3] for turn in range(8)]
+    assert _list_assignee_ids(workspace) == [people[turn % 3] for turn in range(8)]
 
 
 def test_shares_even_out_over_all_batches(workspace: Workspace) -> None:
@@ -133,28 +137,34 @@ def test_shares_even_out_over_all_batches(workspace: Workspace) -> None:
     result = act(workspace, "assign", 7, user_ids=people)
     assert (result["succeeded"], result["failed"]) == (7, 0)
     # The first batch went to one of them whole.
-    assert _given(workspace)[: len(own)] == [people[1]] * 3
-    assert Counter(_given(workspace)) == {people[0]: 4, people[1]: 3}
+    assert _list_assignee_ids(workspace)[: len(own)] == [people[1]] * 3
+    assert Counter(_list_assignee_ids(workspace)) == {people[0]: 4, people[1]: 3}
 
 
 def test_a_team_gets_all_but_its_own(workspace: Workspace) -> None:
     team = add_members(workspace.org, make_team(workspace.org), "reviewer", "labeler")["id"]
     ids, own = make_items(workspace, 4), make_items(workspace, 1, by="reviewer")
     result = act(workspace, "assign", 5, team_id=team)
-    assert codes_of(result) == dict.fromkeys(own, "conflict")
-    told = workspace.events("reviews.assigned")
-    assert [(one["team_id"], len(one["tag_set_ids"])) for one in told] == [(team, 3), (team, 1)]
-    assert told_of(workspace, "assign") == ids
+    assert get_error_codes(result) == dict.fromkeys(own, "conflict")
+    events = workspace.events("reviews.assigned")
+    assert [(one["team_id"], len(one["tag_set_ids"])) for one in events] == [(team, 3), (team, 1)]
+    assert list_event_item_ids(workspace, "assign") == ids
 
 
 def test_people_are_told_once_of_all_batches(workspace: Workspace, work: Work) -> None:
     make_items(workspace, 8)
     other = workspace.org.users["other"]
     act(workspace, "assign", 8, user_ids=[str(other)])
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.assigned")] == [3, 3, 2]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.assigned")] == [
+        3,
+        3,
+        2,
+    ]
     work()
-    (told,) = workspace.sql("SELECT user_id, count FROM notifications WHERE user_id = :u", u=other)
-    assert told.count == 8
+    (notification,) = workspace.sql(
+        "SELECT user_id, count FROM notifications WHERE user_id = :u", u=other
+    )
+    assert notification.count == 8
 
 
 def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Work) -> None:
@@ -164,18 +174,20 @@ def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Wo
     for number in (2, 4, 4):
         body = {"tag_set_ids": ids[:number], "user_ids": [people["other"]]}
         assert post(workspace, "assign", **body).json["data"]["succeeded"] == number
-    assert [one["tag_set_ids"] for one in workspace.events("reviews.assigned")] == [
+    assert [event["tag_set_ids"] for event in workspace.events("reviews.assigned")] == [
         ids[:2],
         ids[2:],
     ]
     work()
-    (told,) = workspace.sql("SELECT count FROM notifications WHERE user_id = :u", u=people["other"])
-    assert told.count == 4
+    (notification,) = workspace.sql(
+        "SELECT count FROM notifications WHERE user_id = :u", u=people["other"]
+    )
+    assert notification.count == 4
     for again in (False, True):
         assert act(workspace, "assign", 4, team_id=team)["succeeded"] == 4, again
     for again in (False, True):
         assert act(workspace, "assign", 4, user_ids=[people["reviewer"]])["succeeded"] == 4, again
-    assert Counter(told_of(workspace, "assign")) == dict.fromkeys(ids, 3)
+    assert Counter(list_event_item_ids(workspace, "assign")) == dict.fromkeys(ids, 3)
 
 
 @pytest.mark.parametrize("number", [0, 4])
@@ -191,7 +203,7 @@ def test_to_whom_nothing_is_assigned(workspace: Workspace, number: int) -> None:
         error = answer.json["error"]
         assert (answer.status_code, error["code"]) == (400, "validation_error")
         assert error["field"] == field
-    assert acted_on(workspace, "assign") == set()
+    assert list_changed_ids(workspace, "assign") == set()
 
 
 def test_whoever_leaves_meanwhile_ends_it(
@@ -208,8 +220,12 @@ def test_whoever_leaves_meanwhile_ends_it(
     monkeypatch.setattr(bulk.db, "checkpoint", leave)
     result = act(workspace, "assign", 8, user_ids=[str(other)])
     assert (result["succeeded"], result["failed"]) == (3, 5)
-    assert set(codes_of(result).values()) == {"validation_error"}
-    assert acted_on(workspace, "assign") == set(ids[:3]) == set(told_of(workspace, "assign"))
+    assert set(get_error_codes(result).values()) == {"validation_error"}
+    assert (
+        list_changed_ids(workspace, "assign")
+        == set(ids[:3])
+        == set(list_event_item_ids(workspace, "assign"))
+    )
 
 
 # --- at once ----------------------------------------------------------------------------------
@@ -222,13 +238,13 @@ def test_of_deciding_by_filter_at_once_each_item_has_one(
     calls = (("accept", "reviewer"), ("accept", "other"), ("reject", "admin"))
     barrier = Barrier(len(calls))
     # All have counted before one begins.
-    once_found(monkeypatch, lambda: barrier.wait(timeout=10))
+    run_after_find(monkeypatch, lambda: barrier.wait(timeout=10))
     with ThreadPoolExecutor(len(calls)) as pool:
         results = list(pool.map(lambda call: act(workspace, call[0], 20, call[1]), calls))
     assert sum(result["succeeded"] for result in results) == 20
-    failed = [code for result in results for code in codes_of(result).values()]
+    failed = [code for result in results for code in get_error_codes(result).values()]
     assert failed == ["conflict"] * 40
-    told = told_of(workspace, "accept") + told_of(workspace, "reject")
+    told = list_event_item_ids(workspace, "accept") + list_event_item_ids(workspace, "reject")
     assert sorted(told) == sorted(ids)
-    for one in ids:
-        assert [r.number for r in workspace.revisions(one)] == [2]
+    for item_id in ids:
+        assert [r.number for r in workspace.revisions(item_id)] == [2]

@@ -12,13 +12,13 @@ from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
     act,
-    acted_on,
     archive,
-    codes_of,
+    get_error_codes,
+    list_changed_ids,
+    list_event_item_ids,
     make_items,
-    once_found,
     post,
-    told_of,
+    run_after_find,
 )
 
 
@@ -41,8 +41,8 @@ def test_a_filter_acts_on_all_that_the_queue_shows(
     workspace.draft()
     result = act(workspace, what, 8)
     assert result == {"matched": 8, "succeeded": 8, "failed": 0, "outcomes": []}
-    assert acted_on(workspace, what) == set(ids)
-    assert sorted(told_of(workspace, what)) == sorted(ids)
+    assert list_changed_ids(workspace, what) == set(ids)
+    assert sorted(list_event_item_ids(workspace, what)) == sorted(ids)
     left = other_org.api("owner").get("/review-queue").json["data"]
     assert [(one["assignee_id"], one["claim"]) for one in left] == [(None, None)]
     assert (
@@ -105,9 +105,9 @@ def test_each_filter_of_the_list_chooses(workspace: Workspace) -> None:
         assert refused.json["error"]["details"] == {"count": len(wanted)}, filters
         query = "&".join(f"{k}={str(v).replace('+', '%2B')}" for k, v in filters.items())
         listed = api.get(f"/review-queue?{query.replace('True', 'true').replace('False', 'false')}")
-        assert {one["id"] for one in listed.json["data"]} == wanted, filters
+        assert {record["id"] for record in listed.json["data"]} == wanted, filters
     assert act(workspace, "accept", 1, "reviewer", filter={"escalated": True})["succeeded"] == 1
-    assert acted_on(workspace, "accept") == {third}
+    assert list_changed_ids(workspace, "accept") == {third}
 
 
 def test_mine_is_the_callers(workspace: Workspace) -> None:
@@ -118,9 +118,9 @@ def test_mine_is_the_callers(workspace: Workspace) -> None:
     refused = post(workspace, "accept", "reviewer", filter={"mine": True}, expected_count=3)
     assert refused.json["error"]["details"] == {"count": 2}
     assert act(workspace, "accept", 2, "reviewer", filter={"mine": True})["succeeded"] == 2
-    assert acted_on(workspace, "accept") == {ids[0], ids[2]}
+    assert list_changed_ids(workspace, "accept") == {ids[0], ids[2]}
     assert act(workspace, "reject", 1, "other", filter={"mine": True})["succeeded"] == 1
-    assert acted_on(workspace, "reject") == {ids[1]}
+    assert list_changed_ids(workspace, "reject") == {ids[1]}
 
 
 @pytest.mark.parametrize("what", ["accept", "reject"])
@@ -140,11 +140,13 @@ def test_what_is_not_the_callers_to_review_fails_and_undoes_no_other(
         assert answer.json["data"]["failed"] == 0
     result = act(workspace, what, 8, "reviewer")
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 4, 4)
-    assert codes_of(result) == {
+    assert get_error_codes(result) == {
         own: "permission_denied",
         **dict.fromkeys((claimed, assigned, team), "conflict"),
     }
-    assert acted_on(workspace, what) == set(good) == set(told_of(workspace, what))
+    assert (
+        list_changed_ids(workspace, what) == set(good) == set(list_event_item_ids(workspace, what))
+    )
 
 
 @pytest.mark.parametrize("what", ACTIONS)
@@ -155,8 +157,8 @@ def test_another_count_than_expected_changes_nothing(workspace: Workspace, what:
         error = answer.json["error"]
         assert (answer.status_code, error["code"]) == (409, "conflict")
         assert error["details"] == {"count": 4}
-    assert acted_on(workspace, what) == set()
-    assert told_of(workspace, what) == []
+    assert list_changed_ids(workspace, what) == set()
+    assert list_event_item_ids(workspace, what) == []
 
 
 @pytest.mark.parametrize("what", ACTIONS)
@@ -179,16 +181,16 @@ def test_what_changed_or_went_since_it_was_found_is_left_alone(
         archive(workspace, ids[6])
         make_items(workspace, 1)
 
-    once_found(monkeypatch, others)
+    run_after_find(monkeypatch, others)
     result = act(workspace, what, 8, filter={"escalated": False})
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 4, 4)
-    assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
+    assert [(outcome["id"], outcome["ok"], outcome["code"]) for outcome in result["outcomes"]] == [
         (ids[1], False, "not_found"),
         (ids[2], False, "conflict"),
         (ids[4], False, "conflict"),
         (ids[6], False, "conflict"),
     ]
-    assert acted_on(workspace, what) == {ids[0], ids[3], ids[5], ids[7]}
+    assert list_changed_ids(workspace, what) == {ids[0], ids[3], ids[5], ids[7]}
 
 
 # --- bodies -----------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ def test_what_waits_for_them_and_their_team_is_everybodys_again(
     assert items[teams]["assignee_team_id"] is None
     assert items[kept]["assignee_team_id"] == staffed
     assert items[held]["claim"] is None
-    assert {one["reason"] for one in workspace.events("reviews.returned")} == {"account_disabled"}
+    assert {event["reason"] for event in workspace.events("reviews.returned")} == {
+        "account_disabled"
+    }
 
 
 def test_nothing_is_assigned_to_them(workspace: Workspace) -> None:

@@ -17,34 +17,34 @@ def item(workspace: Workspace) -> dict[str, Any]:
     return workspace.submitted()
 
 
-def _do(
+def _post(
     workspace: Workspace, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any
 ) -> Any:
     return workspace.org.api(by).post(f"/review-queue/{item['id']}/{what}", json=body or None)
 
 
-def _done(
+def _get_result(
     workspace: Workspace, item: dict[str, Any], what: str, by: str = "reviewer", **body: Any
 ) -> Any:
-    answer = _do(workspace, item, what, by, **body)
+    answer = _post(workspace, item, what, by, **body)
     assert answer.status_code == 200, answer.json
     return answer.json["data"]
 
 
-def _refused(answer: Any) -> tuple[int, str, Any]:
+def _get_error(answer: Any) -> tuple[int, str, Any]:
     error = answer.json["error"]
     return answer.status_code, error["code"], error.get("details") or error.get("field")
 
 
-def _user(workspace: Workspace, name: str) -> str:
+def _get_user_id(workspace: Workspace, name: str) -> str:
     return str(workspace.org.users[name])
 
 
-def _team(workspace: Workspace, *people: str) -> str:
+def _create_team(workspace: Workspace, *people: str) -> str:
     api = workspace.org.api("admin")
     team: str = api.post("/teams", json={"name": uuid7().hex}).json["data"]["id"]
     for one in people:
-        api.post(f"/teams/{team}/members", json={"user_ids": [_user(workspace, one)]})
+        api.post(f"/teams/{team}/members", json={"user_ids": [_get_user_id(workspace, one)]})
     return team
 
 
@@ -86,86 +86,93 @@ def test_only_what_waits_is_an_item(workspace: Workspace, other_org: Org) -> Non
 def test_a_claim_is_exclusive_renewed_and_leaves_the_revision(
     workspace: Workspace, item: dict[str, Any]
 ) -> None:
-    first = _done(workspace, item, "claim")
-    assert first["claim"]["user_id"] == _user(workspace, "reviewer")
+    first = _get_result(workspace, item, "claim")
+    assert first["claim"]["user_id"] == _get_user_id(workspace, "reviewer")
     assert first["tag_set"]["revision"] == item["revision"]
     assert first["updated_at"] == item["updated_at"]
-    lost = _refused(_do(workspace, item, "claim", "other"))
+    lost = _get_error(_post(workspace, item, "claim", "other"))
     assert lost == (409, "conflict", {"claim": first["claim"]})
     workspace.settings(claim_minutes=90)
-    again = _done(workspace, item, "claim")["claim"]
+    again = _get_result(workspace, item, "claim")["claim"]
     assert again["expires_at"] > first["claim"]["expires_at"]
     accept = workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={})
-    assert _refused(accept) == (409, "conflict", {"claim": again})
+    assert _get_error(accept) == (409, "conflict", {"claim": again})
 
 
 def test_an_admin_takes_an_item_over(workspace: Workspace, item: dict[str, Any]) -> None:
-    _done(workspace, item, "claim")
-    assert _done(workspace, item, "claim", "admin")["claim"]["user_id"] == _user(workspace, "admin")
-    assert _do(workspace, item, "claim").status_code == 409
+    _get_result(workspace, item, "claim")
+    assert _get_result(workspace, item, "claim", "admin")["claim"]["user_id"] == _get_user_id(
+        workspace, "admin"
+    )
+    assert _post(workspace, item, "claim").status_code == 409
 
 
 def test_ones_own_label_set_is_not_for_oneself(workspace: Workspace) -> None:
     own = workspace.submitted(by="reviewer")
-    escalation = {"user_id": _user(workspace, "admin"), "reason": "x"}
+    escalation = {"user_id": _get_user_id(workspace, "admin"), "reason": "x"}
     for what, body in (("claim", {}), ("escalate", escalation)):
-        assert _refused(_do(workspace, own, what, **body))[:2] == (403, "permission_denied")
+        assert _get_error(_post(workspace, own, what, **body))[:2] == (403, "permission_denied")
     workspace.settings(allow_self_review=True)
-    _done(workspace, own, "claim")
+    _get_result(workspace, own, "claim")
 
 
 def test_what_is_assigned_to_others_is_left_to_them(
     workspace: Workspace, item: dict[str, Any]
 ) -> None:
-    other, team = workspace.org.users["other"], _team(workspace, "other")
+    other, team = workspace.org.users["other"], _create_team(workspace, "other")
     accept = f"/tag-sets/{item['id']}/accept"
     for column, value in (("assignee_id", other), ("assignee_team_id", team)):
         assign = f"UPDATE tag_sets SET {column} = :value WHERE id = :id"
         workspace.sql(assign, value=value, id=item["id"])
         expected = (409, "conflict", {column: str(value)})
-        assert _refused(_do(workspace, item, "claim")) == expected
-        assert _refused(workspace.org.api("reviewer").post(accept, json={})) == expected
+        assert _get_error(_post(workspace, item, "claim")) == expected
+        assert _get_error(workspace.org.api("reviewer").post(accept, json={})) == expected
         reject = workspace.org.api("reviewer").post(
             accept.replace("accept", "reject"), {"reason": "x"}
         )
-        assert _refused(reject) == expected
+        assert _get_error(reject) == expected
         for by in ("other", "admin"):
-            _done(workspace, item, "claim", by)
-            _done(workspace, item, "release", by)
+            _get_result(workspace, item, "claim", by)
+            _get_result(workspace, item, "release", by)
         workspace.sql(assign, value=None, id=item["id"])
-    _done(workspace, item, "claim")
+    _get_result(workspace, item, "claim")
 
 
 def test_giving_back(workspace: Workspace, item: dict[str, Any]) -> None:
-    assert _refused(_do(workspace, item, "release"))[:2] == (409, "conflict")
-    _done(workspace, item, "claim")
-    assert _refused(_do(workspace, item, "release", "other"))[:2] == (403, "permission_denied")
-    assert _done(workspace, item, "release")["claim"] is None
-    _done(workspace, item, "claim", "other")
-    assert _done(workspace, item, "release", "admin")["claim"] is None
+    assert _get_error(_post(workspace, item, "release"))[:2] == (409, "conflict")
+    _get_result(workspace, item, "claim")
+    assert _get_error(_post(workspace, item, "release", "other"))[:2] == (403, "permission_denied")
+    assert _get_result(workspace, item, "release")["claim"] is None
+    _get_result(workspace, item, "claim", "other")
+    assert _get_result(workspace, item, "release", "admin")["claim"] is None
 
 
 def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[str, Any]) -> None:
-    _done(workspace, item, "claim")
-    shown = _done(workspace, item, "escalate", user_id=_user(workspace, "other"), reason="Too hard")
-    assert (shown["assignee_id"], shown["assignee_team_id"]) == (_user(workspace, "other"), None)
+    _get_result(workspace, item, "claim")
+    shown = _get_result(
+        workspace, item, "escalate", user_id=_get_user_id(workspace, "other"), reason="Too hard"
+    )
+    assert (shown["assignee_id"], shown["assignee_team_id"]) == (
+        _get_user_id(workspace, "other"),
+        None,
+    )
     assert (shown["claim"], shown["escalated"]) == (None, True)
     told = shown["escalation"]
-    assert (told["by"], told["reason"]) == (_user(workspace, "reviewer"), "Too hard")
+    assert (told["by"], told["reason"]) == (_get_user_id(workspace, "reviewer"), "Too hard")
     assert datetime.now(UTC) - datetime.fromisoformat(told["at"]) < timedelta(minutes=1)
     assert workspace.events("reviews.assigned") == [
         {
             "tag_set_ids": [item["id"]],
-            "user_ids": [_user(workspace, "other")],
+            "user_ids": [_get_user_id(workspace, "other")],
             "team_id": None,
-            "by": _user(workspace, "reviewer"),
+            "by": _get_user_id(workspace, "reviewer"),
             "escalated": True,
             "reason": "Too hard",
         }
     ]
-    assert _do(workspace, item, "claim").status_code == 409
-    drawn = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == item["id"]
+    assert _post(workspace, item, "claim").status_code == 409
+    next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == item["id"]
     assert (
         workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code
         == 200
@@ -174,28 +181,30 @@ def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[st
 
 def test_an_escalation_may_name_the_revision(workspace: Workspace, item: dict[str, Any]) -> None:
     current = item["revision"]
-    body = {"user_id": _user(workspace, "other"), "reason": "Too hard"}
-    stale = _refused(_do(workspace, item, "escalate", **body, revision=current - 1))
+    body = {"user_id": _get_user_id(workspace, "other"), "reason": "Too hard"}
+    stale = _get_error(_post(workspace, item, "escalate", **body, revision=current - 1))
     assert stale == (409, "stale_precondition", {"current_revision": current})
     path, headers = f"/review-queue/{item['id']}/escalate", {"If-Match": f'"{current - 1}"'}
     answer = workspace.org.api("reviewer").post(path, json=body, headers=headers)
-    assert _refused(answer) == stale
+    assert _get_error(answer) == stale
     assert workspace.events("reviews.assigned") == []
-    shown = _done(workspace, item, "escalate", **body, revision=current)
+    shown = _get_result(workspace, item, "escalate", **body, revision=current)
     assert shown["tag_set"]["revision"] == current
 
 
 def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, Any]) -> None:
-    team = _team(workspace, "other", "labeler")
-    shown = _done(workspace, item, "escalate", team_id=team, reason="Theirs")
+    team = _create_team(workspace, "other", "labeler")
+    shown = _get_result(workspace, item, "escalate", team_id=team, reason="Theirs")
     assert (shown["assignee_id"], shown["assignee_team_id"]) == (None, team)
     assert workspace.events("reviews.assigned")[0]["team_id"] == team
-    found = workspace.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
-    assert [one["id"] for one in found] == [item["id"]]
+    data = workspace.org.api("other").get(f"/review-queue?team_id={team}&mine=true").json["data"]
+    assert [one["id"] for one in data] == [item["id"]]
 
 
 def test_a_decision_ends_what_was_of_the_review(workspace: Workspace, item: dict[str, Any]) -> None:
-    _done(workspace, item, "escalate", user_id=_user(workspace, "other"), reason="Too hard")
+    _get_result(
+        workspace, item, "escalate", user_id=_get_user_id(workspace, "other"), reason="Too hard"
+    )
     workspace.org.api("other").post(f"/tag-sets/{item['id']}/reject", json={"reason": "no"})
     workspace.org.api("labeler").post(f"/tag-sets/{item['id']}/submit")
     (again,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
@@ -203,15 +212,23 @@ def test_a_decision_ends_what_was_of_the_review(workspace: Workspace, item: dict
 
 
 def test_who_may_not_escalate(workspace: Workspace, item: dict[str, Any]) -> None:
-    body = {"user_id": _user(workspace, "admin"), "reason": "x"}
-    claim = _done(workspace, item, "claim", "other")["claim"]
-    assert _refused(_do(workspace, item, "escalate", **body)) == (409, "conflict", {"claim": claim})
-    shown = _done(
-        workspace, item, "escalate", "admin", **{**body, "user_id": _user(workspace, "owner")}
+    body = {"user_id": _get_user_id(workspace, "admin"), "reason": "x"}
+    claim = _get_result(workspace, item, "claim", "other")["claim"]
+    assert _get_error(_post(workspace, item, "escalate", **body)) == (
+        409,
+        "conflict",
+        {"claim": claim},
     )
-    assert shown["assignee_id"] == _user(workspace, "owner")
-    refused = _refused(_do(workspace, item, "escalate", **body))
-    assert refused == (409, "conflict", {"assignee_id": _user(workspace, "owner")})
+    shown = _get_result(
+        workspace,
+        item,
+        "escalate",
+        "admin",
+        **{**body, "user_id": _get_user_id(workspace, "owner")},
+    )
+    assert shown["assignee_id"] == _get_user_id(workspace, "owner")
+    refused = _get_error(_post(workspace, item, "escalate", **body))
+    assert refused == (409, "conflict", {"assignee_id": _get_user_id(workspace, "owner")})
 
 
 def test_to_whom_nothing_is_escalated(
@@ -219,24 +236,24 @@ def test_to_whom_nothing_is_escalated(
 ) -> None:
     theirs = Workspace(other_org)
     cases: list[tuple[str, Any]] = [
-        ("user_id", _user(workspace, "labeler")),
-        ("user_id", _user(workspace, "reviewer")),
+        ("user_id", _get_user_id(workspace, "labeler")),
+        ("user_id", _get_user_id(workspace, "reviewer")),
         ("user_id", str(other_org.users["reviewer"])),
         ("user_id", str(uuid7())),
-        ("team_id", _team(theirs, "reviewer")),
+        ("team_id", _create_team(theirs, "reviewer")),
         ("team_id", str(uuid7())),
-        ("team_id", _team(workspace, "labeler")),
+        ("team_id", _create_team(workspace, "labeler")),
     ]
     for field, value in cases:
-        answer = _do(workspace, item, "escalate", **{field: value, "reason": "x"})
-        assert _refused(answer) == (400, "validation_error", field), value
+        answer = _post(workspace, item, "escalate", **{field: value, "reason": "x"})
+        assert _get_error(answer) == (400, "validation_error", field), value
     own = workspace.submitted(by="other")
     for field, value in (
-        ("user_id", _user(workspace, "other")),
-        ("team_id", _team(workspace, "other")),
+        ("user_id", _get_user_id(workspace, "other")),
+        ("team_id", _create_team(workspace, "other")),
     ):
-        answer = _do(workspace, own, "escalate", **{field: value, "reason": "x"})
-        assert _refused(answer) == (400, "validation_error", field)
+        answer = _post(workspace, own, "escalate", **{field: value, "reason": "x"})
+        assert _get_error(answer) == (400, "validation_error", field)
     assert workspace.events("reviews.assigned") == []
 
 
@@ -253,5 +270,5 @@ def test_to_whom_nothing_is_escalated(
 def test_garbled_escalations_are_refused(
     workspace: Workspace, item: dict[str, Any], field: str, body: dict[str, Any]
 ) -> None:
-    answer = _do(workspace, item, "escalate", **body)
+    answer = _post(workspace, item, "escalate", **body)
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)

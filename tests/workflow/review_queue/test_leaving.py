@@ -25,7 +25,7 @@ def _assign(workspace: Workspace, ids: list[str], **to: Any) -> None:
     assert answer.json["data"]["failed"] == 0, answer.json
 
 
-def _items(workspace: Workspace) -> dict[str, Any]:
+def _list_items_by_id(workspace: Workspace) -> dict[str, Any]:
     return {
         item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
     }
@@ -70,10 +70,10 @@ def test_reviews_of_a_deleted_team_are_everybodys_again(
     _assign(workspace, [kept], team_id=teams[1])
     assert api.delete(f"/teams/{teams[0]}").status_code == 204
     work()
-    items = _items(workspace)
+    items = _list_items_by_id(workspace)
     assert (items[gone]["assignee_team_id"], items[kept]["assignee_team_id"]) == (None, teams[1])
-    drawn = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == gone
+    next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == gone
 
 
 def test_who_does_not_review_any_more_gives_back_what_they_had(
@@ -90,7 +90,7 @@ def test_who_does_not_review_any_more_gives_back_what_they_had(
         answer = owner.patch(path, json={"role": role}) if role else owner.delete(path)
         assert answer.status_code in (200, 204), answer.json
         work()
-        items = _items(workspace)
+        items = _list_items_by_id(workspace)
         stays = role == "admin"
         assert (items[assigned]["assignee_id"] == str(user_id)) is stays, role
         assert (items[held]["claim"] is not None) is stays, role
@@ -108,12 +108,12 @@ def test_a_late_event_takes_nothing_from_who_reviews_again(
         answer = workspace.org.api("owner").patch(path, json={"role": role})
         assert answer.status_code == 200, answer.json
     work()
-    items = _items(workspace)
+    items = _list_items_by_id(workspace)
     assert items[assigned]["assignee_id"] == str(user_id)
     assert items[held]["claim"]["user_id"] == str(user_id)
 
 
-def _team(workspace: Workspace, *names: str) -> str:
+def _create_team(workspace: Workspace, *names: str) -> str:
     return str(add_members(workspace.org, make_team(workspace.org), *names)["id"])
 
 
@@ -130,7 +130,7 @@ def _leave(workspace: Workspace, name: str, team: str, how: str) -> None:
     assert answer.status_code in (200, 204), answer.json
 
 
-_HOWS = {
+_WAYS_TO_LEAVE = {
     "left the team": "team_left",
     "left": "member_removed",
     "was lowered": "role_changed",
@@ -138,19 +138,19 @@ _HOWS = {
 }
 
 
-@pytest.mark.parametrize(("how", "reason"), _HOWS.items())
+@pytest.mark.parametrize(("how", "reason"), _WAYS_TO_LEAVE.items())
 def test_what_a_team_has_nobody_left_for_is_everybodys_again(
     workspace: Workspace, work: Callable[[], None], how: str, reason: str
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _team(workspace, "last", "labeler")
+    team = _create_team(workspace, "last", "labeler")
     item = workspace.submitted()["id"]
     _assign(workspace, [item], team_id=team)
     assert workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"] is None
     _leave(workspace, "last", team, how)
     work()
-    drawn = workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"]
-    assert drawn["id"] == item
+    next_item = workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"]
+    assert next_item["id"] == item
     assert workspace.events("reviews.returned") == [
         {
             "tag_set_ids": [item],
@@ -162,9 +162,9 @@ def test_what_a_team_has_nobody_left_for_is_everybodys_again(
     ]
     path = f"/organizations/{workspace.org.slug}/audit-log"
     (entry,) = [
-        one
-        for one in workspace.org.api("admin").get(f"{path}?target_id={item}").json["data"]
-        if "assignee_team_id" in one["changes"] and one["actor"]["kind"] == "system"
+        record
+        for record in workspace.org.api("admin").get(f"{path}?target_id={item}").json["data"]
+        if "assignee_team_id" in record["changes"] and record["actor"]["kind"] == "system"
     ]
     assert entry["changes"]["assignee_team_id"] == [team, None]
     # Nobody is told of what was not escalated.
@@ -175,12 +175,12 @@ def test_a_team_with_another_reviewer_keeps_what_it_was_assigned(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _team(workspace, "last", "reviewer")
+    team = _create_team(workspace, "last", "reviewer")
     item = workspace.submitted()["id"]
     _assign(workspace, [item], team_id=team)
     _leave(workspace, "last", team, "left the team")
     work()
-    assert _items(workspace)[item]["assignee_team_id"] == team
+    assert _list_items_by_id(workspace)[item]["assignee_team_id"] == team
     assert workspace.events("reviews.returned") == []
 
 
@@ -189,13 +189,13 @@ def test_a_team_that_has_only_the_labeler_left_has_nobody(
     workspace: Workspace, work: Callable[[], None], own_too: bool
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _team(workspace, "last", "reviewer")
+    team = _create_team(workspace, "last", "reviewer")
     own, others = workspace.submitted(by="reviewer")["id"], workspace.submitted()["id"]
     _assign(workspace, [own, others], team_id=team)
     workspace.settings(allow_self_review=own_too)
     _leave(workspace, "last", team, "left")
     work()
-    items = _items(workspace)
+    items = _list_items_by_id(workspace)
     assert items[own]["assignee_team_id"] == (team if own_too else None)
     assert items[others]["assignee_team_id"] == team
 
@@ -205,7 +205,7 @@ def test_of_what_was_escalated_the_admins_are_told_once(
     workspace: Workspace, work: Callable[[], None], to_team: bool
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _team(workspace, "last")
+    team = _create_team(workspace, "last")
     last = str(workspace.org.users["last"])
     items = [workspace.submitted()["id"] for _ in range(2)]
     for item in items:
@@ -215,14 +215,14 @@ def test_of_what_was_escalated_the_admins_are_told_once(
         assert answer.status_code == 200, answer.json
     _leave(workspace, "last", team, "left")
     work()
-    found = _items(workspace)
+    found = _list_items_by_id(workspace)
     for item in items:
         assert found[item]["escalated"]
         assert (found[item]["assignee_id"], found[item]["assignee_team_id"]) == (None, None)
-    told = workspace.sql(
+    notifications = workspace.sql(
         "SELECT user_id, title, link FROM notifications WHERE message = 'escalations_returned'"
     )
-    assert {(row.user_id, row.title, row.link) for row in told} == {
+    assert {(row.user_id, row.title, row.link) for row in notifications} == {
         (
             workspace.org.users[name],
             "2 escalated reviews are waiting for a decision",
@@ -230,7 +230,7 @@ def test_of_what_was_escalated_the_admins_are_told_once(
         )
         for name in ("admin", "owner")
     }
-    assert len(told) == 2
+    assert len(notifications) == 2
     shown = workspace.org.api("admin").get("/review-queue?escalated=true").json["data"]
     assert {one["id"] for one in shown} == set(items)
 
@@ -245,7 +245,7 @@ def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
     for role in ("labeler", "reviewer"):
         assert workspace.org.api("owner").patch(path, json={"role": role}).status_code == 200
     work()
-    assert _items(workspace)[item]["assignee_id"] == str(user_id)
+    assert _list_items_by_id(workspace)[item]["assignee_id"] == str(user_id)
 
 
 def _return(workspace: Workspace, team: str) -> None:
@@ -265,11 +265,11 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
             team=team,
             ids=ids,
         )
-        with record_statements(workspace.org.app) as found:
+        with record_statements(workspace.org.app) as statements:
             _return(workspace, team)
-        sent.append(len(found))
+        sent.append(len(statements))
     assert sent[0] == sent[1]
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [3, 300]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [3, 300]
 
 
 def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
@@ -294,9 +294,13 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
         db.transaction(),
     ):
         unassigning.unassign_team(UUID(team), dies, reason="team_left")
-    assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [2]
+    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)
-    told = [one for data in workspace.events("reviews.returned") for one in data["tag_set_ids"]]
+    told = [
+        tag_set_id
+        for data in workspace.events("reviews.returned")
+        for tag_set_id in data["tag_set_ids"]
+    ]
     assert sorted(told) == sorted(ids)
 
 
@@ -305,7 +309,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
 ) -> None:
     """Whoever leaves waits for the assignment that counts on them."""
     user_id = workspace.org.add_user("last", "reviewer")
-    team = _team(workspace, "last")
+    team = _create_team(workspace, "last")
     item = workspace.submitted()["id"]
     leaving, lock_team = Event(), recipients.lock_eligible_team_members
     left: list[Thread] = []
@@ -328,4 +332,4 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
     _assign(workspace, [item], team_id=team)
     left[0].join(60)
     work()
-    assert _items(workspace)[item]["assignee_team_id"] is None
+    assert _list_items_by_id(workspace)[item]["assignee_team_id"] is None

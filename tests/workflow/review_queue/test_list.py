@@ -9,7 +9,7 @@ from tests.factories import Org
 from tests.factories.workspace import Workspace, tag
 
 
-def _queue(workspace: Workspace, query: str = "") -> list[dict[str, Any]]:
+def _list_queue(workspace: Workspace, query: str = "") -> list[dict[str, Any]]:
     answer = workspace.org.api("reviewer").get(f"/review-queue{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -21,7 +21,7 @@ def test_an_item_is_a_submitted_label_set_with_its_document(workspace: Workspace
     workspace.draft()
     due = datetime(2031, 1, 1, tzinfo=UTC)
     sent = workspace.submitted(workspace.artifact(name="a.pdf", priority=70, due_at=due))
-    (item,) = _queue(workspace)
+    (item,) = _list_queue(workspace)
     waited = item.pop("age_seconds")
     assert 0 <= waited < 60
     assert item == {
@@ -48,7 +48,7 @@ def test_the_age_counts_from_the_submission(workspace: Workspace) -> None:
         "UPDATE tag_sets SET submitted_at = submitted_at - interval '1 hour' WHERE id = :id",
         id=sent["id"],
     )
-    assert 3600 <= _queue(workspace)[0]["age_seconds"] < 3660
+    assert 3600 <= _list_queue(workspace)[0]["age_seconds"] < 3660
 
 
 def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
@@ -62,9 +62,9 @@ def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
         {"priority": 50, "due_at": now + timedelta(days=2)},
     ]
     sent = [workspace.submitted(workspace.artifact(schema_id, **w))["id"] for w in reversed(wanted)]
-    assert [item["id"] for item in _queue(workspace)] == sent[::-1]
-    assert [item["id"] for item in _queue(workspace, "?sort=-review_rank")] == sent
-    assert [item["id"] for item in _queue(workspace, "?sort=created_at")] == sent
+    assert [item["id"] for item in _list_queue(workspace)] == sent[::-1]
+    assert [item["id"] for item in _list_queue(workspace, "?sort=-review_rank")] == sent
+    assert [item["id"] for item in _list_queue(workspace, "?sort=created_at")] == sent
 
 
 def test_pages_go_on_where_they_stopped_while_items_leave(workspace: Workspace) -> None:
@@ -99,12 +99,12 @@ def test_filters(workspace: Workspace) -> None:
         "flag=disagreement",
         f"created_before={other['created_at']}",
     ):
-        assert [i["id"] for i in _queue(workspace, f"?{query}")] == [sent["id"]], query
-    assert [i["id"] for i in _queue(workspace, "?escalated=false")] == [other["id"]]
-    assert [i["id"] for i in _queue(workspace, f"?created_after={other['created_at']}")] == [
+        assert [i["id"] for i in _list_queue(workspace, f"?{query}")] == [sent["id"]], query
+    assert [i["id"] for i in _list_queue(workspace, "?escalated=false")] == [other["id"]]
+    assert [i["id"] for i in _list_queue(workspace, f"?created_after={other['created_at']}")] == [
         other["id"]
     ]
-    assert _queue(workspace, "?flag=resubmitted") == []
+    assert _list_queue(workspace, "?flag=resubmitted") == []
 
 
 @pytest.mark.parametrize("query", ["flag=odd", "escalated=maybe", "schema_id=x", "sort=name"])
@@ -119,9 +119,9 @@ def test_a_live_claim_is_shown_and_an_expired_one_is_not(workspace: Workspace) -
         " '1 minute' WHERE id = :id"
     )
     workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
-    assert _queue(workspace)[0]["claim"]["user_id"] == str(workspace.org.users["admin"])
+    assert _list_queue(workspace)[0]["claim"]["user_id"] == str(workspace.org.users["admin"])
     workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
-    assert _queue(workspace)[0]["claim"] is None
+    assert _list_queue(workspace)[0]["claim"] is None
 
 
 def test_what_is_decided_or_goes_back_leaves_the_queue(workspace: Workspace) -> None:
@@ -130,7 +130,7 @@ def test_what_is_decided_or_goes_back_leaves_the_queue(workspace: Workspace) -> 
     api.post(f"/tag-sets/{accepted['id']}/accept", json={})
     api.post(f"/tag-sets/{rejected['id']}/reject", json={"reason": "no"})
     api.post(f"/tag-sets/{pooled['id']}/reject", json={"reason": "no", "send_to": "pool"})
-    assert _queue(workspace) == []
+    assert _list_queue(workspace) == []
 
 
 def test_large_tags_stay_out_of_the_queue(workspace: Workspace) -> None:
@@ -138,15 +138,15 @@ def test_large_tags_stay_out_of_the_queue(workspace: Workspace) -> None:
     tags = [tag("number", "A"), *(tag("note", "x" * 500) for _ in range(200))]
     workspace.save(draft, tags)
     workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    (item,) = _queue(workspace)
+    (item,) = _list_queue(workspace)
     assert (item["tag_set"]["tags"], item["tag_set"]["tag_count"]) == (None, 201)
-    (alone,) = _queue(workspace, "?page_size=10")
+    (alone,) = _list_queue(workspace, "?page_size=10")
     assert len(alone["tag_set"]["tags"]) == 201
 
 
 def test_another_tenants_queue_is_empty(workspace: Workspace, other_org: Org) -> None:
     sent = workspace.submitted()
-    found = other_org.api("owner").get("/review-queue").json
-    assert (found["data"], found["meta"]["total"]) == ([], 0)
-    found = other_org.api("owner").get(f"/review-queue?schema_id={sent['schema_id']}").json
-    assert found["data"] == []
+    body = other_org.api("owner").get("/review-queue").json
+    assert (body["data"], body["meta"]["total"]) == ([], 0)
+    body = other_org.api("owner").get(f"/review-queue?schema_id={sent['schema_id']}").json
+    assert body["data"] == []

@@ -9,29 +9,31 @@ from tests.factories import Org
 from tests.factories.workspace import Workspace
 
 
-def _next(workspace: Workspace, by: str = "reviewer", **body: Any) -> Any:
+def _claim_next(workspace: Workspace, by: str = "reviewer", **body: Any) -> Any:
     answer = workspace.org.api(by).post("/review-queue/next", json=body)
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"] == {}
     return answer.json["data"]
 
 
-def _drawn(workspace: Workspace, by: str = "reviewer", **body: Any) -> str | None:
-    item = _next(workspace, by, **body)
+def _claim_next_id(workspace: Workspace, by: str = "reviewer", **body: Any) -> str | None:
+    item = _claim_next(workspace, by, **body)
     return item["id"] if item else None
 
 
-def _set(workspace: Workspace, tag_set_id: str, **values: Any) -> None:
+def _update_tag_set(workspace: Workspace, tag_set_id: str, **values: Any) -> None:
     places = ", ".join(f"{name} = :{name}" for name in values)
     workspace.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set_id, **values)
 
 
 def _claim_until(workspace: Workspace, tag_set_id: str, by: str, minutes: int) -> None:
     until = datetime.now(UTC) + timedelta(minutes=minutes)
-    _set(workspace, tag_set_id, claim_user_id=workspace.org.users[by], claim_expires_at=until)
+    _update_tag_set(
+        workspace, tag_set_id, claim_user_id=workspace.org.users[by], claim_expires_at=until
+    )
 
 
-def _team(workspace: Workspace, *people: str, **members: Any) -> str:
+def _create_team(workspace: Workspace, *people: str, **members: Any) -> str:
     api = workspace.org.api("admin")
     body = {"name": f"Team of {' '.join(people)}", **members}
     team: str = api.post("/teams", json=body).json["data"]["id"]
@@ -40,7 +42,7 @@ def _team(workspace: Workspace, *people: str, **members: Any) -> str:
     return team
 
 
-def _require(workspace: Workspace, schema_id: Any, *skills: str) -> None:
+def _set_required_skills(workspace: Workspace, schema_id: Any, *skills: str) -> None:
     body = {"required_skills": list(skills), "revision": 1}
     answer = workspace.org.api("admin").patch(f"/schemas/{schema_id}", json=body)
     assert answer.status_code == 200, answer.json
@@ -51,37 +53,37 @@ def test_the_most_urgent_is_handed_out_with_a_claim(workspace: Workspace) -> Non
     workspace.submitted(workspace.artifact(schema_id, priority=40))
     sent = workspace.submitted(workspace.artifact(schema_id, priority=60))
     workspace.settings(claim_minutes=45)
-    item = _next(workspace)
+    item = _claim_next(workspace)
     assert (item["id"], item["tag_set"]["id"]) == (sent["id"], sent["id"])
     assert item["tag_set"]["tags"] == sent["tags"]
     assert item["tag_set"]["revision"] == sent["revision"]
     assert item["claim"]["user_id"] == str(workspace.org.users["reviewer"])
-    left = datetime.fromisoformat(item["claim"]["expires_at"]) - datetime.now(UTC)
-    assert timedelta(minutes=44) < left < timedelta(minutes=46)
+    remaining_time = datetime.fromisoformat(item["claim"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=44) < remaining_time < timedelta(minutes=46)
 
 
 def test_nothing_to_review_is_null(workspace: Workspace) -> None:
-    assert _next(workspace) is None
+    assert _claim_next(workspace) is None
     workspace.draft()
-    assert _next(workspace) is None
+    assert _claim_next(workspace) is None
 
 
 def test_what_one_holds_comes_back_before_all_else(workspace: Workspace) -> None:
     schema_id = workspace.schema()
     first = workspace.submitted(workspace.artifact(schema_id))["id"]
-    assert _drawn(workspace) == first
+    assert _claim_next_id(workspace) == first
     urgent = workspace.submitted(workspace.artifact(schema_id, priority=100))["id"]
-    assert _drawn(workspace) == first
+    assert _claim_next_id(workspace) == first
     workspace.org.api("reviewer").post(f"/tag-sets/{first}/accept", json={})
-    assert _drawn(workspace) == urgent
+    assert _claim_next_id(workspace) == urgent
 
 
 def test_a_claim_that_ran_out_frees_the_item(workspace: Workspace) -> None:
     sent = workspace.submitted()["id"]
     _claim_until(workspace, sent, "admin", 5)
-    assert _drawn(workspace) is None
+    assert _claim_next_id(workspace) is None
     _claim_until(workspace, sent, "admin", -5)
-    assert _drawn(workspace) == sent
+    assert _claim_next_id(workspace) == sent
 
 
 def test_what_is_assigned_comes_first_by_name_then_by_team_then_the_rest(
@@ -91,30 +93,30 @@ def test_what_is_assigned_comes_first_by_name_then_by_team_then_the_rest(
     pooled, team, named = (
         workspace.submitted(workspace.artifact(schema_id, priority=p))["id"] for p in (90, 50, 10)
     )
-    _set(workspace, team, assignee_team_id=_team(workspace, "reviewer"))
-    _set(workspace, named, assignee_id=workspace.org.users["reviewer"])
+    _update_tag_set(workspace, team, assignee_team_id=_create_team(workspace, "reviewer"))
+    _update_tag_set(workspace, named, assignee_id=workspace.org.users["reviewer"])
     for expected in (named, team, pooled):
-        assert _drawn(workspace) == expected
+        assert _claim_next_id(workspace) == expected
         workspace.org.api("reviewer").post(f"/tag-sets/{expected}/accept", json={})
 
 
 def test_what_is_assigned_to_others_is_not_handed_out(workspace: Workspace) -> None:
     workspace.org.add_user("other", "reviewer")
     named, team = workspace.submitted()["id"], workspace.submitted()["id"]
-    _set(workspace, named, assignee_id=workspace.org.users["other"])
-    _set(workspace, team, assignee_team_id=_team(workspace, "other"))
-    assert _drawn(workspace) is None
-    assert _drawn(workspace, "admin") is None
-    assert _drawn(workspace, "other") == named
+    _update_tag_set(workspace, named, assignee_id=workspace.org.users["other"])
+    _update_tag_set(workspace, team, assignee_team_id=_create_team(workspace, "other"))
+    assert _claim_next_id(workspace) is None
+    assert _claim_next_id(workspace, "admin") is None
+    assert _claim_next_id(workspace, "other") == named
 
 
 def test_nobody_is_handed_their_own_unless_the_organization_allows_it(workspace: Workspace) -> None:
     own = workspace.submitted(by="reviewer")["id"]
-    assert _drawn(workspace) is None
-    _set(workspace, own, assignee_team_id=_team(workspace, "reviewer"))
-    assert _drawn(workspace) is None
+    assert _claim_next_id(workspace) is None
+    _update_tag_set(workspace, own, assignee_team_id=_create_team(workspace, "reviewer"))
+    assert _claim_next_id(workspace) is None
     workspace.settings(allow_self_review=True)
-    assert _drawn(workspace) == own
+    assert _claim_next_id(workspace) == own
 
 
 def test_what_is_of_archived_documents_does_not_wait(workspace: Workspace) -> None:
@@ -122,7 +124,7 @@ def test_what_is_of_archived_documents_does_not_wait(workspace: Workspace) -> No
     archived = workspace.submitted(workspace.artifact(schema_id, priority=90))
     left = workspace.submitted(workspace.artifact(schema_id))["id"]
     api = workspace.org.api("reviewer")
-    _set(workspace, archived["id"], assignee_id=workspace.org.users["reviewer"])
+    _update_tag_set(workspace, archived["id"], assignee_id=workspace.org.users["reviewer"])
     path = f"/artifacts/{archived['artifact_id']}"
 
     def archive(*, value: bool) -> None:
@@ -131,55 +133,55 @@ def test_what_is_of_archived_documents_does_not_wait(workspace: Workspace) -> No
 
     archive(value=True)
     listed = api.get("/review-queue").json
-    assert ([one["id"] for one in listed["data"]], listed["meta"]["total"]) == ([left], 1)
+    assert ([record["id"] for record in listed["data"]], listed["meta"]["total"]) == ([left], 1)
     stats = api.get("/review-queue/stats").json["data"]
     assert (stats["depth"], [one["depth"] for one in stats["by_schema"]]) == (1, [1])
     assert api.get("/users/me/assignments").json["data"] == []
-    assert _drawn(workspace) == left
+    assert _claim_next_id(workspace) == left
     # By its id it is still there, to be decided or handed on.
     assert api.get(f"/review-queue/{archived['id']}").status_code == 200
     api.post(f"/review-queue/{left}/release")
     archive(value=False)
     assert api.get("/review-queue").json["meta"]["total"] == 2
     assert api.get("/review-queue/stats").json["data"]["depth"] == 2
-    assert _drawn(workspace) == archived["id"]
+    assert _claim_next_id(workspace) == archived["id"]
 
 
 def test_the_pool_asks_for_the_schemas_skills(workspace: Workspace) -> None:
     german, plain = workspace.schema(), workspace.schema()
     needs = workspace.submitted(workspace.artifact(german, priority=90))["id"]
     free = workspace.submitted(workspace.artifact(plain))["id"]
-    _require(workspace, german, "German", "Law")
-    assert _drawn(workspace) == free
+    _set_required_skills(workspace, german, "German", "Law")
+    assert _claim_next_id(workspace) == free
     workspace.org.api("reviewer").post(f"/review-queue/{free}/release")
-    _team(workspace, "reviewer", name="Germanists", skills=["GERMAN"])
-    assert _drawn(workspace) == free
+    _create_team(workspace, "reviewer", name="Germanists", skills=["GERMAN"])
+    assert _claim_next_id(workspace) == free
     workspace.org.api("reviewer").post(f"/review-queue/{free}/release")
-    _team(workspace, "reviewer", name="Lawyers", skills=["law"])
-    assert _drawn(workspace) == needs
+    _create_team(workspace, "reviewer", name="Lawyers", skills=["law"])
+    assert _claim_next_id(workspace) == needs
 
 
 def test_skills_hold_neither_admins_nor_whom_an_item_is_assigned_to(workspace: Workspace) -> None:
     schema_id = workspace.schema()
     pooled, named = (workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(2))
-    _require(workspace, schema_id, "German")
-    _set(workspace, named, assignee_id=workspace.org.users["reviewer"])
-    assert _drawn(workspace) == named
+    _set_required_skills(workspace, schema_id, "German")
+    _update_tag_set(workspace, named, assignee_id=workspace.org.users["reviewer"])
+    assert _claim_next_id(workspace) == named
     workspace.org.api("reviewer").post(f"/tag-sets/{named}/accept", json={})
-    assert _drawn(workspace) is None
-    assert _drawn(workspace, "admin") == pooled
+    assert _claim_next_id(workspace) is None
+    assert _claim_next_id(workspace, "admin") == pooled
 
 
 def test_the_draw_is_narrowed_by_schema_and_flags(workspace: Workspace) -> None:
     schema_id, other = workspace.schema(), workspace.schema()
     plain = workspace.submitted(workspace.artifact(schema_id))["id"]
     flagged = workspace.submitted(workspace.artifact(other, priority=90))["id"]
-    _set(workspace, flagged, flags='["disagreement"]')
-    assert _drawn(workspace, flags=["low_confidence"]) is None
-    assert _drawn(workspace, "admin", flags=["low_confidence", "disagreement"]) == flagged
-    assert _drawn(workspace, schema_id=str(other)) is None
-    assert _drawn(workspace, schema_id=str(schema_id)) == plain
-    assert _drawn(workspace, schema_id=str(other)) is None
+    _update_tag_set(workspace, flagged, flags='["disagreement"]')
+    assert _claim_next_id(workspace, flags=["low_confidence"]) is None
+    assert _claim_next_id(workspace, "admin", flags=["low_confidence", "disagreement"]) == flagged
+    assert _claim_next_id(workspace, schema_id=str(other)) is None
+    assert _claim_next_id(workspace, schema_id=str(schema_id)) == plain
+    assert _claim_next_id(workspace, schema_id=str(other)) is None
 
 
 @pytest.mark.parametrize(
@@ -205,13 +207,13 @@ def test_a_head_full_of_what_one_may_not_have_hides_nothing(
         for schema, p, by in ((schema_id, 20, "labeler"), (other, 30, "second"))
     ]
     _copy(workspace, own, next_item.POOL_SCAN_SIZE + 50)
-    _set(workspace, theirs[0], labeler_id=None)
-    assert _drawn(workspace, schema_id=str(schema_id)) == theirs[0]
+    _update_tag_set(workspace, theirs[0], labeler_id=None)
+    assert _claim_next_id(workspace, schema_id=str(schema_id)) == theirs[0]
     workspace.org.api("reviewer").post(f"/review-queue/{theirs[0]}/release")
-    assert _drawn(workspace) == theirs[1]
+    assert _claim_next_id(workspace) == theirs[1]
     workspace.org.api("reviewer").post(f"/tag-sets/{theirs[1]}/accept", json={})
-    assert _drawn(workspace) == theirs[0]
-    assert _drawn(workspace, "admin") not in (None, *theirs)
+    assert _claim_next_id(workspace) == theirs[0]
+    assert _claim_next_id(workspace, "admin") not in (None, *theirs)
 
 
 def _copy(workspace: Workspace, tag_set_id: str, times: int) -> None:
@@ -254,10 +256,10 @@ def test_only_reviewers_draw(workspace: Workspace) -> None:
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
-def _merged(workspace: Workspace, *makers: str) -> str:
+def _create_merge(workspace: Workspace, *makers: str) -> str:
     """A merge of label sets of several people, the only thing that waits."""
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=len(makers)))
-    sets = [workspace.submitted(artifact_id, by=one)["id"] for one in makers]
+    sets = [workspace.submitted(artifact_id, by=maker)["id"] for maker in makers]
     made = workspace.org.api("admin").post("/tag-sets/merge", json={"tag_set_ids": sets})
     assert made.status_code == 201, made.json
     for one in sets:
@@ -271,17 +273,17 @@ def _merged(workspace: Workspace, *makers: str) -> str:
 
 def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(workspace: Workspace) -> None:
     other = str(workspace.org.add_user("other", "reviewer"))
-    merge = _merged(workspace, "labeler", "reviewer")
+    merge = _create_merge(workspace, "labeler", "reviewer")
     api = workspace.org.api("reviewer")
-    assert [one["id"] for one in api.get("/review-queue").json["data"]] == [merge]
-    assert _drawn(workspace) is None
+    assert [record["id"] for record in api.get("/review-queue").json["data"]] == [merge]
+    assert _claim_next_id(workspace) is None
     me = str(workspace.org.users["reviewer"])
     refusals = [
         api.post(f"/review-queue/{merge}/claim"),
         api.post(f"/review-queue/{merge}/escalate", json={"user_id": other, "reason": "x"}),
         api.post(f"/tag-sets/{merge}/reject", json={"reason": "x", "send_to": "pool"}),
     ]
-    assert {one.status_code for one in refusals} == {403}
+    assert {refusal.status_code for refusal in refusals} == {403}
     body = {"tag_set_ids": [merge], "reason": "x", "send_to": "pool"}
     outcome = api.post("/review-queue/bulk-reject", json=body).json["data"]["outcomes"][0]
     assert (outcome["ok"], outcome["code"]) == (False, "permission_denied")
@@ -291,7 +293,7 @@ def test_a_merge_of_ones_own_label_set_is_no_item_for_oneself(workspace: Workspa
     assert (outcome["ok"], outcome["code"]) == (False, "conflict")
     handed = admin.post(f"/review-queue/{merge}/escalate", json={"user_id": me, "reason": "x"})
     assert (handed.status_code, handed.json["error"]["field"]) == (400, "user_id")
-    assert _drawn(workspace, "other") == merge
+    assert _claim_next_id(workspace, "other") == merge
     workspace.org.api("other").post(f"/review-queue/{merge}/release")
     workspace.settings(allow_self_review=True)
-    assert _drawn(workspace) == merge
+    assert _claim_next_id(workspace) == merge

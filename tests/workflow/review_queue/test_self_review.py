@@ -21,7 +21,7 @@ def _assign(workspace: Workspace, item_id: str, **to: Any) -> Any:
     return workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["data"]
 
 
-def _items(workspace: Workspace) -> dict[str, Any]:
+def _list_items_by_id(workspace: Workspace) -> dict[str, Any]:
     answer = workspace.org.api("admin").get("/review-queue")
     return {item["id"]: item for item in answer.json["data"]}
 
@@ -42,7 +42,7 @@ def test_reviews_of_own_tag_sets_return_to_the_pool(
     work()
     _allow(workspace, False)
     work()
-    items = _items(workspace)
+    items = _list_items_by_id(workspace)
     assert items[assigned]["assignee_id"] is None
     assert items[claimed]["claim"] is None
     assert items[by_team]["assignee_team_id"] is None
@@ -64,7 +64,7 @@ def test_self_review_that_is_allowed_again_keeps_its_reviews(
     _allow(workspace, False)
     _allow(workspace, True)
     work()
-    assert _items(workspace)[item]["assignee_id"] == reviewer
+    assert _list_items_by_id(workspace)[item]["assignee_id"] == reviewer
 
 
 def test_an_assignment_reads_the_setting_that_is_in_force(
@@ -83,4 +83,4 @@ def test_an_assignment_reads_the_setting_that_is_in_force(
     monkeypatch.setattr(organizations, "lock_self_review", disallow_first)
     answer = _assign(workspace, item, user_ids=[reviewer])
     assert answer["failed"] == 1
-    assert _items(workspace)[item]["assignee_id"] is None
+    assert _list_items_by_id(workspace)[item]["assignee_id"] is None

@@ -36,22 +36,24 @@ def test_what_comes_in_goes_where_the_first_matching_rule_says(
     other = _create(router, metadata={"kind": "letter"})
     before = db.utc_now()
     work()
-    found = router.artifact(bill)
-    assert found["assignees"] == [{"user_id": None, "team_id": team}]
-    assert (found["priority"], found["schema_id"]) == (90, None)
-    hours = datetime.fromisoformat(found["due_at"]) - before
+    artifact = router.artifact(bill)
+    assert artifact["assignees"] == [{"user_id": None, "team_id": team}]
+    assert (artifact["priority"], artifact["schema_id"]) == (90, None)
+    hours = datetime.fromisoformat(artifact["due_at"]) - before
     assert timedelta(hours=47) < hours < timedelta(hours=49)
-    found = router.artifact(other)
-    assert found["assignees"] == [{"user_id": labeler, "team_id": None}]
-    assert (found["priority"], found["due_at"], found["schema_id"]) == (50, None, schema)
+    artifact = router.artifact(other)
+    assert artifact["assignees"] == [{"user_id": labeler, "team_id": None}]
+    assert (artifact["priority"], artifact["due_at"], artifact["schema_id"]) == (50, None, schema)
     assert router.read(bills)["match_count"] == router.read(rest)["match_count"] == 1
     assert router.read(rest)["last_matched_at"] is not None
     assert router.read(rest)["revision"] == rest["revision"]
-    told = router.workspace.events("artifacts.assigned")
-    assert sorted(one for event in told for one in event["artifact_ids"]) == sorted([bill, other])
-    assert {one for event in told for one in event["team_ids"]} == {team}
-    assert {one for event in told for one in event["user_ids"]} == {labeler}
-    assert all(event["by"] is None for event in told)
+    events = router.workspace.events("artifacts.assigned")
+    assert sorted(
+        artifact_id for event in events for artifact_id in event["artifact_ids"]
+    ) == sorted([bill, other])
+    assert {team_id for event in events for team_id in event["team_ids"]} == {team}
+    assert {user_id for event in events for user_id in event["user_ids"]} == {labeler}
+    assert all(event["by"] is None for event in events)
 
 
 def test_a_batch_is_told_by_one_event(router: Router) -> None:
@@ -59,12 +61,12 @@ def test_a_batch_is_told_by_one_event(router: Router) -> None:
     router.rule(team_id=team, strategy="round_robin", due_in_hours=1)
     ids = [router.workspace.artifact() for _ in range(4)]
     assert router.route(*ids) == 4
-    (told,) = router.workspace.events("artifacts.assigned")
-    assert told["count"] == 4
-    assert set(told["counts"].values()) == {2}
-    assert sorted(told["artifact_ids"]) == sorted(map(str, ids))
-    assert sorted(told["user_ids"]) == sorted(str(router.org.users[n]) for n in ("ann", "ben"))
-    assert told["due_at"] == router.artifact(ids[0])["due_at"].replace("Z", "+00:00")
+    (event,) = router.workspace.events("artifacts.assigned")
+    assert event["count"] == 4
+    assert set(event["counts"].values()) == {2}
+    assert sorted(event["artifact_ids"]) == sorted(map(str, ids))
+    assert sorted(event["user_ids"]) == sorted(str(router.org.users[n]) for n in ("ann", "ben"))
+    assert event["due_at"] == router.artifact(ids[0])["due_at"].replace("Z", "+00:00")
 
 
 def test_without_a_matching_rule_documents_stay_in_the_pool(router: Router) -> None:
@@ -87,9 +89,9 @@ def test_rules_that_do_not_stop_go_on_and_later_ones_stand_over_them(router: Rou
     artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) == "labeler"
-    found = router.artifact(artifact_id)
-    assert found["priority"] == 70
-    assert found["due_at"] is not None
+    artifact = router.artifact(artifact_id)
+    assert artifact["priority"] == 70
+    assert artifact["due_at"] is not None
     counts = [router.read(rule)["match_count"] for rule in (first, second, last)]
     assert counts == [1, 1, 0]
     # Nobody's turn was taken by a rule that another one stood over.
@@ -111,7 +113,7 @@ def test_what_somebody_has_set_is_left_alone(router: Router, work: Callable[[], 
     assert router.route(*ids) == 0
     assert router.apply() == 0
     assert router.get_assignee(ids[0]) == "reviewer"
-    assert {router.artifact(one)["priority"] for one in ids} == {50}
+    assert {router.artifact(item_id)["priority"] for item_id in ids} == {50}
 
 
 def test_routing_twice_is_routing_once(router: Router) -> None:
@@ -163,7 +165,7 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
     doubtful, sure, unlabeled = (workspace.artifact(schema) for _ in range(3))
     older = [tag("number", "A", confidence=0.1)]
     for artifact_id, confidences in ((doubtful, [0.9, 0.4]), (sure, [0.9, None])):
-        for tags in (older, [tag("x", "A", confidence=one) for one in confidences]):
+        for tags in (older, [tag("x", "A", confidence=confidence) for confidence in confidences]):
             workspace.predict(artifact_id, tags)
     router.route(urgent, doubtful, sure, unlabeled)
     priorities = [router.artifact(one)["priority"] for one in (urgent, doubtful, sure, unlabeled)]
@@ -175,10 +177,10 @@ def test_all_that_waits_is_routed_when_asked(router: Router, work: Callable[[], 
     user = str(router.org.users["labeler"])
     router.rule(user_id=user)
     work()
-    assert [router.get_assignee(one) for one in ids] == [None] * 3
+    assert [router.get_assignee(item_id) for item_id in ids] == [None] * 3
     router.rule(where("name", "exists"), user_id=str(router.org.users["reviewer"]), apply=True)
     work()
-    assert [router.get_assignee(one) for one in ids] == ["labeler"] * 3
+    assert [router.get_assignee(item_id) for item_id in ids] == ["labeler"] * 3
     assert [rule["match_count"] for rule in router.rules()] == [3, 0]
 
 
@@ -223,9 +225,9 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
         db.transaction(),
     ):
         routing.route_unassigned(checkpoint)
-    assert [router.get_assignee(one) is not None for one in ids] == [True] * 4 + [False] * 3
+    assert [router.get_assignee(item_id) is not None for item_id in ids] == [True] * 4 + [False] * 3
     assert router.apply() == 3
-    given = [router.get_assignee(one) for one in ids]
+    given = [router.get_assignee(item_id) for item_id in ids]
     assert abs(given.count("ann") - given.count("ben")) == 1
     assert router.read(rule)["match_count"] == 7
 

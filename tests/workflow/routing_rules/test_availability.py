@@ -57,8 +57,8 @@ def test_a_file_waits_for_the_rules_too(router: Router, work: Callable[[], None]
     )
     assert answer.status_code == 201, answer.json
     work()
-    found = router.artifact(answer.json["data"]["id"])
-    assert (found["status"], len(found["assignees"])) == ("ready", 1)
+    artifact = router.artifact(answer.json["data"]["id"])
+    assert (artifact["status"], len(artifact["assignees"])) == ("ready", 1)
     assert router.read(rule)["match_count"] == 1
 
 
@@ -99,7 +99,7 @@ def test_the_event_of_a_routed_document_does_not_route_it_again(
     seen: list[str] = []
 
     def record(ids: Sequence[UUID], rules: Any) -> Any:
-        seen.extend(str(one) for one in ids)
+        seen.extend(str(item_id) for item_id in ids)
         return matched(ids, rules)
 
     monkeypatch.setattr(routing, "find_matches", record)

@@ -117,7 +117,7 @@ def test_a_document_on_which_rules_take_too_long_is_released(
         assert made.json["data"]["status"] == "processing"
         ids.append(made.json["data"]["id"])
     work()
-    found = [router.artifact(one) for one in ids]
+    found = [router.artifact(item_id) for item_id in ids]
     assert [one["status"] for one in found] == ["ready", "ready"]
     assert [one["priority"] for one in found] == [50, 1]
     ingested = [event["artifact_id"] for event in router.workspace.events("artifact.ingested")]
@@ -157,7 +157,7 @@ def test_a_long_run_leaves_its_other_documents_to_a_new_job(
     assert router.route(*ids) == 1
     assert len(router.workspace.events("artifact.parsed")) == 2
     work()
-    assert [router.artifact(one)["priority"] for one in ids] == [90] * 3
+    assert [router.artifact(item_id)["priority"] for item_id in ids] == [90] * 3
 
 
 def test_a_saved_rule_that_exceeds_a_limit_is_passed_over(router: Router) -> None:

@@ -297,5 +297,8 @@ def test_the_audit_log_tells_of_rules_and_not_of_matches(router: Router) -> None
     router.org.api("admin").patch(f"/routing-rules/{rule['id']}", json={"enabled": False})
     path = f"/organizations/{router.org.slug}/audit-log?target_type=routing_rules"
     entries = router.org.api("owner").get(path).json["data"]
-    assert [one["action"] for one in entries] == ["routing_rules.update", "routing_rules.create"]
+    assert [entry["action"] for entry in entries] == [
+        "routing_rules.update",
+        "routing_rules.create",
+    ]
     assert entries[0]["changes"] == {"enabled": [True, False]}

@@ -49,10 +49,10 @@ def test_a_job_that_yields_goes_on_where_it_stopped(
     routed = _count_routings(monkeypatch)
     _yield_after_each_batch(monkeypatch, 5)
     router.rule(due_in_hours=48, apply=True)
-    before = [router.artifact(one)["revision"] for one in ids]
+    before = [router.artifact(item_id)["revision"] for item_id in ids]
     run_jobs_of(router.org)
     assert routed == ids
-    assert [router.artifact(one)["revision"] for one in ids] == [one + 1 for one in before]
+    assert [router.artifact(item_id)["revision"] for item_id in ids] == [one + 1 for one in before]
     assert [tuple(row) for row in _jobs(router)] == [("completed", 0)]
 
 
@@ -68,7 +68,7 @@ def test_requests_make_one_job(router: Router, monkeypatch: pytest.MonkeyPatch) 
     assert len(_jobs(router)) == 1
     run_jobs_of(router.org)
     assert routed == ids
-    assert {router.artifact(one)["priority"] for one in ids} == {10}
+    assert {router.artifact(item_id)["priority"] for item_id in ids} == {10}
     assert len(router.workspace.events("routing.requested")) == 3
     # After it has finished, a request makes a new job.
     router.rule(where("name", "equals", "never"), priority=1, apply=True)
@@ -96,7 +96,7 @@ def test_a_request_while_the_job_runs_starts_it_over(
 
     monkeypatch.setattr(Job, "checkpoint", request)
     run_jobs_of(router.org)
-    assert {router.artifact(one)["priority"] for one in ids} == {20}
+    assert {router.artifact(item_id)["priority"] for item_id in ids} == {20}
     assert [tuple(row) for row in _jobs(router)] == [("completed", 0)]
 
 

@@ -33,8 +33,8 @@ def test_each_rule_says_why(router: Router) -> None:
         "due_in_hours": None,
         "schema_id": None,
     }
-    shown = {one["rule_id"]: one for one in told["rules"]}
-    assert [one["position"] for one in told["rules"]] == [1, 2, 3, 4]
+    shown = {rule["rule_id"]: rule for rule in told["rules"]}
+    assert [rule["position"] for rule in told["rules"]] == [1, 2, 3, 4]
     assert shown[off["id"]]["skipped_because"] == "disabled"
     assert shown[late["id"]]["skipped_because"] == "stopped"
     assert shown[off["id"]]["conditions"] is shown[late["id"]]["conditions"] is None
@@ -56,17 +56,19 @@ def test_it_says_what_routing_then_does_and_changes_nothing(router: Router) -> N
     ids = [router.workspace.artifact(name=name) for name in "aab"]
     before = router.rules()
     for _ in range(2):
-        told = router.simulate(artifact_ids=[str(one) for one in ids])
+        told = router.simulate(artifact_ids=[str(item_id) for item_id in ids])
         assert router.rules() == before
-        assert [router.get_assignee(one) for one in ids] == [None] * 3
+        assert [router.get_assignee(item_id) for item_id in ids] == [None] * 3
     router.route(*ids)
     for one, artifact_id in zip(told, ids, strict=True):
-        found = router.artifact(artifact_id)
+        artifact = router.artifact(artifact_id)
         given = [{"user_id": one["outcome"]["user_id"], "team_id": None}]
-        assert found["assignees"] == (given if one["name"] == "a" else [])
-        assert found["priority"] == one["outcome"]["priority"] == 66
+        assert artifact["assignees"] == (given if one["name"] == "a" else [])
+        assert artifact["priority"] == one["outcome"]["priority"] == 66
     assert told[0]["outcome"]["user_id"] != told[1]["outcome"]["user_id"]
-    assert [one["waiting"] for one in router.simulate(artifact_ids=[str(one) for one in ids])] == [
+    assert [
+        one["waiting"] for one in router.simulate(artifact_ids=[str(item_id) for item_id in ids])
+    ] == [
         False,
         False,
         True,
@@ -105,7 +107,7 @@ def test_documents_that_are_not_there_and_rules_that_are_not_saved(router: Route
     told, empty = router.simulate(documents=[document, {}], rules=rules)
     assert told["matched"] == [{"rule_id": None, "name": "tried"}]
     assert told["outcome"]["team_id"] == team
-    (tree, _) = [one["conditions"] for one in told["rules"]]
+    (tree, _) = [rule["conditions"] for rule in told["rules"]]
     assert all(one["matched"] for one in tree["all"])
     text = tree["all"][6]["actual"]
     assert "needle" in text
@@ -160,7 +162,7 @@ def test_documents_of_others_are_none(router: Router, other_org: Org) -> None:
         )
         for one in (theirs, uuid7())
     ]
-    assert [one.status_code for one in answers] == [400, 400]
+    assert [answer.status_code for answer in answers] == [400, 400]
     assert answers[0].json["error"]["field"] == "artifact_ids.1"
     assert answers[0].data == answers[1].data
 
@@ -203,5 +205,5 @@ def test_many_rules_are_tried_as_one_by_one(router: Router) -> None:
     found = [[one["name"] for one in document["matched"]] for document in told]
     assert found == [list("025"), list("01345"), list("0345"), list("25"), list("345")]
     for document in told:
-        explained = [one["name"] for one in document["rules"] if one["matched"]]
+        explained = [rule["name"] for rule in document["rules"] if rule["matched"]]
         assert explained == [one["name"] for one in document["matched"]]

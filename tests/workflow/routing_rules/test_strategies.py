@@ -15,11 +15,11 @@ from tests.factories.routing import Router, where
 from tests.factories.teams import make_team
 
 
-def _given(router: Router, ids: list[UUID]) -> list[str | None]:
-    return [router.get_assignee(one) for one in ids]
+def _list_assignees(router: Router, ids: list[UUID]) -> list[str | None]:
+    return [router.get_assignee(item_id) for item_id in ids]
 
 
-def _notes(router: Router, artifact_id: UUID) -> list[str | None]:
+def _list_notes(router: Router, artifact_id: UUID) -> list[str | None]:
     rows = router.workspace.sql(
         "SELECT outcome FROM artifact_routings WHERE artifact_id = :i", i=artifact_id
     )
@@ -32,7 +32,7 @@ def test_everyone_is_the_team_itself(router: Router) -> None:
     router.rule(team_id=team)
     ids = [router.workspace.artifact(name=name) for name in "ab"]
     router.route(*ids)
-    assert _given(router, ids) == [team, team]
+    assert _list_assignees(router, ids) == [team, team]
 
 
 def test_by_turns_over_batches_and_through_comings_and_goings(router: Router) -> None:
@@ -42,14 +42,14 @@ def test_by_turns_over_batches_and_through_comings_and_goings(router: Router) ->
     for artifact_id in ids[:4]:
         router.route(artifact_id)
     router.route(*ids[4:])
-    assert Counter(_given(router, ids)) == {"ann": 3, "ben": 3, "cas": 3}
+    assert Counter(_list_assignees(router, ids)) == {"ann": 3, "ben": 3, "cas": 3}
     turns = sorted(("ann", "ben", "cas"), key=lambda name: router.org.users[name])
-    assert _given(router, ids) == turns * 3
+    assert _list_assignees(router, ids) == turns * 3
     path = f"/teams/{team}/members/{router.org.users[turns[0]]}"
     assert router.org.api("admin").delete(path).status_code == 204
     more = [router.workspace.artifact() for _ in range(2)]
     router.route(*more)
-    assert _given(router, more) == turns[1:]
+    assert _list_assignees(router, more) == turns[1:]
 
 
 def test_viewers_and_disabled_accounts_get_no_turn(router: Router) -> None:
@@ -62,7 +62,7 @@ def test_viewers_and_disabled_accounts_get_no_turn(router: Router) -> None:
     router.rule(team_id=team, strategy="round_robin")
     ids = [router.workspace.artifact() for _ in range(3)]
     router.route(*ids)
-    assert _given(router, ids) == ["ann"] * 3
+    assert _list_assignees(router, ids) == ["ann"] * 3
 
 
 @pytest.mark.parametrize("strategy", ["round_robin", "least_loaded", "skills"])
@@ -73,7 +73,7 @@ def test_a_team_of_nobody_who_labels_gets_it_as_a_team(router: Router, strategy:
     artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) == team
-    assert _notes(router, artifact_id) == ["no_member_can_label"]
+    assert _list_notes(router, artifact_id) == ["no_member_can_label"]
 
 
 def test_the_least_loaded_by_what_is_open_and_what_was_just_given(router: Router) -> None:
@@ -87,8 +87,8 @@ def test_the_least_loaded_by_what_is_open_and_what_was_just_given(router: Router
     router.rule(team_id=team, strategy="least_loaded")
     ids = [router.workspace.artifact(name=name) for name in ["named"] + ["x"] * 4]
     router.route(*ids)
-    assert Counter(_given(router, ids)) == {"ben": 4, "ann": 1}
-    assert _given(router, ids)[:3] == ["ben"] * 3
+    assert Counter(_list_assignees(router, ids)) == {"ben": 4, "ann": 1}
+    assert _list_assignees(router, ids)[:3] == ["ben"] * 3
 
 
 def test_one_batch_levels_what_people_have(router: Router) -> None:
@@ -101,7 +101,7 @@ def test_one_batch_levels_what_people_have(router: Router) -> None:
     router.rule(team_id=team, strategy="least_loaded")
     ids = [router.workspace.artifact() for _ in range(50)]
     router.route(*ids)
-    given = Counter(_given(router, ids))
+    given = Counter(_list_assignees(router, ids))
     assert sorted(held.get(name or "", 0) + number for name, number in given.items()) == [
         24,
         25,
@@ -118,7 +118,7 @@ def test_batches_at_once_count_what_the_others_gave(router: Router) -> None:
     ids = [router.workspace.artifact() for _ in range(40)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda part: router.route(*part), [ids[n::4] for n in range(4)]))
-    assert Counter(_given(router, ids)) == {"ann": 8, "ben": 16, "cas": 16}
+    assert Counter(_list_assignees(router, ids)) == {"ann": 8, "ben": 16, "cas": 16}
 
 
 def test_by_skill_among_all_teams_under_it(router: Router) -> None:
@@ -134,20 +134,20 @@ def test_by_skill_among_all_teams_under_it(router: Router) -> None:
     ids = [router.workspace.artifact(schema) for _ in range(2)]
     router.route(*ids)
     # Only ben has both, one of them by a team elsewhere; dot is in no team under the top.
-    assert _given(router, ids) == ["ben", "ben"]
+    assert _list_assignees(router, ids) == ["ben", "ben"]
     router.workspace.sql(
         "UPDATE schemas SET required_skill_keys = '{leases}' WHERE id = :i", i=schema
     )
     ids = [router.workspace.artifact(schema) for _ in range(4)]
     router.route(*ids)
-    assert Counter(_given(router, ids)) == {"ann": 2, "cas": 2}
+    assert Counter(_list_assignees(router, ids)) == {"ann": 2, "cas": 2}
     router.workspace.sql(
         "UPDATE schemas SET required_skill_keys = '{latin}' WHERE id = :i", i=schema
     )
     nobody = router.workspace.artifact(schema)
     router.route(nobody)
     assert router.get_assignee(nobody) is None
-    assert _notes(router, nobody) == ["no_member_has_the_skills"]
+    assert _list_notes(router, nobody) == ["no_member_has_the_skills"]
     assert elsewhere != top
 
 
@@ -161,7 +161,7 @@ def test_the_skills_are_those_of_the_schema_that_the_rule_gives(router: Router) 
     router.rule(team_id=team, strategy="skills", schema_id=str(schema))
     ids = [router.workspace.artifact() for _ in range(2)]
     router.route(*ids)
-    assert _given(router, ids) == ["ben", "ben"]
+    assert _list_assignees(router, ids) == ["ben", "ben"]
 
 
 def test_a_user_who_became_a_viewer_gets_nothing_more(router: Router) -> None:
@@ -173,7 +173,7 @@ def test_a_user_who_became_a_viewer_gets_nothing_more(router: Router) -> None:
     artifact_id = router.workspace.artifact()
     router.route(artifact_id)
     assert router.get_assignee(artifact_id) is None
-    assert _notes(router, artifact_id) == ["user_cannot_label"]
+    assert _list_notes(router, artifact_id) == ["user_cannot_label"]
     assert router.artifact(artifact_id)["priority"] == 77
     assert router.read(rule)["enabled"]  # The job that disables it has not run yet.
 
@@ -197,7 +197,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
     monkeypatch.setattr(routing, "lock_eligible_members", lock_late)
     ids = [router.workspace.artifact() for _ in range(4)]
     router.route(*ids)
-    assert _given(router, ids) == ["ben"] * 4
+    assert _list_assignees(router, ids) == ["ben"] * 4
 
 
 def test_two_batches_at_once_take_turns(router: Router) -> None:
@@ -207,7 +207,7 @@ def test_two_batches_at_once_take_turns(router: Router) -> None:
     with ThreadPoolExecutor(4) as pool:
         routed = list(pool.map(lambda part: router.route(*part), [ids[i::6] for i in range(6)]))
     assert sum(routed) == 60
-    assert Counter(_given(router, ids)) == {"ann": 20, "ben": 20, "cas": 20}
+    assert Counter(_list_assignees(router, ids)) == {"ann": 20, "ben": 20, "cas": 20}
     assert router.read(rule)["match_count"] == 60
 
 
@@ -218,7 +218,7 @@ def test_what_comes_in_twice_at_once_is_routed_once(router: Router) -> None:
     with ThreadPoolExecutor(3) as pool:
         routed = list(pool.map(lambda part: router.route(*part), [ids, ids[::-1], ids]))
     assert sorted(routed) == [0, 0, 20]
-    assert Counter(_given(router, ids)) == {"ann": 10, "ben": 10}
+    assert Counter(_list_assignees(router, ids)) == {"ann": 10, "ben": 10}
     assert router.read(rule)["match_count"] == 20
 
 
@@ -242,7 +242,7 @@ def test_a_rule_edited_meanwhile_holds_for_the_next_batch(
     with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
         routing.route_unassigned(checkpoint)
     assert edited[0].status_code == 200
-    assert [router.artifact(one)["priority"] for one in ids] == [10] * 5 + [20] * 5
+    assert [router.artifact(item_id)["priority"] for item_id in ids] == [10] * 5 + [20] * 5
     assert router.read(rule)["match_count"] == 10
 
 
@@ -257,4 +257,4 @@ def test_a_team_that_is_deleted_while_it_is_given_work_keeps_none(
         list(pool.map(router.route, ids))
     assert deleted.result().status_code == 204
     work()
-    assert _given(router, ids) == [None] * 30
+    assert _list_assignees(router, ids) == [None] * 30

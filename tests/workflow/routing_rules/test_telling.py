@@ -16,11 +16,11 @@ Work = Callable[[], None]
 
 
 @pytest.fixture(autouse=True)
-def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(routing, "BATCH", 2)
 
 
-def _told(router: Router) -> Counter[tuple[str, str]]:
+def _count_notifications(router: Router) -> Counter[tuple[str, str]]:
     """(user, title) of every notification."""
     names = {user_id: name for name, user_id in router.org.users.items()}
     rows = router.workspace.sql("SELECT user_id, title FROM notifications")
@@ -35,7 +35,7 @@ def test_many_batches_are_one_notification_to_each(router: Router, work: Work) -
     assert len(router.workspace.events("artifacts.assigned")) == 4
     assert sorted(Counter(map(router.get_assignee, artifacts)).values()) == [3, 4]
     given = Counter(map(router.get_assignee, artifacts))
-    assert _told(router) == {
+    assert _count_notifications(router) == {
         (name, f"{given[name]} documents were assigned to you"): 1 for name in ("ann", "ben")
     }
 
@@ -56,11 +56,11 @@ def test_a_run_that_goes_on_tells_of_what_is_left(router: Router, work: Work) ->
     with pytest.raises(LostLease):
         run(lost)
     work()
-    assert _told(router) == {("labeler", "2 documents were assigned to you"): 1}
+    assert _count_notifications(router) == {("labeler", "2 documents were assigned to you"): 1}
     run(db.checkpoint)
     run(db.checkpoint)
     work()
-    assert _told(router) == {("labeler", "5 documents were assigned to you"): 1}
+    assert _count_notifications(router) == {("labeler", "5 documents were assigned to you"): 1}
 
 
 def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
@@ -80,7 +80,7 @@ def test_whoever_got_something_of_a_run_that_was_given_up_is_told(
     monkeypatch.setitem(HANDLERS, once.name, once)
     router.rule(where("name", "equals", "never"), priority=1, apply=True)
     work()
-    assert _told(router) == {("labeler", "4 documents were assigned to you"): 1}
+    assert _count_notifications(router) == {("labeler", "4 documents were assigned to you"): 1}
 
 
 def test_two_applications_in_a_row_are_counted_together(router: Router, work: Work) -> None:
@@ -90,7 +90,7 @@ def test_two_applications_in_a_row_are_counted_together(router: Router, work: Wo
             router.workspace.artifact()
         assert router.apply() == 3
     work()
-    assert _told(router) == {("labeler", "6 documents were assigned to you"): 1}
+    assert _count_notifications(router) == {("labeler", "6 documents were assigned to you"): 1}
 
 
 def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> None:
@@ -98,7 +98,7 @@ def test_of_a_single_document_the_name_is_told(router: Router, work: Work) -> No
     router.workspace.artifact(name="Bill.pdf")
     assert router.apply() == 1
     work()
-    assert _told(router) == {("labeler", "Bill.pdf was assigned to you"): 1}
+    assert _count_notifications(router) == {("labeler", "Bill.pdf was assigned to you"): 1}
 
 
 def test_members_of_teams_are_told_the_number_of_theirs(router: Router, work: Work) -> None:
@@ -109,7 +109,7 @@ def test_members_of_teams_are_told_the_number_of_theirs(router: Router, work: Wo
         router.workspace.artifact(name=name)
     assert router.apply() == 5
     work()
-    assert _told(router) == {
+    assert _count_notifications(router) == {
         (name, f"{number} documents were assigned to you"): 1
         for name, number in (("ann", 2), ("ben", 3), ("both", 5))
     }

@@ -15,7 +15,7 @@ from tests.workflow.tag_sets.test_required_labels import publish
 A, B = tag("number", "A"), tag("number", "B")
 
 
-def _sent(
+def _submit(
     workspace: Workspace,
     artifact_id: UUID,
     tags: list[Any],
@@ -31,18 +31,18 @@ def _sent(
     return dict(answer.json["data"])
 
 
-def _overlapping(workspace: Workspace, **policy: Any) -> UUID:
+def _create_overlapping_artifact(workspace: Workspace, **policy: Any) -> UUID:
     workspace.org.add_user("second", "labeler")
     schema = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8, **policy}
     return workspace.artifact(workspace.schema(**schema))
 
 
-def _state(workspace: Workspace, tag_set: dict[str, Any]) -> str:
+def _get_status(workspace: Workspace, tag_set: dict[str, Any]) -> str:
     found = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
     return str(found)
 
 
-def _flags(workspace: Workspace) -> dict[str, list[str]]:
+def _list_flags(workspace: Workspace) -> dict[str, list[str]]:
     queue = workspace.org.api("reviewer").get("/review-queue").json["data"]
     return {item["id"]: item["flags"] for item in queue}
 
@@ -59,7 +59,7 @@ def _flags(workspace: Workspace) -> dict[str, list[str]]:
     ],
 )
 def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bool) -> None:
-    tags = [{"source": "model", "confidence": one} for one in confidences]
+    tags = [{"source": "model", "confidence": confidence} for confidence in confidences]
     assert is_confident(tags, least) is enough
     assert not is_confident([{**one, "source": "human"} for one in tags], least)
     assert not is_confident([{**one, "source": "import"} for one in tags], least)
@@ -68,14 +68,14 @@ def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bo
 def test_by_confidence(workspace: Workspace) -> None:
     schema = workspace.schema(auto_accept_confidence=0.8)
     sure = tag("number", "A", confidence=0.9)
-    sent = _sent(workspace, workspace.artifact(schema), [sure], model=True)
+    sent = _submit(workspace, workspace.artifact(schema), [sure], model=True)
     assert (sent["status"], sent["reviewer"]) == ("accepted", None)
-    (told,) = workspace.events("tag_set.accepted")
-    assert (told["tag_set_id"], told["reviewer_id"]) == (sent["id"], None)
+    (event,) = workspace.events("tag_set.accepted")
+    assert (event["tag_set_id"], event["reviewer_id"]) == (sent["id"], None)
     assert workspace.artifact_row(sent["artifact_id"]).status == "done"
     for doubt in (A, tag("number", "A", confidence=0.7)):
         assert (
-            _sent(workspace, workspace.artifact(schema), [doubt], model=True)["status"]
+            _submit(workspace, workspace.artifact(schema), [doubt], model=True)["status"]
             == "submitted"
         )
     assert len(workspace.events("tag_set.accepted")) == 1
@@ -113,7 +113,7 @@ def test_a_prediction_for_another_schema_is_not_offered(workspace: Workspace) ->
 
 
 def test_what_was_rejected_no_machine_accepts(workspace: Workspace) -> None:
-    sent = _sent(workspace, workspace.artifact(workspace.schema(auto_accept_confidence=0.8)), [A])
+    sent = _submit(workspace, workspace.artifact(workspace.schema(auto_accept_confidence=0.8)), [A])
     path = f"/tag-sets/{sent['id']}"
     body = {"reason": "Surely not."}
     back = workspace.org.api("reviewer").post(f"{path}/reject", json=body).json["data"]
@@ -128,7 +128,7 @@ def test_what_was_rejected_is_reviewed_when_another_member_submits_it(
 ) -> None:
     second = str(workspace.org.add_user("second", "labeler"))
     sure = [tag("number", "A", confidence=0.9)]
-    sent = _sent(workspace, workspace.artifact(), sure, model=True)
+    sent = _submit(workspace, workspace.artifact(), sure, model=True)
     body = {"reason": "Surely not.", "send_to": second}
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
     assert answer.status_code == 200, answer.json
@@ -140,27 +140,27 @@ def test_what_was_rejected_is_reviewed_when_another_member_submits_it(
 
 
 def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
     assert first["status"] == "submitted"
-    second = _sent(workspace, artifact_id, [A], by="second")
+    second = _submit(workspace, artifact_id, [A], by="second")
     assert second["status"] == "accepted"
-    assert _state(workspace, first) == "accepted"
-    told = workspace.events("tag_set.accepted")
-    assert sorted(t["tag_set_id"] for t in told) == sorted([first["id"], second["id"]])
-    assert {t["reviewer_id"] for t in told} == {None}
+    assert _get_status(workspace, first) == "accepted"
+    events = workspace.events("tag_set.accepted")
+    assert sorted(t["tag_set_id"] for t in events) == sorted([first["id"], second["id"]])
+    assert {t["reviewer_id"] for t in events} == {None}
     row = workspace.artifact_row(artifact_id)
     assert (row.status, row.label_counts) == ("done", counts(accepted=2))
     assert workspace.revisions(first["id"])[-1].kind == "accept"
-    assert _flags(workspace) == {}
+    assert _list_flags(workspace) == {}
 
 
 def test_below_it_all_are_flagged_and_wait(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
-    assert _flags(workspace) == {first["id"]: []}
-    second = _sent(workspace, artifact_id, [B], by="second")
-    assert _flags(workspace) == {first["id"]: ["disagreement"], second["id"]: ["disagreement"]}
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
+    assert _list_flags(workspace) == {first["id"]: []}
+    second = _submit(workspace, artifact_id, [B], by="second")
+    assert _list_flags(workspace) == {first["id"]: ["disagreement"], second["id"]: ["disagreement"]}
     assert workspace.artifact_row(artifact_id).status == "in_review"
     assert workspace.events("tag_set.accepted") == []
     # The flag is no change of the label set.
@@ -168,49 +168,49 @@ def test_below_it_all_are_flagged_and_wait(workspace: Workspace) -> None:
 
 
 def test_the_share_is_the_schemas(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace, auto_accept_agreement=0.5)
-    _sent(workspace, artifact_id, [A, tag("pages", 1)])
-    second = _sent(workspace, artifact_id, [A, tag("pages", 2)], by="second")
+    artifact_id = _create_overlapping_artifact(workspace, auto_accept_agreement=0.5)
+    _submit(workspace, artifact_id, [A, tag("pages", 1)])
+    second = _submit(workspace, artifact_id, [A, tag("pages", 2)], by="second")
     assert second["status"] == "accepted"
 
 
 def test_what_was_sent_back_agrees_with_what_its_labeler_saw(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
-    second = _sent(workspace, artifact_id, [B], by="second")
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
+    second = _submit(workspace, artifact_id, [B], by="second")
     path = f"/tag-sets/{second['id']}"
     back = workspace.org.api("reviewer").post(f"{path}/reject", json={"reason": "No."}).json["data"]
     workspace.save(back, [A], by="second")
     assert workspace.org.api("second").post(f"{path}/submit").json["data"]["status"] == "submitted"
-    assert _flags(workspace) == {first["id"]: [], second["id"]: ["resubmitted"]}
+    assert _list_flags(workspace) == {first["id"]: [], second["id"]: ["resubmitted"]}
     assert workspace.events("tag_set.accepted") == []
 
 
 def test_one_in_a_reviewers_hands_is_left_to_them(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
     taken = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/claim", json={})
     assert taken.status_code == 200, taken.json
-    second = _sent(workspace, artifact_id, [A], by="second")
-    assert (second["status"], _state(workspace, first)) == ("accepted", "submitted")
+    second = _submit(workspace, artifact_id, [A], by="second")
+    assert (second["status"], _get_status(workspace, first)) == ("accepted", "submitted")
     path = f"/tag-sets/{first['id']}/accept"
     assert workspace.org.api("reviewer").post(path, json={}).status_code == 200
 
 
 def test_one_that_was_escalated_is_left_to_whom_it_was_handed(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
     body = {"user_id": str(workspace.org.users["admin"]), "reason": "Is A right?"}
     handed = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/escalate", json=body)
     assert handed.status_code == 200, handed.json
-    second = _sent(workspace, artifact_id, [A], by="second")
-    assert (second["status"], _state(workspace, first)) == ("accepted", "submitted")
+    second = _submit(workspace, artifact_id, [A], by="second")
+    assert (second["status"], _get_status(workspace, first)) == ("accepted", "submitted")
 
 
 def test_the_lot_spares_what_agreement_would_not(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace, sample_rate=0.0)
-    assert _sent(workspace, artifact_id, [A])["status"] == "accepted"
-    assert _sent(workspace, artifact_id, [B], by="second")["status"] == "accepted"
+    artifact_id = _create_overlapping_artifact(workspace, sample_rate=0.0)
+    assert _submit(workspace, artifact_id, [A])["status"] == "accepted"
+    assert _submit(workspace, artifact_id, [B], by="second")["status"] == "accepted"
     assert workspace.artifact_row(artifact_id).status == "done"
 
 
@@ -222,8 +222,8 @@ def test_whoever_was_rejected_may_have_seen_the_others(
     asked = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8}
     artifact_id = workspace.artifact(workspace.schema(**asked))
     mine, theirs = (
-        _sent(workspace, artifact_id, [A]),
-        _sent(workspace, artifact_id, [B], by="second"),
+        _submit(workspace, artifact_id, [A]),
+        _submit(workspace, artifact_id, [B], by="second"),
     )
     body = {"reason": "Look again.", "send_to": "pool"}
     workspace.org.api("reviewer").post(f"/tag-sets/{theirs['id']}/reject", json=body)
@@ -234,8 +234,8 @@ def test_whoever_was_rejected_may_have_seen_the_others(
     sure = [tag("number", "A", confidence=0.9)]
     draft = workspace.save(again.json["data"], sure, by="second").json["data"]
     sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit").json["data"]
-    assert [_state(workspace, one) for one in (sent, mine)] == ["submitted", "submitted"]
-    assert "resubmitted" in _flags(workspace)[sent["id"]]
+    assert [_get_status(workspace, one) for one in (sent, mine)] == ["submitted", "submitted"]
+    assert "resubmitted" in _list_flags(workspace)[sent["id"]]
     assert workspace.events("tag_set.accepted") == []
 
 
@@ -250,24 +250,24 @@ def _ask(workspace: Workspace, of: dict[str, Any], policy: dict[str, Any]) -> No
 
 
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace, auto_accept_confidence=0.9)
-    first = _sent(workspace, artifact_id, [A])
+    artifact_id = _create_overlapping_artifact(workspace, auto_accept_confidence=0.9)
+    first = _submit(workspace, artifact_id, [A])
     sure = tag("number", "A", confidence=0.95)
-    assert _sent(workspace, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
-    assert _state(workspace, first) == "accepted"
+    assert _submit(workspace, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
+    assert _get_status(workspace, first) == "accepted"
     assert len(workspace.events("tag_set.accepted")) == 2
 
 
 def test_without_overlap_there_is_nobody_to_agree_with(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(workspace.schema(auto_accept_agreement=0.1))
-    assert _sent(workspace, artifact_id, [A])["status"] == "submitted"
+    assert _submit(workspace, artifact_id, [A])["status"] == "submitted"
 
 
 def test_a_model_is_no_second_opinion(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace)
-    first = _sent(workspace, artifact_id, [A])
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = _submit(workspace, artifact_id, [A])
     workspace.sql("UPDATE tag_sets SET source = 'model' WHERE id = :id", id=first["id"])
-    assert _sent(workspace, artifact_id, [A], by="second")["status"] == "submitted"
+    assert _submit(workspace, artifact_id, [A], by="second")["status"] == "submitted"
 
 
 @pytest.mark.parametrize("agree", [True, False])
@@ -301,16 +301,18 @@ def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool
             assert (row.status, row.label_counts) == ("done", counts(accepted=2))
         else:
             assert told == []
-            assert {tuple(_flags(workspace)[one]) for one in ids} == {("disagreement",)}
+            assert {tuple(_list_flags(workspace)[item_id]) for item_id in ids} == {
+                ("disagreement",)
+            }
         for one in ids:
             kinds = [r.kind for r in workspace.revisions(one)]
             assert kinds.count("accept") == (1 if agree else 0)
 
 
 def test_a_row_put_in_costs_the_agreement_no_more_than_itself(workspace: Workspace) -> None:
-    artifact_id = _overlapping(workspace, auto_accept_agreement=0.8)
-    first = _sent(workspace, artifact_id, [A, *rows("rope", "sail", "mast")])
+    artifact_id = _create_overlapping_artifact(workspace, auto_accept_agreement=0.8)
+    first = _submit(workspace, artifact_id, [A, *rows("rope", "sail", "mast")])
     longer = [A, *rows("new", "rope", "sail", "mast")]
-    second = _sent(workspace, artifact_id, longer, by="second")
+    second = _submit(workspace, artifact_id, longer, by="second")
     # 8 of 9 tags have their like.
-    assert [_state(workspace, one) for one in (first, second)] == ["accepted", "accepted"]
+    assert [_get_status(workspace, one) for one in (first, second)] == ["accepted", "accepted"]

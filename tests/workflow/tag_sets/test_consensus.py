@@ -21,15 +21,15 @@ def test_values_stand_beside_each_other(workspace: Workspace) -> None:
     sets = _sets(workspace, [A, item], [A, tag("note", "x")], [B, item])
     answer = _consensus(workspace, sets[0]["artifact_id"])
     assert answer.status_code == 200
-    found = answer.json["data"]
+    data = answer.json["data"]
     ids = [one["id"] for one in sets]
-    assert [one["tag_set_id"] for one in found["sets"]] == ids
-    assert [one["labeler"]["id"] for one in found["sets"]] == [
+    assert [one["tag_set_id"] for one in data["sets"]] == ids
+    assert [one["labeler"]["id"] for one in data["sets"]] == [
         str(workspace.org.users[name]) for name in ("labeler", "second", "third")
     ]
-    assert {(one["status"], one["counted"]) for one in found["sets"]} == {("submitted", True)}
-    assert (found["artifact_id"], found["labels_per_artifact"]) == (sets[0]["artifact_id"], 3)
-    number, note, cell = found["fields"]
+    assert {(one["status"], one["counted"]) for one in data["sets"]} == {("submitted", True)}
+    assert (data["artifact_id"], data["labels_per_artifact"]) == (sets[0]["artifact_id"], 3)
+    number, note, cell = data["fields"]
     assert number == {
         "field": "number",
         "row": None,
@@ -45,15 +45,15 @@ def test_values_stand_beside_each_other(workspace: Workspace) -> None:
     assert (note["majority"], note["agreement"]) == ([], pytest.approx(1 / 3))
     assert (cell["field"], cell["row"], cell["majority"]) == ("lines.item", 0, ["rope"])
     # Pairs share 1, 1 and 0 of their values, twice counted, out of 4 each.
-    assert found["agreement"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
+    assert data["agreement"] == pytest.approx((2 / 4 + 2 / 4 + 0) / 3)
 
 
 def test_a_row_that_one_put_in_is_all_that_differs(workspace: Workspace) -> None:
     plain, longer = [A, *rows("rope", "sail")], [A, *rows("new", "rope", "sail")]
     sets = _sets(workspace, plain, plain, longer)
-    found = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
+    consensus = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     ids = [one["id"] for one in sets]
-    _, new, rope, sail = found["fields"]
+    _, new, rope, sail = consensus["fields"]
     assert (new["row"], new["majority"], new["rows"]) == (0, [], [{"tag_set_id": ids[2], "row": 0}])
     assert [v["tag_set_ids"] for v in rope["values"]] == [v["tag_set_ids"] for v in sail["values"]]
     assert rope["rows"] == [
@@ -61,7 +61,7 @@ def test_a_row_that_one_put_in_is_all_that_differs(workspace: Workspace) -> None
     ]
     assert (rope["row"], rope["majority"], rope["agreement"]) == (1, ["rope"], 1.0)
     # Of 3 and 3 tags all are alike, of 3 and 4 three, twice.
-    assert found["agreement"] == pytest.approx((1 + 6 / 7 + 6 / 7) / 3)
+    assert consensus["agreement"] == pytest.approx((1 + 6 / 7 + 6 / 7) / 3)
 
 
 def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(workspace: Workspace) -> None:
@@ -71,19 +71,19 @@ def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(workspace: Workspa
     assert (empty["sets"], empty["fields"], empty["agreement"]) == ([], [], None)
     sent = workspace.submitted(artifact_id)
     workspace.saved(artifact_id, by="second")
-    found = _consensus(workspace, str(artifact_id)).json["data"]
-    assert [one["tag_set_id"] for one in found["sets"]] == [sent["id"]]
-    assert found["agreement"] is None
-    assert found["fields"][0]["agreement"] is None
+    consensus = _consensus(workspace, str(artifact_id)).json["data"]
+    assert [one["tag_set_id"] for one in consensus["sets"]] == [sent["id"]]
+    assert consensus["agreement"] is None
+    assert consensus["fields"][0]["agreement"] is None
 
 
 def test_rejected_ones_and_merges_are_listed_and_not_counted(workspace: Workspace) -> None:
     sets = _sets(workspace, [A], [A], [B])
     body = {"reason": "No.", "send_to": "pool"}
     workspace.org.api("reviewer").post(f"/tag-sets/{sets[2]['id']}/reject", json=body)
-    found = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
-    assert [one["counted"] for one in found["sets"]] == [True, True, False]
-    assert found["agreement"] == 1.0
+    consensus = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
+    assert [one["counted"] for one in consensus["sets"]] == [True, True, False]
+    assert consensus["agreement"] == 1.0
     made = _merge(workspace, sets, accept=True).json["data"]
     after = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     assert [one["counted"] for one in after["sets"]] == [True, True, False, False]
@@ -99,8 +99,8 @@ def test_of_a_gold_document_each_is_compared_with_the_accepted_one(workspace: Wo
     plain = _consensus(workspace, artifact_id).json["data"]
     assert {one["gold_agreement"] for one in plain["sets"]} == {None}
     workspace.sql("UPDATE artifacts SET gold = true WHERE id = :id", id=artifact_id)
-    found = _consensus(workspace, artifact_id).json["data"]
-    shares = [one["gold_agreement"] for one in found["sets"]]
+    consensus = _consensus(workspace, artifact_id).json["data"]
+    shares = [one["gold_agreement"] for one in consensus["sets"]]
     assert shares == [None, pytest.approx(2 / 3), 0.0]
 
 

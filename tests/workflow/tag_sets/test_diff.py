@@ -20,7 +20,7 @@ def _predict(workspace: Workspace, of: dict[str, Any]) -> str:
     return workspace.predict(of["artifact_id"], of["tags"])
 
 
-def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
+def _create_two_drafts(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Drafts of two people on one document, which differ."""
     first = workspace.save(workspace.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
     workspace.release(first["artifact_id"])
@@ -31,21 +31,21 @@ def _two(workspace: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def test_against_another_label_set(workspace: Workspace) -> None:
-    first, second = _two(workspace)
+    first, second = _create_two_drafts(workspace)
     answer = _diff(workspace, second, f"against={first['id']}")
     assert answer.status_code == 200
-    found = answer.json["data"]
-    assert found["tag_set_id"] == second["id"]
-    assert found["against"] == {
+    data = answer.json["data"]
+    assert data["tag_set_id"] == second["id"]
+    assert data["against"] == {
         "kind": "tag_set",
         "tag_set_id": first["id"],
         "revision": 2,
         "prediction_id": None,
     }
-    assert (found["added"], found["removed"], found["changed"]) == (1, 1, 1)
+    assert (data["added"], data["removed"], data["changed"]) == (1, 1, 1)
     told = [
         (c["field"], c["kind"], (c["from"] or {}).get("value"), (c["to"] or {}).get("value"))
-        for c in found["changes"]
+        for c in data["changes"]
     ]
     assert told == [
         ("number", "changed", "A-1", "A-2"),
@@ -69,19 +69,19 @@ def test_against_a_revision(workspace: Workspace) -> None:
 
 
 def test_against_the_latest_prediction(workspace: Workspace) -> None:
-    first, second = _two(workspace)
+    first, second = _create_two_drafts(workspace)
     none = _diff(workspace, second, "prediction=true")
     assert none.status_code == 400
     assert none.json["error"]["field"] == "prediction"
     model = _predict(workspace, first)
-    found = _diff(workspace, second, "prediction=true").json["data"]
-    assert found["against"] == {
+    diff = _diff(workspace, second, "prediction=true").json["data"]
+    assert diff["against"] == {
         "kind": "prediction",
         "tag_set_id": None,
         "revision": None,
         "prediction_id": model,
     }
-    assert found["changed"] == 1
+    assert diff["changed"] == 1
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_what_one_may_not_see_is_like_what_is_not(workspace: Workspace, other_or
 def test_a_row_put_in_at_the_top_is_the_only_change(workspace: Workspace) -> None:
     draft = workspace.save(workspace.draft(), rows("rope", "sail", "mast")).json["data"]
     draft = workspace.save(draft, rows("new", "rope", "boom", "mast")).json["data"]
-    found = _diff(workspace, draft, "revision=2").json["data"]
-    assert (found["added"], found["removed"], found["changed"]) == (1, 0, 1)
-    added, changed = found["changes"]
+    diff = _diff(workspace, draft, "revision=2").json["data"]
+    assert (diff["added"], diff["removed"], diff["changed"]) == (1, 0, 1)
+    added, changed = diff["changes"]
     assert (added["row"], added["to"]["value"]) == (0, "new")
     assert (changed["row"], changed["from"]["row"], changed["to"]["row"]) == (2, 1, 2)
-    assert found["moved"] == [{"table": "lines", "from": 0, "to": 1, "count": 3}]
+    assert diff["moved"] == [{"table": "lines", "from": 0, "to": 1, "count": 3}]
     path = f"/tag-sets/{draft['id']}/revisions"
     latest = workspace.org.api("reviewer").get(path).json["data"][0]["changes"]
-    assert (latest["added"], latest["changed"], latest["moved"]) == (1, 1, found["moved"])
+    assert (latest["added"], latest["changed"], latest["moved"]) == (1, 1, diff["moved"])

@@ -21,7 +21,7 @@ def draft(workspace: Workspace) -> dict[str, Any]:
 def _listed(workspace: Workspace, by: str, query: str = "") -> tuple[list[str], int]:
     answer = workspace.org.api(by).get(f"/tag-sets?{query}")
     assert answer.status_code == 200, answer.json
-    return [one["id"] for one in answer.json["data"]], answer.json["meta"]["total"]
+    return [record["id"] for record in answer.json["data"]], answer.json["meta"]["total"]
 
 
 @pytest.mark.parametrize("by", ["viewer", "second"])

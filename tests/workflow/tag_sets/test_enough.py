@@ -90,8 +90,8 @@ def test_what_was_begun_is_handed_out_and_handed_in_when_others_were_faster(
 ) -> None:
     first, second = _two_drafts(workspace, workspace.artifact())
     assert _act(workspace, second, "submit", by="second").status_code == 200
-    drawn = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
-    assert drawn["id"] == first["artifact_id"]
+    next_artifact = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact["id"] == first["artifact_id"]
     assert workspace.save(first, [tag("number", "A-2")]).status_code == 200
     sent = _act(workspace, first, "submit", by="labeler")
     assert sent.json["data"]["status"] == "submitted"

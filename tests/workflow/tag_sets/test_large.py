@@ -34,6 +34,6 @@ def test_the_consensus_has_what_fits(workspace: Workspace, sets: list[dict[str, 
     path = f"/artifacts/{sets[0]['artifact_id']}/consensus"
     answer = workspace.org.api("reviewer").get(path)
     assert len(answer.data) < 9 * MIB
-    found = answer.json["data"]
-    assert [one["field"] for one in found["fields"]] == ["number"]
-    assert (found["truncated"], found["agreement"]) == (True, pytest.approx(2 / 122))
+    data = answer.json["data"]
+    assert [field["field"] for field in data["fields"]] == ["number"]
+    assert (data["truncated"], data["agreement"]) == (True, pytest.approx(2 / 122))

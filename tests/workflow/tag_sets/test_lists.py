@@ -92,7 +92,7 @@ def test_pages(workspace: Workspace) -> None:
     assert answer["meta"]["next_cursor"] is None
 
 
-def _overlapping(workspace: Workspace) -> tuple[str, dict[str, Any], dict[str, Any]]:
+def _save_overlapping_drafts(workspace: Workspace) -> tuple[str, dict[str, Any], dict[str, Any]]:
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.org.add_user("second", "labeler")
     first = workspace.saved(artifact_id)
@@ -101,7 +101,7 @@ def _overlapping(workspace: Workspace) -> tuple[str, dict[str, Any], dict[str, A
 
 
 def test_labelers_do_not_see_each_other_before_they_submit(workspace: Workspace) -> None:
-    artifact_id, first, second = _overlapping(workspace)
+    artifact_id, first, second = _save_overlapping_drafts(workspace)
     query = f"?artifact_id={artifact_id}"
     labeler = workspace.org.api("labeler")
     path = f"/tag-sets/{second['id']}"
@@ -185,7 +185,7 @@ def test_a_labeler_who_used_another_version_lists_what_get_shows(workspace: Work
 
 
 def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace) -> None:
-    artifact_id, first, second = _overlapping(workspace)
+    artifact_id, first, second = _save_overlapping_drafts(workspace)
     assert workspace.org.api("labeler").post(f"/tag-sets/{first['id']}/submit").status_code == 200
     assert (
         workspace.org.api("reviewer").post(f"/tag-sets/{first['id']}/accept", json={}).status_code
@@ -199,7 +199,7 @@ def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace
 
 
 def test_a_hidden_label_set_cannot_be_copied(workspace: Workspace) -> None:
-    artifact_id, first, _ = _overlapping(workspace)
+    artifact_id, first, _ = _save_overlapping_drafts(workspace)
     workspace.release(artifact_id, by="second")
     workspace.org.add_user("third", "labeler")
     answer = workspace.org.api("third").post(
@@ -210,7 +210,7 @@ def test_a_hidden_label_set_cannot_be_copied(workspace: Workspace) -> None:
 
 
 def test_a_submission_elsewhere_opens_nothing(workspace: Workspace) -> None:
-    _, _, second = _overlapping(workspace)
+    _, _, second = _save_overlapping_drafts(workspace)
     workspace.submitted(workspace.artifact(workspace.schema(labels_per_artifact=2)))
     assert workspace.org.api("labeler").get(f"/tag-sets/{second['id']}").status_code == 404
 

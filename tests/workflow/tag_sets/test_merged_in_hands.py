@@ -32,7 +32,7 @@ def _assign(workspace: Workspace, tag_set: dict[str, Any], name: str) -> None:
     assert answer.status_code == 200, answer.json
 
 
-def _in_hands(workspace: Workspace, tag_set: dict[str, Any], how: str) -> None:
+def _claim_or_assign(workspace: Workspace, tag_set: dict[str, Any], how: str) -> None:
     (_claim if how == "claim" else _assign)(workspace, tag_set, "other")
 
 
@@ -42,7 +42,7 @@ def test_what_another_reviewer_has_is_not_taken_from_them(
     workspace: Workspace, sets: list[dict[str, Any]], how: str, at_once: bool
 ) -> None:
     made = None if at_once else _merge(workspace, sets).json["data"]
-    _in_hands(workspace, sets[1], how)
+    _claim_or_assign(workspace, sets[1], how)
 
     def settle(by: str) -> Any:
         if made is None:

@@ -60,11 +60,13 @@ def test_the_consensus_is_by_the_schema_of_now(
         ]
         workspace.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
     workspace.sql("UPDATE tag_sets SET superseded_by = id WHERE id = :id", id=rejected[0]["id"])
-    found = workspace.org.api("reviewer").get(f"/artifacts/{artifact_id}/consensus").json["data"]
-    assert found["labels_per_artifact"] == 3
-    assert [one["counted"] for one in found["sets"]] == [False, False, True, True]
-    assert found["agreement"] == 1.0
-    assert [sorted(one["majority"]) for one in found["fields"]] == [["A"], ["0-9", "20-29"]]
+    consensus = (
+        workspace.org.api("reviewer").get(f"/artifacts/{artifact_id}/consensus").json["data"]
+    )
+    assert consensus["labels_per_artifact"] == 3
+    assert [one["counted"] for one in consensus["sets"]] == [False, False, True, True]
+    assert consensus["agreement"] == 1.0
+    assert [sorted(field["majority"]) for field in consensus["fields"]] == [["A"], ["0-9", "20-29"]]
 
 
 def test_what_is_of_the_one_before_does_not_come_back(

@@ -21,7 +21,7 @@ def _span(start: int, end: int) -> dict[str, Any]:
     return tag("clause", f"{start}-{end}", evidence=[{"start": start, "end": end}])
 
 
-def _named(one: dict[str, Any]) -> tuple[Any, ...]:
+def _get_identity(one: dict[str, Any]) -> tuple[Any, ...]:
     return one["field"], one["row"], one["value"]
 
 
@@ -59,7 +59,7 @@ def test_a_correction_is_the_reviewers_and_the_rest_stays_whose_it_was(
     made = _merge(workspace, sets := _sets(workspace, tags, tags)).json["data"]
     moved = [A, *rows("new", "rope", "sails", "mast"), _span(20, 30), _span(0, 4)]
     accepted = _accept(workspace, made, moved)
-    told = {_named(o): (o["by"], o["tag_set_ids"]) for o in accepted["provenance"]}
+    told = {_get_identity(o): (o["by"], o["tag_set_ids"]) for o in accepted["provenance"]}
     theirs, mine = ("agreement", [one["id"] for one in sets]), ("reviewer", [])
     assert told == {
         ("number", None, "A"): theirs,
@@ -149,7 +149,7 @@ _TRACED = examples(200)
 def test_each_tag_has_its_entry_and_none_is_made_up(before: list[Any], after: list[Any]) -> None:
     entries = [build_entry(one, "agreement", [(str(n), n)]) for n, one in enumerate(before)]
     found = correct_entries(entries, before, after, SHAPES)
-    assert [_named(one) for one in found] == [_named(one) for one in after]
+    assert [_get_identity(one) for one in found] == [_get_identity(one) for one in after]
     kept = [one for one in found if one["by"] != "reviewer"]
     assert max(Counter(str(one["revisions"]) for one in kept).values(), default=1) == 1
     for one in kept:

@@ -35,9 +35,9 @@ def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> No
     assert (again["status"], again["reason"], again["reviewer"]) == ("submitted", None, None)
     (queued,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert queued["flags"] == ["resubmitted"]
-    (told,) = workspace.events("tag_set.rejected")
-    assert told["send_to"] == "labeler"
-    assert told["reason"] == "The total is missing."
+    (event,) = workspace.events("tag_set.rejected")
+    assert event["send_to"] == "labeler"
+    assert event["reason"] == "The total is missing."
 
 
 def test_a_rejection_claims_no_archived_document(workspace: Workspace) -> None:
@@ -64,8 +64,8 @@ def test_rejected_to_a_person_they_get_a_draft_of_it(workspace: Workspace) -> No
     second = workspace.org.add_user("second", "labeler")
     answer = _reject(workspace, sent, send_to=str(second))
     assert answer.json["data"]["status"] == "rejected"
-    (told,) = workspace.events("tag_set.rejected")
-    draft = workspace.org.api("second").get(f"/tag-sets/{told['draft_id']}").json["data"]
+    (event,) = workspace.events("tag_set.rejected")
+    draft = workspace.org.api("second").get(f"/tag-sets/{event['draft_id']}").json["data"]
     assert draft["labeler"]["id"] == str(second)
     assert (draft["status"], draft["tags"], draft["reason"]) == (
         "draft", sent["tags"], "Look again.",
@@ -81,8 +81,8 @@ def test_sent_to_its_own_labeler_by_id_it_goes_back(workspace: Workspace) -> Non
     labeler = str(workspace.org.users["labeler"])
     answer = _reject(workspace, sent, send_to=labeler.upper())
     assert answer.json["data"]["status"] == "draft"
-    (told,) = workspace.events("tag_set.rejected")
-    assert told["send_to"] == told["labeler_id"] == labeler, (
+    (event,) = workspace.events("tag_set.rejected")
+    assert event["send_to"] == event["labeler_id"] == labeler, (
         "in one spelling: people are told by it"
     )
 

@@ -15,14 +15,16 @@ def _reopen(
     return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/reopen", json=body)
 
 
-def _accepted(workspace: Workspace, artifact_id: UUID | None = None, **body: Any) -> dict[str, Any]:
+def _create_accepted(
+    workspace: Workspace, artifact_id: UUID | None = None, **body: Any
+) -> dict[str, Any]:
     sent = workspace.submitted(artifact_id)
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _rejected(workspace: Workspace) -> dict[str, Any]:
+def _create_rejected(workspace: Workspace) -> dict[str, Any]:
     body = {"reason": "No.", "send_to": "pool"}
     sent = workspace.submitted()
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
@@ -30,7 +32,7 @@ def _rejected(workspace: Workspace) -> dict[str, Any]:
 
 
 def test_an_accepted_one_waits_for_review_again(workspace: Workspace) -> None:
-    accepted = _accepted(workspace, note="Fine")
+    accepted = _create_accepted(workspace, note="Fine")
     answer = _reopen(workspace, accepted)
     assert answer.status_code == 200
     again = answer.json["data"]
@@ -44,15 +46,15 @@ def test_an_accepted_one_waits_for_review_again(workspace: Workspace) -> None:
     last = workspace.revisions(accepted["id"])[-1]
     assert (last.number, last.kind, last.note) == (5, "reopen", "The total is wrong.")
     assert last.author_id == workspace.org.users["reviewer"]
-    (told,) = workspace.events("tag_set.reopened")
-    assert (told["tag_set_id"], told["to"]) == (accepted["id"], "review")
-    assert (told["reason"], told["reviewer_id"]) == (
+    (event,) = workspace.events("tag_set.reopened")
+    assert (event["tag_set_id"], event["to"]) == (accepted["id"], "review")
+    assert (event["reason"], event["reviewer_id"]) == (
         "The total is wrong.", str(workspace.org.users["reviewer"]),
     )  # fmt: skip
 
 
 def test_each_acceptance_is_told_once(workspace: Workspace) -> None:
-    accepted = _accepted(workspace)
+    accepted = _create_accepted(workspace)
     path = f"/tag-sets/{accepted['id']}/accept"
     for times in (2, 3):
         _reopen(workspace, accepted)
@@ -61,7 +63,7 @@ def test_each_acceptance_is_told_once(workspace: Workspace) -> None:
     assert workspace.artifact_row(accepted["artifact_id"]).status == "done"
 
 
-@pytest.mark.parametrize("make", [_accepted, _rejected])
+@pytest.mark.parametrize("make", [_create_accepted, _create_rejected])
 def test_it_may_go_back_to_its_labeler(workspace: Workspace, make: Any) -> None:
     decided = make(workspace)
     back = _reopen(workspace, decided, to="labeler").json["data"]
@@ -79,7 +81,7 @@ def test_it_may_go_back_to_its_labeler(workspace: Workspace, make: Any) -> None:
 
 
 def test_a_reopened_draft_is_not_its_labelers_to_discard(workspace: Workspace) -> None:
-    accepted = _accepted(workspace)
+    accepted = _create_accepted(workspace)
     _reopen(workspace, accepted, to="labeler")
     path = f"/tag-sets/{accepted['id']}"
     assert workspace.org.api("labeler").delete(path).status_code == 409
@@ -103,7 +105,7 @@ def test_there_must_be_a_verdict(workspace: Workspace, make: Any) -> None:
 
 
 def test_the_revision_may_be_named(workspace: Workspace) -> None:
-    accepted = _accepted(workspace)
+    accepted = _create_accepted(workspace)
     stale = _reopen(workspace, accepted, revision=3)
     assert stale.json["error"]["details"] == {"current_revision": 4}
     assert _reopen(workspace, accepted, revision=4).status_code == 200
@@ -118,14 +120,14 @@ def test_nobody_reopens_their_own_unless_the_organization_allows(workspace: Work
 
 
 def test_a_reason_and_a_place_to_go(workspace: Workspace) -> None:
-    accepted = _accepted(workspace)
+    accepted = _create_accepted(workspace)
     for body in ({"reason": " \n"}, {"to": "pool"}, {"reason": None}):
         assert _reopen(workspace, accepted, **body).status_code == 422
     assert workspace.events("tag_set.reopened") == []
 
 
 def test_a_rejected_one_whose_place_was_taken_stays(workspace: Workspace) -> None:
-    rejected = _rejected(workspace)
+    rejected = _create_rejected(workspace)
     workspace.org.add_user("second", "labeler")
     other = workspace.submitted(rejected["artifact_id"], by="second")
     for to in ("review", "labeler"):
@@ -137,7 +139,7 @@ def test_a_rejected_one_whose_place_was_taken_stays(workspace: Workspace) -> Non
 
 
 def test_a_new_draft_of_its_labelers_is_in_the_way(workspace: Workspace) -> None:
-    rejected = _rejected(workspace)
+    rejected = _create_rejected(workspace)
     draft = workspace.draft(rejected["artifact_id"])
     answer = _reopen(workspace, rejected, to="labeler")
     assert answer.status_code == 409

@@ -31,7 +31,7 @@ def accepted(workspace: Workspace, artifact: UUID) -> None:
 
 
 def states(workspace: Workspace, *artifacts: UUID) -> list[str]:
-    return [workspace.artifact_row(one).status for one in artifacts]
+    return [workspace.artifact_row(artifact).status for artifact in artifacts]
 
 
 def test_fewer_are_wanted(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,8 +60,8 @@ def test_more_are_wanted(workspace: Workspace) -> None:
     publish(workspace, schema, labels_per_artifact=2)
     # Nobody's finished work is begun anew.
     assert states(workspace, done, sent) == ["done", "in_progress"]
-    drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
-    assert drawn["id"] == str(sent)
+    next_artifact = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact["id"] == str(sent)
 
 
 def _patch(workspace: Workspace, artifact: UUID, *, archived: bool) -> None:
@@ -88,16 +88,16 @@ def test_what_is_done_stays_done_when_it_is_archived_and_back(
     for archived in (True, False):
         archive(workspace, artifact, archived=archived)
         assert states(workspace, artifact) == ["done"]
-    drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
-    assert drawn is None
+    next_artifact = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact is None
     # An acceptance that is taken back opens it.
     (tag_set,) = workspace.sql("SELECT id FROM tag_sets")
     body = {"reason": "Look again", "to": "review"}
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{tag_set.id}/reopen", json=body)
     assert answer.status_code == 200, answer.json
     assert states(workspace, artifact) == ["in_progress"]
-    drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
-    assert drawn["id"] == str(artifact)
+    next_artifact = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact["id"] == str(artifact)
 
 
 def test_a_rejected_merge_opens_nothing_again(workspace: Workspace) -> None:

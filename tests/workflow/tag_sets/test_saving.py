@@ -33,16 +33,18 @@ def test_a_save_is_a_revision_and_renews_the_claim(workspace: Workspace) -> None
     assert [(r.number, r.kind) for r in kept] == [(1, "create"), (2, "save"), (3, "save")]
     assert kept[1].tags == saved["tags"]
     assert kept[1].author_id == workspace.org.users["labeler"]
-    told = workspace.events("tag_set.saved")
-    assert [t["revision"] for t in told] == [2, 3]
+    events = workspace.events("tag_set.saved")
+    assert [t["revision"] for t in events] == [2, 3]
 
 
 def test_the_claim_lasts_as_long_as_the_organization_says(workspace: Workspace) -> None:
     workspace.settings(claim_minutes=5)
     draft = workspace.draft()
     workspace.save(draft, [])
-    left = workspace.artifact_row(draft["artifact_id"]).claim_expires_at - datetime.now(UTC)
-    assert timedelta(minutes=4) < left < timedelta(minutes=5, seconds=5)
+    remaining_time = workspace.artifact_row(draft["artifact_id"]).claim_expires_at - datetime.now(
+        UTC
+    )
+    assert timedelta(minutes=4) < remaining_time < timedelta(minutes=5, seconds=5)
 
 
 def test_a_save_leaves_anothers_claim_alone(workspace: Workspace) -> None:

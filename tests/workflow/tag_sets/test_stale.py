@@ -7,12 +7,12 @@ from tests.factories.workspace import Workspace, rows, tag
 Tags = list[dict[str, Any]]
 
 
-def _sent(tags: Tags) -> Tags:
+def _build_input_tags(tags: Tags) -> Tags:
     members = ("field", "value", "row", "confidence", "source", "evidence")
     return [{name: one[name] for name in members} for one in tags]
 
 
-def _merged(mine: Tags, changes: Tags) -> Tags:
+def _merge_changes(mine: Tags, changes: Tags) -> Tags:
     """What a client makes of its own tags and those changes that another tab saved."""
     kept = list(mine)
     for change in changes:
@@ -38,7 +38,7 @@ def test_a_stale_save_is_told_what_to_merge_by(workspace: Workspace) -> None:
     told = [(c["field"], c["kind"], c["members"]) for c in details["changes"]]
     assert told == [("number", "changed", ["value"]), ("note", "added", [])]
     again = {**base, "revision": details["current_revision"]}
-    saved = workspace.save(again, _sent_or_new(_merged(one, details["changes"])))
+    saved = workspace.save(again, _build_input_or_new_tags(_merge_changes(one, details["changes"])))
     assert saved.status_code == 200, saved.json
     values = {(t["field"], t["value"]) for t in saved.json["data"]["tags"]}
     assert values == {("number", "A-2"), ("note", "both"), ("note", "mine"), ("pages", 3)}
@@ -48,8 +48,8 @@ def test_a_stale_save_is_told_what_to_merge_by(workspace: Workspace) -> None:
     ]  # fmt: skip
 
 
-def _sent_or_new(tags: Tags) -> Tags:
-    return [_sent([one])[0] if "evidence" in one else one for one in tags]
+def _build_input_or_new_tags(tags: Tags) -> Tags:
+    return [_build_input_tags([one])[0] if "evidence" in one else one for one in tags]
 
 
 def test_evidence_alone_is_a_change_too(workspace: Workspace) -> None:
@@ -97,7 +97,7 @@ def test_rows_that_another_tab_moved_are_told_by_their_numbers(workspace: Worksp
     theirs = workspace.save(base, rows("new", "rope", "sail")).json["data"]
     mine = [*base["tags"], tag("pages", 3)]
     details = workspace.save(base, mine).json["error"]["details"]
-    merged = _merged(_sent_or_new(mine), details["changes"])
+    merged = _merge_changes(_build_input_or_new_tags(mine), details["changes"])
     assert {(one["field"], one.get("row"), one["value"]) for one in merged} == {
         ("pages", None, 3),
         *(("lines.item", one["row"], one["value"]) for one in theirs["tags"]),

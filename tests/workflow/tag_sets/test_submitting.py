@@ -27,8 +27,8 @@ def test_submission_hands_a_draft_to_review(workspace: Workspace) -> None:
     assert [(r.number, r.kind) for r in workspace.revisions(draft["id"])] == [
         (1, "create"), (2, "save"), (3, "submit"),
     ]  # fmt: skip
-    (told,) = workspace.events("tag_set.submitted")
-    assert told["tag_set_id"] == draft["id"]
+    (event,) = workspace.events("tag_set.submitted")
+    assert event["tag_set_id"] == draft["id"]
     assert workspace.events("tag_set.accepted") == []
 
 
@@ -66,8 +66,8 @@ def test_what_sampling_passes_by_is_accepted_by_itself(workspace: Workspace) -> 
     assert sent["status"] == "accepted"
     assert sent["reviewer"] is None
     assert sent["decided_at"] is not None
-    (told,) = workspace.events("tag_set.accepted")
-    assert (told["reviewer_id"], told["corrected"]) == (None, False)
+    (event,) = workspace.events("tag_set.accepted")
+    assert (event["reviewer_id"], event["corrected"]) == (None, False)
     assert len(workspace.events("tag_set.submitted")) == 1
     kinds = [(r.number, r.kind) for r in workspace.revisions(sent["id"])]
     assert kinds[-2:] == [(3, "submit"), (4, "accept")]

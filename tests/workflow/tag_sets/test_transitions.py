@@ -51,17 +51,17 @@ def test_only_the_actions_of_the_table_change_a_tag_set(
     tag_set = _create(workspace, status)
     assert tag_set["status"] == status
     answer = _act(workspace, action, tag_set)
-    left = workspace.sql("SELECT status FROM tag_sets WHERE id = :id", id=tag_set["id"])
+    rows = workspace.sql("SELECT status FROM tag_sets WHERE id = :id", id=tag_set["id"])
     sources, targets = TRANSITIONS[action]
     if status not in sources:
         assert answer.status_code == 409, answer.json
         assert answer.json["error"]["details"] == {"state": status}
-        assert [row.status for row in left] == [status]
+        assert [row.status for row in rows] == [status]
     elif targets:
         assert answer.status_code == 200, answer.json
-        assert left[0].status in targets
+        assert rows[0].status in targets
     else:
-        assert (answer.status_code, left) == (204, [])
+        assert (answer.status_code, rows) == (204, [])
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from app.kit.periods import PERIOD_FILTERS, Column, get_created_bounds
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 OPEN_STATUSES = tuple(status for status in ArtifactStatus if status not in CLOSED)
-AGES = (1, 7, 30)
+AGE_LIMITS_IN_DAYS = (1, 7, 30)
 """The upper limits of the age groups of open documents, in days."""
 
 _FACETS = ("schema_id", "status", "archived", "gold", "assigned")
@@ -49,21 +49,28 @@ def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     """Count the documents of each schema.
 
     Schemas are ordered by name; documents without a schema come last. Each row also has counts over
-    all schemas: `overdue`, `claimed` and, for each N in AGES, `since_N`, the number of open
-    documents that are at most N days old.
+    all schemas: `overdue`, `claimed` and, for each N in AGE_LIMITS_IN_DAYS, `since_N`, the number
+    of open documents that are at most N days old.
     """
-    summed = _sum_cells(_select_cells(filters))
+    counts_by_schema = _sum_cells(_select_cells(filters))
     now = db.utc_now()
-    since = {f"since_{days}": _count_open_since(filters, now - timedelta(days)) for days in AGES}
-    totals = {**since, "overdue": _count_overdue(filters, now), "claimed": _count_claimed(filters)}
+    open_counts_by_age = {
+        f"since_{days}": _count_open_since(filters, now - timedelta(days))
+        for days in AGE_LIMITS_IN_DAYS
+    }
+    totals = {
+        **open_counts_by_age,
+        "overdue": _count_overdue(filters, now),
+        "claimed": _count_claimed(filters),
+    }
     statement = (
         select(
-            summed,
+            counts_by_schema,
             ArtifactSchema.name,
             *(expression.label(name) for name, expression in totals.items()),
         )
-        .outerjoin(ArtifactSchema, ArtifactSchema.id == summed.c.schema_id)
-        .order_by(ArtifactSchema.name, summed.c.schema_id)
+        .outerjoin(ArtifactSchema, ArtifactSchema.id == counts_by_schema.c.schema_id)
+        .order_by(ArtifactSchema.name, counts_by_schema.c.schema_id)
     )
     rows = [dict(row) for row in db.session().execute(statement).mappings()]
     return [SchemaCounts(row.pop("schema_id"), row.pop("name"), row) for row in rows]
@@ -80,12 +87,12 @@ def _sum_cells(cells: Subquery) -> Subquery:
         "gold": and_(is_current, cells.c.gold == "true"),
         "archived": cells.c.archived == "true",
     }
-    summed = (
+    sum_columns = (
         cast(func.coalesce(func.sum(cells.c.n).filter(condition), 0), Integer).label(name)
         for name, condition in counts.items()
     )
     return (
-        select(cast(func.nullif(cells.c.schema_id, ""), Uuid).label("schema_id"), *summed)
+        select(cast(func.nullif(cells.c.schema_id, ""), Uuid).label("schema_id"), *sum_columns)
         .group_by(cells.c.schema_id)
         .having(func.sum(cells.c.n) > 0)
         .subquery()
@@ -109,8 +116,8 @@ def _select_cells(filters: dict[str, Any]) -> Subquery:
     )
 
 
-def _count_open_since(filters: dict[str, Any], since: datetime) -> ColumnElement[int]:
-    after = max(filters.get("created_after", since), since)
+def _count_open_since(filters: dict[str, Any], start: datetime) -> ColumnElement[int]:
+    after = max(filters.get("created_after", start), start)
     between = _build_created_period({**filters, "created_after": after}, _select_open(filters))
     return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 

@@ -179,8 +179,8 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
     """Select the combinations of facet values that occur in documents, typed like the columns."""
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
-    grouped = select(*facets).group_by(*(cells.c[name] for name in facet_names))
-    return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
+    statement = select(*facets).group_by(*(cells.c[name] for name in facet_names))
+    return statement.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
 def _cast_facet(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:

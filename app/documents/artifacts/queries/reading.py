@@ -51,7 +51,7 @@ MAX_PAGE_BYTES = 16 * 1024 * 1024
 """The maximum size in bytes of all metadata on a page of a list. Each document gets an equal share.
 """
 # Ids are read as text: a page has hundreds, and each would only be converted back to text.
-_LISTED = select(
+_LIST_STATEMENT = select(
     *(
         cast(column, Text).label(str(column.key)) if isinstance(column.type, Uuid) else column
         for column in ARTIFACT_COLUMNS
@@ -140,7 +140,7 @@ def build_list_statement(page_size: int | ColumnElement[int]) -> Select[Any]:
     `metadata` is null if it exceeds an equal share of `MAX_PAGE_BYTES`.
     """
     is_small = func.octet_length(cast(Artifact.meta, Text)) <= MAX_PAGE_BYTES // page_size
-    return _LISTED.add_columns(case((is_small, Artifact.meta)).label("metadata"))
+    return _LIST_STATEMENT.add_columns(case((is_small, Artifact.meta)).label("metadata"))
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:

@@ -10,33 +10,33 @@ from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import db, tenancy
 
-_OF_ARTIFACT = "organization_id = :organization_id AND artifact_id = :artifact_id"
+_IS_OF_ARTIFACT = "organization_id = :organization_id AND artifact_id = :artifact_id"
 _STORE_TEXTS = text(
     f"""
     UPDATE artifact_pages SET text = substr(CAST(:text AS text), start + 1, "end" - start)
-    WHERE {_OF_ARTIFACT}
+    WHERE {_IS_OF_ARTIFACT}
     """  # noqa: S608 - consists of constants
 )
 _STORE_PAGE = text(
     f"""
     UPDATE artifact_pages SET ocr = :ocr, start = 0, "end" = length(:text), text = :text,
         words = CAST(:words AS jsonb)
-    WHERE {_OF_ARTIFACT} AND number = :number
+    WHERE {_IS_OF_ARTIFACT} AND number = :number
     """  # noqa: S608 - consists of constants
 )
-_PLACE_PAGES = text(
+_SET_PAGE_STARTS = text(
     f"""
     UPDATE artifact_pages AS page SET
-        start = placed.start, "end" = placed.start + length(page.text), text = NULL,
-        words = CASE WHEN placed.start = page.start THEN page.words ELSE (
+        start = page_start.start, "end" = page_start.start + length(page.text), text = NULL,
+        words = CASE WHEN page_start.start = page.start THEN page.words ELSE (
             SELECT coalesce(jsonb_agg(word || jsonb_build_object(
-                'start', CAST(word ->> 'start' AS int) + placed.start - page.start,
-                'end', CAST(word ->> 'end' AS int) + placed.start - page.start
+                'start', CAST(word ->> 'start' AS int) + page_start.start - page.start,
+                'end', CAST(word ->> 'end' AS int) + page_start.start - page.start
             ) ORDER BY position), '[]')
             FROM jsonb_array_elements(page.words) WITH ORDINALITY AS element (word, position)
         ) END
-    FROM unnest(CAST(:numbers AS int[]), CAST(:starts AS int[])) AS placed (number, start)
-    WHERE {_OF_ARTIFACT} AND page.number = placed.number
+    FROM unnest(CAST(:numbers AS int[]), CAST(:starts AS int[])) AS page_start (number, start)
+    WHERE {_IS_OF_ARTIFACT} AND page.number = page_start.number
     """  # noqa: S608 - consists of constants
 )
 
@@ -107,7 +107,7 @@ def set_page_starts(artifact_id: UUID, starts: Sequence[int]) -> None:
     the texts of the pages are no longer available after this function.
     """
     values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
-    db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})
+    db.session().execute(_SET_PAGE_STARTS, {**_build_key(artifact_id), **values})
 
 
 def _build_key(artifact_id: UUID) -> dict[str, UUID]:

@@ -97,16 +97,18 @@ _LIST_BY_IDS = Prepared.from_select(
 def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match the search `q` and the other `filters`."""
     query = build_query(filters["q"])
-    bounds = {name: value for name, value in filters.items() if name != "q"}
+    other_filters = {name: value for name, value in filters.items() if name != "q"}
     if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
-        statement = apply_filters(build_list_statement(request.page_size), **bounds)
+        statement = apply_filters(build_list_statement(request.page_size), **other_filters)
         statement = statement.where(_build_hit_condition(query))
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
 
-    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
+    def fetch(page_start: PageStart) -> tuple[list[Any], int | None]:
         for _ in range(_MAX_ATTEMPTS):
-            total = search_totals.count_hits(query, bounds) if edge.is_first else None
-            keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
+            total = search_totals.count_hits(query, other_filters) if page_start.is_first else None
+            keys = _find_near_page_start(query, other_filters, page_start) or _find_by_index(
+                query, other_filters, page_start
+            )
             rows = _list_by_ids([str(key) for key in keys], request.page_size)
             # If a document was deleted in the meantime, the page looks like the last page.
             if len(rows) == len(keys):
@@ -118,8 +120,8 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 
 def select_ids(filters: dict[str, Any]) -> Select[Any]:
     """Return a SELECT of the ids of all documents that match `filters`, which may include `q`."""
-    bounds = {name: value for name, value in filters.items() if name != "q"}
-    statement = apply_filters(select(Artifact.id), **bounds)
+    other_filters = {name: value for name, value in filters.items() if name != "q"}
+    statement = apply_filters(select(Artifact.id), **other_filters)
     if filters.get("q") is None:
         return statement
     return statement.where(_build_hit_condition(build_query(filters["q"])))
@@ -133,10 +135,10 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     """
     hit_ids = select(select_hits(query).c.id)
     # Counting takes long only for frequent words. These stay frequent, so an old total suffices.
-    _, hits, _ = search_totals.get_last_total(query, {})
-    if hits < MIN_HITS_TO_TEST_NEWEST:
-        hits = search_totals.count_hits(query, {})
-    if hits >= MIN_HITS_TO_TEST_NEWEST:
+    _, hit_count, _ = search_totals.get_last_total(query, {})
+    if hit_count < MIN_HITS_TO_TEST_NEWEST:
+        hit_count = search_totals.count_hits(query, {})
+    if hit_count >= MIN_HITS_TO_TEST_NEWEST:
         # `IS TRUE` makes PostgreSQL collect the ids of the hits in a hash table, and read the
         # documents in the order of the list until the page is full.
         return Artifact.id.in_(hit_ids).is_(True)
@@ -155,102 +157,114 @@ def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
-def _find_near_edge(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
+def _find_near_page_start(
+    query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
+) -> list[UUID]:
     """Return the ids of the page by searching only the documents that come next in time.
 
     This avoids reading all hits. Returns an empty list if such a search is not expected to be
     faster than `_find_by_index`, or if these documents have too few hits.
     """
-    version, hits, searched = search_totals.get_last_total(query, bounds)
-    if hits >= MIN_HITS_TO_TEST_NEWEST:
-        return _find_among_newest(query, bounds, edge)
-    expected_hits = edge.limit + _DEVIATIONS * isqrt(edge.limit)
-    newest_count = searched * expected_hits // max(hits, 1)
-    if hits < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
+    version, hit_count, searched_count = search_totals.get_last_total(query, other_filters)
+    if hit_count >= MIN_HITS_TO_TEST_NEWEST:
+        return _find_among_newest(query, other_filters, page_start)
+    expected_hits = page_start.limit + _DEVIATIONS * isqrt(page_start.limit)
+    newest_count = searched_count * expected_hits // max(hit_count, 1)
+    if hit_count < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
         return []
-    key = _build_page_key(query, bounds, edge, version)
+    key = _build_page_key(query, other_filters, page_start, version)
     with _lock:
-        keys = _first_pages.get(key, []) if edge.is_first else []
+        keys = _first_pages.get(key, []) if page_start.is_first else []
     if not keys:
-        last_time = _find_last_time(edge, newest_count, version)
+        last_time = _find_last_time(page_start, newest_count, version)
         if last_time is not None:
-            keys = _find_page_up_to(last_time, query, bounds, edge)
-        if keys and edge.is_first:
+            keys = _find_page_up_to(last_time, query, other_filters, page_start)
+        if keys and page_start.is_first:
             with _lock:
                 _first_pages[key] = keys
     return keys
 
 
 def _build_page_key(
-    query: SearchQuery, bounds: dict[str, Any], edge: PageStart, version: str
+    query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart, version: str
 ) -> _PageKey:
     """Build the cache key of a first page.
 
     `version` must be read before the page. If the data changes in between, the cached page has an
     outdated version and is never returned.
     """
-    search = (query.tsquery or "", bounds.get("archived", "false"))
-    return tenancy.current_organization_id(), version, *search, edge.limit, edge.descending
+    search = (query.tsquery or "", other_filters.get("archived", "false"))
+    page = (page_start.limit, page_start.descending)
+    return tenancy.current_organization_id(), version, *search, *page
 
 
-def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | None:
+def _find_last_time(page_start: PageStart, count: int, version: str) -> datetime | None:
     """Return the creation time of the document `count` documents after the start of the page.
 
     Returns None if there are fewer documents. For first pages, the result is cached until the
     searched data changes, because reading thousands of index entries takes a tenth of the page's
     time.
     """
-    key = (tenancy.current_organization_id(), version, count, edge.descending)
+    key = (tenancy.current_organization_id(), version, count, page_start.descending)
     with _lock:
-        last_time = _last_times.get(key) if edge.is_first else None
+        last_time = _last_times.get(key) if page_start.is_first else None
     if last_time is not None:
         return last_time
     search_time = build_search_time(searchable.c.created_at)
     times = select(search_time)
-    if not edge.is_first:
-        edge_time = func.timezone("UTC", edge.values["created_at"])
+    if not page_start.is_first:
+        page_start_time = func.timezone("UTC", page_start.values["created_at"])
         times = times.where(
-            search_time <= edge_time if edge.descending else search_time >= edge_time
+            search_time <= page_start_time
+            if page_start.descending
+            else search_time >= page_start_time
         )
-    ordered_times = times.order_by(search_time.desc() if edge.descending else search_time)
+    ordered_times = times.order_by(search_time.desc() if page_start.descending else search_time)
     last_time = db.session().scalar(ordered_times.offset(count).limit(1))
-    if last_time is not None and edge.is_first:
+    if last_time is not None and page_start.is_first:
         with _lock:
             _last_times[key] = last_time
     return last_time
 
 
 def _find_page_up_to(
-    last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: PageStart
+    last_time: datetime, query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
     """Return the ids of the page if the hits up to `last_time` fill the page, otherwise []."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
-    statement = apply_search_index_filters(select(hits.id, hits.created_at), hits, **bounds)
-    statement = statement.where(hit_time >= last_time if edge.descending else hit_time <= last_time)
+    statement = apply_search_index_filters(select(hits.id, hits.created_at), hits, **other_filters)
+    statement = statement.where(
+        hit_time >= last_time if page_start.descending else hit_time <= last_time
+    )
     # The hits are materialized, so that the planner does not merge them with the outer sort and
     # use only the index on time.
-    hit = statement.cte("hits").prefix_with("MATERIALIZED")
+    hit = statement.cte("hits_by_time").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
-    keys = list(
-        db.session().scalars(_apply_edge(select(hit.c.id), columns, edge).limit(edge.limit))
-    )
-    return keys if len(keys) == edge.limit else []
+    page = _apply_page_start(select(hit.c.id), columns, page_start).limit(page_start.limit)
+    keys = list(db.session().scalars(page))
+    return keys if len(keys) == page_start.limit else []
 
 
-def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
+def _find_by_index(
+    query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
+) -> list[UUID]:
     hits = select_hits(query).c
-    statement = apply_search_index_filters(select(hits.id), hits, **bounds)
-    statement = _apply_edge(statement, (hits.created_at, hits.id), edge).limit(edge.limit)
-    return list(db.session().scalars(statement))
+    statement = apply_search_index_filters(select(hits.id), hits, **other_filters)
+    page = _apply_page_start(statement, (hits.created_at, hits.id), page_start)
+    return list(db.session().scalars(page.limit(page_start.limit)))
 
 
-def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
+def _find_among_newest(
+    query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
+) -> list[UUID]:
     """Return the page's ids if the next documents by time contain them, otherwise an empty list."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
-    newest = apply_search_index_filters(select(*order), Artifact, **bounds)
+    newest = apply_search_index_filters(select(*order), Artifact, **other_filters)
     tested_documents = (
-        _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
+        _apply_page_start(newest, order, page_start)
+        .limit(_TESTED_PER_RESULT * page_start.limit)
+        .subquery()
     )
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
     # This function replaces `@@`, for which PostgreSQL would use an index. The condition
@@ -263,20 +277,22 @@ def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: PageSta
     )
     statement = select(tested_documents.c.id).where(is_match)
     columns = (tested_documents.c.created_at, tested_documents.c.id)
-    ordered_hits = statement.order_by(*_build_order(columns, edge)).limit(edge.limit)
+    ordered_hits = statement.order_by(*_build_order(columns, page_start)).limit(page_start.limit)
     keys = list(db.session().scalars(ordered_hits))
-    return keys if len(keys) == edge.limit else []
+    return keys if len(keys) == page_start.limit else []
 
 
-def _apply_edge(
-    statement: Select[Any], columns: tuple[Column, ...], edge: PageStart
+def _apply_page_start(
+    statement: Select[Any], columns: tuple[Column, ...], page_start: PageStart
 ) -> Select[Any]:
-    if not edge.is_first:
+    if not page_start.is_first:
         key = tuple_(*columns)
-        edge_key = tuple_(edge.values["created_at"], edge.values["id"])
-        statement = statement.where(key < edge_key if edge.descending else key > edge_key)
-    return statement.order_by(*_build_order(columns, edge))
+        page_start_values = tuple_(page_start.values["created_at"], page_start.values["id"])
+        statement = statement.where(
+            key < page_start_values if page_start.descending else key > page_start_values
+        )
+    return statement.order_by(*_build_order(columns, page_start))
 
 
-def _build_order(columns: tuple[Column, ...], edge: PageStart) -> list[UnaryExpression[Any]]:
-    return [column.desc() if edge.descending else column.asc() for column in columns]
+def _build_order(columns: tuple[Column, ...], page_start: PageStart) -> list[UnaryExpression[Any]]:
+    return [column.desc() if page_start.descending else column.asc() for column in columns]

@@ -18,11 +18,11 @@ _Key = tuple[UUID, str, str]
 
 
 class SearchTotal(NamedTuple):
-    """The number of hits, and the number of `searched` documents, at a version of the data."""
+    """The number of hits and of searched documents, at a version of the data."""
 
     version: str
-    hits: int
-    searched: int
+    hit_count: int
+    searched_count: int
 
 
 _NO_TOTAL = SearchTotal("", 0, 0)
@@ -30,52 +30,54 @@ _totals: LRUCache[_Key, SearchTotal] = LRUCache(maxsize=1000)
 _lock = Lock()
 
 
-def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> SearchTotal:
+def get_last_total(query: SearchQuery, other_filters: dict[str, Any]) -> SearchTotal:
     """Return the cached total of a search, which may be outdated, or zeros if none is cached."""
-    key = _get_key(query, bounds)
+    key = _get_key(query, other_filters)
     with _lock:
         return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
 
 
-def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
-    """Return the number of documents within `bounds` that match a search.
+def count_hits(query: SearchQuery, other_filters: dict[str, Any]) -> int:
+    """Return the number of documents that match a search and `other_filters`.
 
     Counting takes longer if there are more hits, so the result is cached until the searched data
     changes.
     """
-    key = _get_key(query, bounds)
+    key = _get_key(query, other_filters)
     if key is None:
-        return int(db.session().execute(select(_build_count(query, bounds))).scalar_one())
+        return int(db.session().execute(select(_build_count(query, other_filters))).scalar_one())
     with _lock:
-        last = _totals.get(key)
-    if last is not None and last.version == _read_version():
-        return last.hits
+        last_total = _totals.get(key)
+    if last_total is not None and last_total.version == _read_version():
+        return last_total.hit_count
     # One statement uses one snapshot, so version and count belong together.
     version = _select_version(counters.select_cells(SEARCHED, ("archived",), {})).scalar_subquery()
-    searched = counters.build_total(SEARCHED, {})
+    searched_count = counters.build_total(SEARCHED, {})
     total = SearchTotal(
-        *db.session().execute(select(version, _build_count(query, bounds), searched)).one()
+        *db.session()
+        .execute(select(version, _build_count(query, other_filters), searched_count))
+        .one()
     )
     with _lock:
         _totals[key] = total
-    return total.hits
+    return total.hit_count
 
 
-def _get_key(query: SearchQuery, bounds: dict[str, Any]) -> _Key | None:
+def _get_key(query: SearchQuery, other_filters: dict[str, Any]) -> _Key | None:
     """Return the cache key of a total, or None if totals of the search are not cached."""
-    if query.has_backlog or query.tsquery is None or not {"archived"}.issuperset(bounds):
+    if query.has_backlog or query.tsquery is None or not {"archived"}.issuperset(other_filters):
         return None
-    return tenancy.current_organization_id(), query.tsquery, bounds.get("archived", "false")
+    return tenancy.current_organization_id(), query.tsquery, other_filters.get("archived", "false")
 
 
-def _build_count(query: SearchQuery, bounds: dict[str, Any]) -> ColumnElement[int]:
+def _build_count(query: SearchQuery, other_filters: dict[str, Any]) -> ColumnElement[int]:
     hits = select_hits(query).c
-    return counters.count(apply_search_index_filters(select(hits.id), hits, **bounds))
+    return counters.count(apply_search_index_filters(select(hits.id), hits, **other_filters))
 
 
 def _select_version(cells: Subquery) -> Select[Any]:
     """Select a version string that changes whenever the searched data changes."""
-    summed = (
+    sums = (
         select(
             cells.c.archived,
             func.concat_ws(" ", cells.c.archived, func.sum(cells.c.n), func.sum(cells.c.total))
@@ -85,7 +87,7 @@ def _select_version(cells: Subquery) -> Select[Any]:
         .group_by(cells.c.archived)
         .subquery()
     )
-    states = func.array_agg(aggregate_order_by(summed.c.state, summed.c.archived))
+    states = func.array_agg(aggregate_order_by(sums.c.state, sums.c.archived))
     return select(func.coalesce(func.array_to_string(states, ","), "").label("version"))
 
 

@@ -120,8 +120,8 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
         view.c.vector.bool_op("@@")(tsquery)
     )
     if not query.has_backlog:
-        return indexed_hits.subquery("found")
-    return union_all(indexed_hits, _select_unindexed_hits(query.typed)).subquery("found")
+        return indexed_hits.subquery("hits")
+    return union_all(indexed_hits, _select_unindexed_hits(query.typed)).subquery("hits")
 
 
 _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
@@ -139,10 +139,10 @@ _BUILD_QUERY = Prepared.from_select(
 def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their legacy vectors."""
     search = func.search_backlog(typed)
-    old = search.table_valued(column("id", Uuid()), name="old").render_derived()
+    legacy_hits = search.table_valued(column("id", Uuid()), name="legacy_hits").render_derived()
     is_indexed = exists().where(build_join(ArtifactSearch.artifact_id, Artifact))
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
-    return documents.join(old, old.c.id == Artifact.id).where(~is_indexed)
+    return documents.join(legacy_hits, legacy_hits.c.id == Artifact.id).where(~is_indexed)
 
 
 def list_organizations_with_backlog() -> list[UUID]:

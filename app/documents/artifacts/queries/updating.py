@@ -230,21 +230,26 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
     db.execute_bulk(statement)
 
 
-def lock_documents_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:
-    """Lock and return the oldest documents created before `until`, at most `limit` documents.
+def lock_documents_created_before(created_before: datetime, *, limit: int) -> list[LockedArtifact]:
+    """Lock and return the oldest documents created before a time, at most `limit` documents.
 
     Documents that are not archived come first. Documents that other transactions have locked are
     skipped.
     """
-    oldest = select_documents_created_before(until, limit=limit)
+    oldest = select_documents_created_before(created_before, limit=limit)
     return _lock(_LOCKED.where(Artifact.id.in_(oldest)), skip_locked=True)
 
 
-def select_documents_created_before(until: datetime, *, limit: int) -> Select[UUID]:
-    """Return a SELECT of the ids of the oldest documents created before `until`, at most `limit`.
+def select_documents_created_before(created_before: datetime, *, limit: int) -> Select[UUID]:
+    """Return a SELECT of the ids of the oldest documents created before a time, at most `limit`.
 
     The order is that of `lock_documents_created_before`.
     """
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)
-    return select(Artifact.id).where(Artifact.created_at < until).order_by(*order).limit(limit)
+    return (
+        select(Artifact.id)
+        .where(Artifact.created_at < created_before)
+        .order_by(*order)
+        .limit(limit)
+    )

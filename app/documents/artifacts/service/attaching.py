@@ -60,11 +60,11 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
 
 
 def _create(parent_id: UUID, email: ParentEmail, attachment: Attachment, number: int) -> None:
-    with files.get_storage().stage(container.settings().max_upload_bytes) as staged:
+    with files.get_storage().stage(container.settings().max_upload_bytes) as staged_file:
         try:
-            staged.write(attachment.data)
+            staged_file.write(attachment.data)
             create_from_file(
-                staged=staged,
+                staged=staged_file,
                 file_name=_choose_name(attachment.name, number),
                 declared_media_type=None,
                 parent_id=parent_id,

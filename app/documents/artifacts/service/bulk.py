@@ -122,14 +122,14 @@ def _apply_to_selection(
     )
 
 
-def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+def build_missing_errors(not_found_errors: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     """Build the errors for documents that matched a filter before and no longer match it.
 
     Documents that still exist have changed, so their error is a 409.
     """
-    existing_ids = queries.find_existing_ids(list(missing)) if missing else []
+    existing_ids = queries.find_existing_ids(list(not_found_errors)) if not_found_errors else []
     error = errors.conflict("The document has changed and no longer matches the filter.")
-    return missing | dict.fromkeys(existing_ids, error)
+    return not_found_errors | dict.fromkeys(existing_ids, error)
 
 
 def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:
@@ -138,9 +138,9 @@ def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:
     Emits `artifact.deleted` for each document. `checkpoint` commits each batch, so a run after a
     crash continues with the remaining documents. Returns how many documents were deleted.
     """
-    until = db.utc_now() - timedelta(days=days)
+    created_before = db.utc_now() - timedelta(days=days)
     deleted_count = 0
-    while artifacts := queries.lock_documents_created_before(until, limit=bulk.BATCH):
+    while artifacts := queries.lock_documents_created_before(created_before, limit=bulk.BATCH):
         _delete(artifacts)
         checkpoint()
         deleted_count += len(artifacts)

@@ -6,7 +6,7 @@ from typing import Any
 from app.documents.artifacts.queries import counting as queries
 from app.documents.artifacts.statuses import ArtifactStatus
 
-_SUMMED = ("total", "open", "unassigned", "gold", "archived")
+_SUMMED_COUNTS = ("total", "open", "unassigned", "gold", "archived")
 
 
 def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
@@ -15,12 +15,12 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     # The counts over all schemas are the same in every row.
     overall_counts = schemas[0].counts if schemas else {}
 
-    def add_up(names: Iterable[str]) -> dict[str, int]:
+    def sum_counts(names: Iterable[str]) -> dict[str, int]:
         return {name: sum(schema.counts[name] for schema in schemas) for name in names}
 
-    totals = add_up(_SUMMED)
+    totals = sum_counts(_SUMMED_COUNTS)
     return {
-        "by_status": add_up(tuple(ArtifactStatus)),
+        "by_status": sum_counts(tuple(ArtifactStatus)),
         "by_age": _build_age_distribution(overall_counts, totals["open"]),
         **totals,
         "overdue": overall_counts.get("overdue", 0),
@@ -39,7 +39,7 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_age_distribution(counts: dict[str, int], open_count: int) -> dict[str, int]:
-    day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGES)
+    day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGE_LIMITS_IN_DAYS)
     return {
         "under_1_day": day,
         "under_1_week": week - day,

@@ -147,11 +147,11 @@ def create_from_file(
 
 
 def _store_file(
-    staged: StagedFile, row: dict[str, Any], file_name: str, declared_media_type: str | None
+    staged_file: StagedFile, row: dict[str, Any], file_name: str, declared_media_type: str | None
 ) -> None:
     key = files.build_content_key(row["sha256"])
     with translate_storage_errors():
-        staged.promote(key)
+        staged_file.promote(key)
     try:
         row["media_type"] = _detect_media_type(key, file_name, declared_media_type)
         _insert(row, text="", pages=[])

@@ -75,7 +75,10 @@ class PreparedText(NamedTuple):
     error: tuple[str, str] | None
 
 
-_LABELED_STATUS: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
+_LABELED_TEXT_STATUS_COLUMNS: dict[str, Any] = {
+    "status": ArtifactStatus.READY,
+    "routing_since": None,
+}
 """The initial status of a labeled document."""
 
 
@@ -105,7 +108,7 @@ def create_from_texts(
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
-    schema_ids = {schema_id for prepared in texts if (schema_id := prepared.text.schema_id)}
+    schema_ids = {id_ for prepared_text in texts if (id_ := prepared_text.text.schema_id)}
     known_schema_ids = queries.find_existing_schema_ids(schema_ids)
     shared_columns = {
         "created_by": created_by,
@@ -114,8 +117,8 @@ def create_from_texts(
     }
     ids = generate_ids(len(texts))
     results = [
-        _build_candidate(prepared, known_schema_ids, {"id": new_id, **shared_columns})
-        for prepared, new_id in zip(texts, ids, strict=True)
+        _build_candidate(prepared_text, known_schema_ids, {"id": new_id, **shared_columns})
+        for prepared_text, new_id in zip(texts, ids, strict=True)
     ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     allowance = open_allowance()
@@ -128,20 +131,20 @@ def create_from_texts(
     rows = [candidate.row for candidate in new_candidates.values()]
     # The contents are locked. If the transaction fails, `sweep` deletes the files.
     with ThreadPoolExecutor(1, "contents") as pool:
-        writing = pool.submit(files.get_storage().write_many, contents)
+        write_future = pool.submit(files.get_storage().write_many, contents)
         created_ids = queries.create_many(rows)
         _emit_events([row for row in rows if row["id"] in created_ids])
-        writing.result()
+        write_future.result()
     existing_ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
     return [_build_outcome(result, existing_ids, refused_outcomes) for result in results]
 
 
 def _build_candidate(
-    prepared: PreparedText, known_schema_ids: set[UUID], shared_columns: dict[str, Any]
+    prepared_text: PreparedText, known_schema_ids: set[UUID], shared_columns: dict[str, Any]
 ) -> _Candidate | Outcome:
-    text, parsed = prepared.text, prepared.parsed
+    text, parsed = prepared_text.text, prepared_text.parsed
     if parsed is None:
-        return Outcome(None, error=prepared.error)
+        return Outcome(None, error=prepared_text.error)
     if text.schema_id is not None and text.schema_id not in known_schema_ids:
         return Outcome(None, error=("validation_error", "This schema does not exist."))
     row = build_row(
@@ -153,12 +156,12 @@ def _build_candidate(
             "due_at": text.due_at,
         },
         name=text.name,
-        sha256=prepared.sha256,
-        **describe_text(prepared.content, parsed),
-        **(shared_columns | _LABELED_STATUS if text.is_labeled else shared_columns),
+        sha256=prepared_text.sha256,
+        **describe_text(prepared_text.content, parsed),
+        **(shared_columns | _LABELED_TEXT_STATUS_COLUMNS if text.is_labeled else shared_columns),
     )
     row |= {"text": parsed.text, "pages": list_page_columns(parsed)}
-    return _Candidate(row, prepared.content)
+    return _Candidate(row, prepared_text.content)
 
 
 def _find_new_candidates(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:

@@ -33,7 +33,7 @@ RETRY_SECONDS = 1
 UNAVAILABLE_RETRY_SECONDS = 5
 # Rendering takes a thread, a core and up to a gigabyte of memory. Another request is refused
 # immediately, because a waiting thread could not serve other requests.
-_rendering = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
+_rendering_slots = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
 _UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
@@ -95,10 +95,10 @@ def get_page_image(
     def read_rendered(start: int, end: int) -> Iterator[bytes]:
         return iter([data[start:end]])
 
-    read = read_rendered if cached_size is None else build_reader(key)
+    read_range = read_rendered if cached_size is None else build_reader(key)
     size = len(data) if cached_size is None else cached_size
     return Download(
-        read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
+        read=read_range, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True
     )
 
 
@@ -166,7 +166,7 @@ def _find_size(key: str) -> int | None:
 
 
 def _render(image: PageImage) -> bytes:
-    if not _rendering.acquire(blocking=False):
+    if not _rendering_slots.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
             retry_after=RETRY_SECONDS,
@@ -186,4 +186,4 @@ def _render(image: PageImage) -> bytes:
             retry_after=UNAVAILABLE_RETRY_SECONDS,
         ) from failure
     finally:
-        _rendering.release()
+        _rendering_slots.release()

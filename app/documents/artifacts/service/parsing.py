@@ -104,7 +104,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     if pages.ocr == OcrStatus.PENDING:
         _start_recognition(artifact_id, content)
     else:
-        publish(artifact, content)
+        finish_parsing(artifact, content)
     if artifact.media_type in MAIL_TYPES:
         _enqueue(ATTACH_JOB, artifact_id)
 
@@ -127,7 +127,7 @@ def _enqueue(job: str, artifact_id: UUID) -> None:
     jobs.enqueue(job, {"artifact_id": str(artifact_id)}, organization_id=organization_id)
 
 
-def publish(artifact: Artifact, content: DocumentContent) -> None:
+def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
     """Publish a locked document: store its content, and make it ready unless it waits for routing.
 
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
@@ -139,7 +139,7 @@ def publish(artifact: Artifact, content: DocumentContent) -> None:
         routing.request_routing([artifact.id])
     elif is_first:
         events.emit(emitted_events.INGESTED, payload)
-    ports.intake.get().request_settling(artifact.id)
+    ports.intake.get().request_outcome_update(artifact.id)
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
@@ -150,4 +150,4 @@ def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     if queries.find_processing_document(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)
         queries.set_failed(artifact_id, code, message)
-        ports.intake.get().request_settling(artifact_id)
+        ports.intake.get().request_outcome_update(artifact_id)

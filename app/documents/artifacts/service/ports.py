@@ -18,12 +18,12 @@ class CreateReprocessJob(Protocol):
 class Intake:
     """Functions of the intake. They act on the current organization.
 
-    `request_settling` receives the id of a document whose parsing has ended, so that the jobs that
-    wait for the document store its outcome.
+    `request_outcome_update` receives the id of a document whose parsing has ended, so that the jobs
+    that wait for the document store its outcome.
     """
 
     create_reprocess_job: CreateReprocessJob
-    request_settling: Callable[[UUID], None]
+    request_outcome_update: Callable[[UUID], None]
 
 
 @dataclass(frozen=True)

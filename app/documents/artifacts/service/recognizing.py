@@ -11,7 +11,7 @@ from app.documents.artifacts.queries import parsing, recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent
 from app.documents.artifacts.queries.recognizing import PageText, PendingPage
 from app.documents.artifacts.service import files
-from app.documents.artifacts.service.parsing import publish
+from app.documents.artifacts.service.parsing import finish_parsing
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import ocr
 from app.engines.documents.language import detect_language
@@ -66,7 +66,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
         has_text_layer=artifact.has_text_layer,
         ocr=_summarize_status(pages, unfinished_status),
     )
-    publish(artifact, content)
+    finish_parsing(artifact, content)
 
 
 def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
@@ -83,7 +83,7 @@ def _summarize_status(pages: list[PageText], unfinished_status: OcrStatus) -> Oc
 
 def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: PendingPage) -> None:
     try:
-        recognized = ocr.recognize_page(
+        recognized_page = ocr.recognize_page(
             path, media_type, page.number, width=page.width, height=page.height
         )
     except ParseFailed as failure:
@@ -93,5 +93,5 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
         )  # fmt: skip
         recognizing.store_page(artifact_id, page.number, OcrStatus.FAILED, "", "[]")
         return
-    words = orjson.dumps(recognized.words).decode()
-    recognizing.store_page(artifact_id, page.number, OcrStatus.DONE, recognized.text, words)
+    words = orjson.dumps(recognized_page.words).decode()
+    recognizing.store_page(artifact_id, page.number, OcrStatus.DONE, recognized_page.text, words)

@@ -43,12 +43,12 @@ def update(
     return get(artifact_id)
 
 
-def _is_equal(value: object, stored: object) -> bool:
+def _is_equal(value: object, stored_value: object) -> bool:
     # In Python True equals 1, but in metadata they are different values.
     if isinstance(value, dict):
         option = orjson.OPT_SORT_KEYS
-        return orjson.dumps(value, option=option) == orjson.dumps(stored, option=option)
-    return value == stored
+        return orjson.dumps(value, option=option) == orjson.dumps(stored_value, option=option)
+    return value == stored_value
 
 
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:

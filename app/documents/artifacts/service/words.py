@@ -35,10 +35,10 @@ def read_words(
     """
     if not pages:
         return {}
-    read = _lay_out_words if flowing else _read_stored_words
+    read_page_words = _lay_out_words if flowing else _read_stored_words
     words_by_page: dict[int, orjson.Fragment] = {}
     remaining_bytes = MAX_RESPONSE_BYTES
-    for number, words in read(artifact_id, pages):
+    for number, words in read_page_words(artifact_id, pages):
         remaining_bytes -= len(words)
         if remaining_bytes < 0 and words_by_page:
             break

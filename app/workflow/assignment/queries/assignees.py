@@ -15,7 +15,7 @@ from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
-from app.workflow.tag_sets.queries.statuses import ASSIGNEES_WHERE
+from app.workflow.tag_sets.queries.statuses import FILTERED_ASSIGNEES
 
 BATCH = 1000
 
@@ -46,7 +46,7 @@ _UNASSIGN_BATCH = text(
         ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE artifacts SET
-        updated_at = now(), assignees = {ASSIGNEES_WHERE.format(condition=_IS_OTHER_ASSIGNEE)}
+        updated_at = now(), assignees = {FILTERED_ASSIGNEES.format(condition=_IS_OTHER_ASSIGNEE)}
     FROM assigned WHERE organization_id = :org AND artifacts.id = assigned.id
     RETURNING artifacts.id
     """  # noqa: S608 - made of constants
@@ -182,12 +182,12 @@ class ArtifactAssignment(NamedTuple):
     schema_id: UUID | None = None
 
 
-def lock(selected: Select[Any]) -> list[LockedArtifact]:
+def lock(selection: Select[Any]) -> list[LockedArtifact]:
     """Lock the selected artifacts in the order of their ids, to avoid deadlocks, and return them.
 
-    PostgreSQL checks the conditions of `selected` again after it has locked a row.
+    PostgreSQL checks the conditions of `selection` again after it has locked a row.
     """
-    statement = selected.with_only_columns(
+    statement = selection.with_only_columns(
         Artifact.id,
         _CLOSED_STATE,
         literal_column(URGENCY.format(of="artifacts.")),
@@ -195,8 +195,8 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
         Artifact.assignees,
         case((Artifact.status.in_(CLAIMABLE), Artifact.labeled_by)),
     )
-    locked = statement.order_by(Artifact.id).with_for_update(key_share=True)
-    return [LockedArtifact._make(row) for row in db.session().execute(locked)]
+    locking_statement = statement.order_by(Artifact.id).with_for_update(key_share=True)
+    return [LockedArtifact._make(row) for row in db.session().execute(locking_statement)]
 
 
 def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:

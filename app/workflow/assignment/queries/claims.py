@@ -80,7 +80,7 @@ _END_CLAIMS = text(
 )
 
 
-def _has_finished(user_id: UUID) -> ColumnElement[bool]:
+def _has_labeled_without_draft(user_id: UUID) -> ColumnElement[bool]:
     # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
         build_join(TagSet.artifact_id, Artifact),
@@ -118,7 +118,7 @@ def claim(artifact_id: UUID, user_id: UUID, *, minutes: int) -> ArtifactRow | No
                 Artifact.claim_user_id == user_id,
                 Artifact.claim_expires_at <= func.now(),
             ),
-            not_(_has_finished(user_id)),
+            not_(_has_labeled_without_draft(user_id)),
             or_(
                 reserved_for_others == 0,
                 func.cardinality(Artifact.labeled_by) + reserved_for_others < _REQUIRED_LABELS,
@@ -143,7 +143,7 @@ def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
     """Return whether a user has labeled an artifact and has no draft for it."""
     statement = select(Artifact.id).where(
         Artifact.id == artifact_id,
-        _has_finished(user_id),
+        _has_labeled_without_draft(user_id),
     )
     return db.session().execute(statement).first() is not None
 
@@ -180,15 +180,15 @@ def expire_claims() -> int:
     return len(_end_claims(db.session().execute(_LOCK_EXPIRED).all()))
 
 
-def _end_claims(locked: Sequence[Row[Any]]) -> list[UUID]:
+def _end_claims(locked_artifacts: Sequence[Row[Any]]) -> list[UUID]:
     """End the claims of locked artifacts, and return the ids of the artifacts."""
-    if locked:
+    if locked_artifacts:
         values = {
-            "organization_ids": [str(row.organization_id) for row in locked],
-            "ids": [str(row.id) for row in locked],
+            "organization_ids": [str(row.organization_id) for row in locked_artifacts],
+            "ids": [str(row.id) for row in locked_artifacts],
         }
         db.session().execute(_END_CLAIMS, values)
-    return [row.id for row in locked]
+    return [row.id for row in locked_artifacts]
 
 
 # Locked rows are skipped until the next run, so that the statement never blocks.

@@ -194,14 +194,14 @@ class ClaimResult(NamedTuple):
     `had_candidates` is true if an artifact met the criteria, even if it was locked or has changed.
     """
 
-    claimed: ArtifactRow | None
+    artifact: ArtifactRow | None
     had_candidates: bool
 
 
 def _build_result(row: Sequence[Any]) -> ClaimResult:
     had_candidates, artifact_id, *values = row
-    claimed = None if artifact_id is None else ArtifactRow._make((artifact_id, *values))
-    return ClaimResult(claimed, had_candidates)
+    artifact = None if artifact_id is None else ArtifactRow._make((artifact_id, *values))
+    return ClaimResult(artifact, had_candidates)
 
 
 def _prepare(name: str, candidates: str, limit: int) -> Prepared:
@@ -243,9 +243,9 @@ def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> Claim
     """
     parameters = _build_parameters(user_id, criteria, minutes)
     result: ClaimResult = _NEXT_STATEMENT.first(*parameters)
-    if result.claimed is None:
-        second = _LOCKED_STATEMENT if result.had_candidates else _LEFTOVER_STATEMENT
-        result = second.first(*parameters)
+    if result.artifact is None:
+        second_statement = _LOCKED_STATEMENT if result.had_candidates else _LEFTOVER_STATEMENT
+        result = second_statement.first(*parameters)
     return result
 
 

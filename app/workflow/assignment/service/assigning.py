@@ -29,7 +29,9 @@ from app.workflow.assignment.queries.assignees import (
 from app.workflow.assignment.service import recipients
 from app.workflow.tag_sets.queries import statuses
 
-_LABELED_MESSAGE = "None of these assignees can label this document again. Choose another labeler."
+_NO_ELIGIBLE_ASSIGNEE_MESSAGE = (
+    "All of these assignees have already labeled or skipped this document. Choose another labeler."
+)
 
 
 def assign(
@@ -95,8 +97,8 @@ def bulk_assign(
         return bulk.build_result(ids, assigner.assign_batch(ids))
     assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
     # Sorted by id, because rows sorted by urgency are far apart on disk (docs/decisions/0030).
-    matched = bulk.find(artifacts.select_ids(filter), expected=expected_count)
-    return bulk.run_in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
+    matched_ids = bulk.find(artifacts.select_ids(filter), expected=expected_count)
+    return bulk.run_in_batches(matched_ids, lambda ids: assigner.assign_batch(ids, filter))
 
 
 class _AssignmentOutcome(NamedTuple):
@@ -163,21 +165,21 @@ class _Assigner:
             missing_errors = artifact_bulk.build_missing_errors(missing_errors)
         return outcome.errors_by_id | missing_errors
 
-    def assign(self, selected: Select[Any]) -> _AssignmentOutcome:
+    def assign(self, selection: Select[Any]) -> _AssignmentOutcome:
         """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
-        locked = queries.lock(selected)
+        locked_artifacts = queries.lock(selection)
         errors_by_id = {
             row.id: errors.conflict(
-                f"This document is {row.closed_state}; it cannot be labeled.",
+                f"This document cannot be labeled; its state is {row.closed_state}.",
                 state=row.closed_state,
             )
-            for row in locked
+            for row in locked_artifacts
             if row.closed_state is not None and not self._is_unassignment
         }
-        open_artifacts = [row for row in locked if row.id not in errors_by_id]
+        open_artifacts = [row for row in locked_artifacts if row.id not in errors_by_id]
         assignees_by_id = self._choose_assignees(open_artifacts)
         errors_by_id |= {
-            row.id: errors.conflict(_LABELED_MESSAGE)
+            row.id: errors.conflict(_NO_ELIGIBLE_ASSIGNEE_MESSAGE)
             for row in open_artifacts
             if row.id not in assignees_by_id
         }
@@ -226,11 +228,11 @@ class _Assigner:
             loads = queries.count_open_artifacts(self._labelers) if self._counts_loads else {}
             self._loads = Counter(loads)
         pool = recipients.LabelerPool(self._labelers, self._loads)
-        rejected = queries.list_rejected_labelers(row.id for row in rows)
+        rejected_labeler_ids = queries.list_rejected_labelers(row.id for row in rows)
         assignees_by_id = {}
         for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
-            excluded = {*(row.labeled_by or ()), *rejected.get(row.id, ())}
-            user_id = pool.find_least_loaded(excluded)
+            excluded_ids = {*(row.labeled_by or ()), *rejected_labeler_ids.get(row.id, ())}
+            user_id = pool.find_least_loaded(excluded_ids)
             if user_id is not None:
                 self._loads[user_id] += 1
                 assignees_by_id[row.id] = [build_assignee(user_id=user_id)]

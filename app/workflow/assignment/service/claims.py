@@ -79,8 +79,8 @@ def claim_next(
     # candidates were skipped, the queries are repeated to find artifacts with committed changes.
     for _ in range(_MAX_ATTEMPTS):
         result = next_artifact.claim_next(caller.user_id, criteria, minutes=minutes)
-        if result.claimed is not None or not result.had_candidates:
-            return result.claimed
+        if result.artifact is not None or not result.had_candidates:
+            return result.artifact
     return None
 
 

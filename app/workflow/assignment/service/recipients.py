@@ -21,13 +21,13 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     Duplicate ids are removed. Raises 400 on `user_ids.N` if a user is not an eligible member with
     at least `role`; `details.user_ids` lists all ineligible users.
     """
-    eligible = lock_eligible_members(user_ids, role)
-    ineligible = [user_id for user_id in user_ids if user_id not in eligible]
-    if ineligible:
+    eligible_ids = lock_eligible_members(user_ids, role)
+    ineligible_ids = [user_id for user_id in user_ids if user_id not in eligible_ids]
+    if ineligible_ids:
         raise errors.invalid(
             f"Must be a member who can {_VERB_BY_ROLE[role]}.",
-            f"user_ids.{user_ids.index(ineligible[0])}",
-            user_ids=ineligible,
+            f"user_ids.{user_ids.index(ineligible_ids[0])}",
+            user_ids=ineligible_ids,
         )
     return list(dict.fromkeys(user_ids))
 
@@ -69,11 +69,13 @@ class LabelerPool:
         ]
         heapify(self._heap)
 
-    def find_least_loaded(self, excluded: AbstractSet[UUID | None] = frozenset()) -> UUID | None:
-        """Return the id of the labeler with the lowest load who is not in `excluded`, or None."""
+    def find_least_loaded(
+        self, excluded_ids: AbstractSet[UUID | None] = frozenset()
+    ) -> UUID | None:
+        """Return the id of the labeler with the lowest load, except `excluded_ids`, or None."""
         excluded_entries = []
         user_id = self._find_first()
-        while user_id is not None and user_id in excluded:
+        while user_id is not None and user_id in excluded_ids:
             excluded_entries.append(heappop(self._heap))
             user_id = self._find_first()
         for entry in excluded_entries:

@@ -9,7 +9,7 @@ from app.kit.db import PositionCheckpoint
 
 BATCH_SIZE = 5_000
 """The maximum number of predictions that one transaction reads."""
-_START = "-infinity 00000000-0000-0000-0000-000000000000"
+_START_POSITION = "-infinity 00000000-0000-0000-0000-000000000000"
 # A document's latest prediction is kept, and so are predictions that tag sets were started from.
 # Most old predictions are kept, so each batch continues after the predictions that were read.
 _PURGE_BATCH = text(
@@ -87,7 +87,7 @@ def purge_outdated(days: int, checkpoint: PositionCheckpoint, position: str | No
     with the new position after each batch.
     """
     deleted_count = 0
-    position = position or _START
+    position = position or _START_POSITION
     while True:
         created_at, last_id = position.split()
         values = {"days": days, "created_at": created_at, "id": last_id, "limit": BATCH_SIZE}

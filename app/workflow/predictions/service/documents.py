@@ -106,24 +106,24 @@ def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[Accept
 
 
 def build_examples(
-    accepted: list[AcceptedTagSet], checkpoint: Checkpoint = lambda: None
+    accepted_tag_sets: list[AcceptedTagSet], checkpoint: Checkpoint = lambda: None
 ) -> Iterator[Example]:
     """Yield a training example for each tag set that is still accepted and whose document exists.
 
     `checkpoint` is called after each read. The caller may work on an example for minutes, and no
     transaction may be open during that time.
     """
-    for row in accepted:
-        loaded = load_document(row.artifact_id)
+    for row in accepted_tag_sets:
+        loaded_document = load_document(row.artifact_id)
         tags = examples.find_tags(row)
         checkpoint()
-        if loaded is None or tags is None:
+        if loaded_document is None or tags is None:
             continue
         yield Example(
             # Another tag set of the same document may have the same revision.
             f"{row.artifact_id}:{row.id}",
             row.revision,
-            replace(loaded.document, words=select_words(loaded.document.words)),
+            replace(loaded_document.document, words=select_words(loaded_document.document.words)),
             tags,
             None if row.labeler_id is None else str(row.labeler_id),
             "" if row.decided_at is None else row.decided_at.isoformat(),

@@ -101,23 +101,23 @@ def _propose_tags(
     artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
 ) -> _PredictionResult:
     artifact = _get_artifact(artifact_id)
-    loaded = documents.load_document(artifact_id)
-    if loaded is None:
+    loaded_document = documents.load_document(artifact_id)
+    if loaded_document is None:
         # The document was reprocessed or deleted after the prediction was requested.
         status = _get_artifact(artifact_id).status
         if status == ArtifactStatus.PROCESSING:
             raise _DocumentNotReady
         is_failed = status == ArtifactStatus.FAILED
         raise PredictionFailed(_NOT_READY, _NOT_READY_MESSAGE, is_transient=not is_failed)
-    source = SourceText(lambda: loaded.document.text)
+    source = SourceText(lambda: loaded_document.document.text)
     settings = records.get_provider()
     if settings.kind == BUILTIN:
-        proposal = _propose_with_builtin(artifact_id, loaded.document, version, checkpoint)
+        proposal = _propose_with_builtin(artifact_id, loaded_document.document, version, checkpoint)
     else:
         checkpoint()  # No transaction may be open while the server works.
-        proposal = provider.predict_with_server(settings, loaded.document, version.fields)
+        proposal = provider.predict_with_server(settings, loaded_document.document, version.fields)
     valid_tags = _keep_valid_tags(proposal.tags, version, artifact, source)
-    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded.pages)
+    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.pages)
 
 
 def _get_artifact(artifact_id: UUID) -> ArtifactRow:
@@ -139,16 +139,16 @@ def _propose_with_builtin(
         checkpoint()
         return Proposal(list(model.predict(document)), BUILTIN, model.version)
     row = VersionRow(version.id, version.schema_id, version.fields)
-    accepted = [
+    accepted_tag_sets = [
         tag_set
         for tag_set in documents.list_accepted(row, MIN_EXAMPLES)
         if tag_set.artifact_id != artifact_id
     ]
-    if len(accepted) == MIN_EXAMPLES and training.is_training_due(version.id):
+    if len(accepted_tag_sets) == MIN_EXAMPLES and training.is_training_due(version.id):
         # If the tag sets were accepted before the schema version was published or AI assistance was
         # turned on, their acceptance enqueued no training run.
         training.enqueue_training(version.id)
-    examples = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
+    examples = list(documents.build_examples(accepted_tag_sets))[: MIN_EXAMPLES - 1]
     checkpoint()
     from app.engines.extraction.rule_based import propose_by_rules  # noqa: PLC0415 - loads numpy
 
@@ -223,8 +223,12 @@ def _lock_queued_prediction(prediction_id: UUID) -> Prediction | None:
         reading.lock(prediction.artifact_id)
     except ApiError:
         return None
-    locked = records.find(prediction_id, lock=True)
-    return locked if locked is not None and locked.status == PredictionStatus.QUEUED else None
+    locked_prediction = records.find(prediction_id, lock=True)
+    return (
+        locked_prediction
+        if locked_prediction is not None and locked_prediction.status == PredictionStatus.QUEUED
+        else None
+    )
 
 
 def _end_prediction(prediction: Prediction, status: PredictionStatus) -> None:

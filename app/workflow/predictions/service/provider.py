@@ -123,7 +123,7 @@ def _build_headers(provider: Provider) -> dict[str, str]:
         try:
             key = container.keyring().decrypt(provider.key).decode()
         except DecryptionFailed:
-            message = "The stored API key cannot be decrypted. Store it again."
+            message = "The stored API key cannot be decrypted. Set the API key again."
             raise PredictionFailed("credentials_unreadable", message) from None
         headers["Authorization"] = f"Bearer {key}"
     return headers

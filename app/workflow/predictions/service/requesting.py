@@ -41,9 +41,9 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     its schema) or `details.missing` (`schema` or `ai_assist`).
     """
     artifact = reading.lock(artifact_id)
-    queued = records.find_queued(artifact_id)
-    if queued is not None:
-        return queued
+    queued_prediction = records.find_queued(artifact_id)
+    if queued_prediction is not None:
+        return queued_prediction
     new_prediction = _build_new_prediction(artifact)
     plan_limits.reserve(Meter.AI_PAGES, count_predicted_pages(artifact.page_count))
     ids = _queue_predictions([new_prediction], requested_by=requested_by, ingestion_job_id=None)
@@ -65,9 +65,9 @@ def request_many(
     for artifact_id in sorted(set(artifact_ids)):  # All code locks artifacts in the order of ids.
         try:
             artifact = reading.lock(artifact_id)
-            queued = records.find_queued(artifact_id)
-            if queued is not None:
-                outcomes[artifact_id] = QueueOutcome(artifact_id, queued.id, None)
+            queued_prediction = records.find_queued(artifact_id)
+            if queued_prediction is not None:
+                outcomes[artifact_id] = QueueOutcome(artifact_id, queued_prediction.id, None)
                 continue
             new_predictions.append(_build_new_prediction(artifact))
             page_counts[artifact_id] = count_predicted_pages(artifact.page_count)
@@ -100,7 +100,7 @@ def _build_error_outcome(artifact_id: UUID, error: ApiError) -> QueueOutcome:
 def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
     if artifact.archived or artifact.status in (ArtifactStatus.PROCESSING, ArtifactStatus.FAILED):
         state = "archived" if artifact.archived else artifact.status
-        message = f"The artifact is {state}; its tags cannot be predicted."
+        message = f"The tags of the artifact cannot be predicted; its state is {state}."
         raise errors.conflict(message, state=state)
     if artifact.schema_id is None:
         message = "The artifact has no schema; assign a schema first."

@@ -40,21 +40,25 @@ def _build_signed_payload(schema_version_id: UUID, version: str, content: bytes)
 
 def find_verified_content(model_id: UUID) -> bytes | None:
     """Return a model's content, or None if the content is missing or its MAC is invalid."""
-    stored = models.find_model(model_id)
-    if stored is None or stored.content is None or stored.mac is None:
+    stored_model = models.find_model(model_id)
+    if stored_model is None or stored_model.content is None or stored_model.mac is None:
         return None
-    return stored.content if _is_authentic(stored, stored.content, stored.mac) else None
+    return (
+        stored_model.content
+        if _verify_mac(stored_model, stored_model.content, stored_model.mac)
+        else None
+    )
 
 
-def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
-    payload = _build_signed_payload(stored.schema_version_id, stored.version, content)
+def _verify_mac(stored_model: StoredModel, content: bytes, mac: str) -> bool:
+    payload = _build_signed_payload(stored_model.schema_version_id, stored_model.version, content)
     try:
         signature = bytes.fromhex(mac)
     except ValueError:
         signature = b""
     is_authentic = container.keyring().verify(_PURPOSE, payload, signature)
     if not is_authentic:
-        log.error("extraction_model.not_authentic", model=str(stored.id))
+        log.error("extraction_model.not_authentic", model=str(stored_model.id))
     return is_authentic
 
 
@@ -161,12 +165,14 @@ def activate(model_id: UUID) -> None:
 
     Raises 404 if the model does not exist, or 409 if it has no valid content.
     """
-    stored = errors.require_found(models.find_model(model_id))
+    stored_model = errors.require_found(models.find_model(model_id))
     try:
         _check_model(model_id)
     except ModelUnreadable:
-        raise errors.conflict("This model has no valid content.", missing="content") from None
-    _retire_active(stored.schema_version_id)
+        raise errors.conflict(
+            "This model has no valid content. Train a new model.", missing="content"
+        ) from None
+    _retire_active(stored_model.schema_version_id)
     models.set_state(model_id, ModelState.ACTIVE)
 
 

@@ -26,7 +26,7 @@ from app.workflow.predictions.service import documents, store
 from app.workflow.predictions.service.store import ModelUnreadable
 
 TRAIN_JOB = "predictions.train"
-_FIRST_COUNTS = (5, 10, 20, 50, 100)
+_FIRST_DOCUMENT_COUNTS = (5, 10, 20, 50, 100)
 _MIN_STEP = 25
 
 log = get_logger(__name__)
@@ -44,7 +44,7 @@ def compute_next_document_count(last_count: int) -> int:
     The first training runs require 5, 10, 20, 50 and 100 documents. Each later run requires 25
     more documents than the last run, or 10% more if that is a larger number.
     """
-    for count in _FIRST_COUNTS:
+    for count in _FIRST_DOCUMENT_COUNTS:
         if last_count < count:
             return count
     return last_count + max(_MIN_STEP, ceil(last_count / 10))
@@ -159,16 +159,16 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     is_replaced = _replace_if_unreadable(version_id)
     if not force and (is_replaced or not is_training_due(version_id)):
         return None
-    accepted = documents.list_accepted(version)
-    if len(accepted) < MIN_EXAMPLES:
+    accepted_tag_sets = documents.list_accepted(version)
+    if len(accepted_tag_sets) < MIN_EXAMPLES:
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
     document_count = _count_training_documents(version)
     checkpoint()
     try:
-        trained = train_in_child(
-            documents.build_examples(accepted, checkpoint),
+        trained_model = train_in_child(
+            documents.build_examples(accepted_tag_sets, checkpoint),
             version.fields,
             schema_version=str(version_id),
             previous=previous,
@@ -177,7 +177,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         db.session().rollback()
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
         return _save_failure(version, document_count, failure)
-    return _save_model(version, accepted, document_count, trained)
+    return _save_model(version, accepted_tag_sets, document_count, trained_model)
 
 
 def _count_training_documents(version: VersionRow) -> int:
@@ -210,33 +210,33 @@ def _save_failure(version: VersionRow, document_count: int, failure: LearningFai
 
 def _save_model(
     version: VersionRow,
-    accepted: list[AcceptedTagSet],
+    accepted_tag_sets: list[AcceptedTagSet],
     document_count: int,
-    trained: TrainingResult,
+    trained_model: TrainingResult,
 ) -> UUID | None:
-    artifact_ids = [tag_set.artifact_id for tag_set in accepted]
+    artifact_ids = [tag_set.artifact_id for tag_set in accepted_tag_sets]
     if examples.lock_documents(artifact_ids) < len(artifact_ids):
         raise DocumentsChanged
-    if models.find_model_id(version.id, trained.version) is not None:
+    if models.find_model_id(version.id, trained_model.version) is not None:
         return None
     values = {
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
-        "version": trained.version,
+        "version": trained_model.version,
         "document_count": document_count,
-        "f1": trained.report.get("overall", {}).get("f1"),
-        "report": trained.report,
+        "f1": trained_model.report.get("overall", {}).get("f1"),
+        "report": trained_model.report,
         "artifact_ids": artifact_ids,
-        "content": trained.content,
-        "mac": store.build_mac(version.id, trained.version, trained.content),
+        "content": trained_model.content,
+        "mac": store.build_mac(version.id, trained_model.version, trained_model.content),
     }
-    model_id = store.save(values, activate=trained.is_better)
+    model_id = store.save(values, activate=trained_model.is_better)
     payload: TrainedPayload = {
         "model_id": model_id,
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
-        "version": trained.version,
-        "state": (ModelState.ACTIVE if trained.is_better else ModelState.CANDIDATE).value,
+        "version": trained_model.version,
+        "state": (ModelState.ACTIVE if trained_model.is_better else ModelState.CANDIDATE).value,
     }
     events.emit(emitted_events.TRAINED, payload)
     return model_id
@@ -273,11 +273,11 @@ def evaluate(
     if version_id is None:
         return None
     version = _get_version(version_id)
-    accepted = documents.list_accepted(version)
+    accepted_tag_sets = documents.list_accepted(version)
 
     def read_examples() -> Iterator[Example]:
-        for read_count, example in enumerate(documents.build_examples(accepted), start=1):
-            progress(read_count, len(accepted))
+        for read_count, example in enumerate(documents.build_examples(accepted_tag_sets), start=1):
+            progress(read_count, len(accepted_tag_sets))
             yield example
 
     return evaluate_in_child(read_examples(), version.fields, folds=folds)

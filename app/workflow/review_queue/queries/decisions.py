@@ -40,15 +40,15 @@ from app.workflow.tag_sets.models import TagSetRevision
 DECISION_KINDS = ("accept", "correction", "reject")
 _FACETS = ("kind", "timed", "schema_id", "author_id")
 _MICROSECOND = timedelta(microseconds=1)
-_TIMED = cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed")
-_WAITED = func.coalesce(TagSetRevision.waited_microseconds, 0)
+_IS_TIMED = cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed")
+_WAITED_MICROSECONDS = func.coalesce(TagSetRevision.waited_microseconds, 0)
 
 
 class DecisionCount(NamedTuple):
     """The number of decisions of one type, either by schema and reviewer or by day.
 
-    `timed` is the number of decisions with a waiting time; `microseconds` is the sum of the waiting
-    times.
+    `timed_decisions` is the number of decisions with a waiting time; `waiting_microseconds` is the
+    sum of the waiting times.
     """
 
     schema_id: UUID | None
@@ -59,8 +59,8 @@ class DecisionCount(NamedTuple):
     day: int | None
     kind: str
     decisions: int
-    timed: int
-    microseconds: int
+    timed_decisions: int
+    waiting_microseconds: int
 
 
 def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
@@ -71,10 +71,13 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
     Each decision is counted twice: in a row by schema and reviewer, and in a row by day. Only rows
     by schema and reviewer have ids and names. Day 1 is the interval between the first two edges.
     """
-    counted = union_all(
+    counted_rows = union_all(
         _select_by_reviewer(schema_id, edges), _select_by_day(schema_id, edges)
     ).subquery()
-    schema_column, author_column = cast(counted.c.schema_id, Uuid), cast(counted.c.author_id, Uuid)
+    schema_column, author_column = (
+        cast(counted_rows.c.schema_id, Uuid),
+        cast(counted_rows.c.author_id, Uuid),
+    )
     statement = (
         select(
             schema_column.label("schema_id"),
@@ -82,7 +85,10 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
             author_column.label("author_id"),
             User.email,
             User.name,
-            *(counted.c[name] for name in ("day", "kind", "decisions", "timed", "microseconds")),
+            *(
+                counted_rows.c[name]
+                for name in ("day", "kind", "decisions", "timed_decisions", "waiting_microseconds")
+            ),
         )
         .outerjoin(ArtifactSchema, ArtifactSchema.id == schema_column)
         .outerjoin(User, User.id == author_column)
@@ -94,13 +100,13 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
     rows = _select_rows(
         schema_id,
         TagSetRevision.kind,
-        _TIMED,
+        _IS_TIMED,
         cast(TagSetRevision.schema_id, Text).label("schema_id"),
         cast(TagSetRevision.author_id, Text).label("author_id"),
-        _WAITED.label("measure"),
+        _WAITED_MICROSECONDS.label("measure"),
     )
-    at = TagSetRevision.created_at
-    between = Between("at", at, edges[0], edges[-1], rows)
+    decided_at = TagSetRevision.created_at
+    between = Between("at", decided_at, edges[0], edges[-1], rows)
     cells = counters.select_cells_between(WORK, _FACETS, _build_facet_filters(schema_id), between)
     columns = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
     no_day = cast(null(), Integer)
@@ -121,29 +127,28 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
         span = BucketSpan("at", start, end, HOUR)
         where = _build_facet_filters(schema_id)
         cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
-        begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
+        hour_start = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
-            _build_day_number(begin, edges).label("day"),
+            _build_day_number(hour_start, edges).label("day"),
             cells.c.kind,
             cells.c.timed,
             cells.c.n,
             cells.c.total,
         )
         parts.append(whole_hours.where(cells.c["at"].not_in(hours)) if hours else whole_hours)
-    at = TagSetRevision.created_at
+    decided_at = TagSetRevision.created_at
     for edge in split_edges:
         hour = round_down(edge, HOUR)
-        conditions = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
-        parts.append(
-            _select_signed_rows(schema_id, _build_day_number(at, edges), 1).where(*conditions)
-        )
+        is_in_hour = (decided_at > hour, decided_at <= hour + timedelta(hours=1))
+        rows = _select_signed_rows(schema_id, _build_day_number(decided_at, edges), 1)
+        parts.append(rows.where(*is_in_hour, decided_at >= edges[0], decided_at < edges[-1]))
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
         parts += _select_moved_rows(schema_id, hour_edges, edges)
-    counted = union_all(*parts).subquery()
+    counted_rows = union_all(*parts).subquery()
     no_id = cast(null(), Text)
-    columns = (counted.c.day, counted.c.kind)
-    return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
+    columns = (counted_rows.c.day, counted_rows.c.kind)
+    return _sum_cells(counted_rows, no_id, no_id, counted_rows.c.day).group_by(*columns)
 
 
 def _select_moved_rows(
@@ -153,13 +158,13 @@ def _select_moved_rows(
 
     An hourly counter includes the end of its hour, so it counts these decisions on the day before.
     """
-    at = TagSetRevision.created_at
-    on_edge = at.in_(hour_edges)
-    day_before = _build_day_number(at - _MICROSECOND, edges)
-    day_after = _build_day_number(at, edges)
+    decided_at = TagSetRevision.created_at
+    is_on_edge = decided_at.in_(hour_edges)
+    day_before = _build_day_number(decided_at - _MICROSECOND, edges)
+    day_after = _build_day_number(decided_at, edges)
     return [
-        _select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]),
-        _select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]),
+        _select_signed_rows(schema_id, day_after, 1).where(is_on_edge, decided_at < edges[-1]),
+        _select_signed_rows(schema_id, day_before, -1).where(is_on_edge, decided_at > edges[0]),
     ]
 
 
@@ -185,20 +190,20 @@ def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: i
         schema_id,
         day.label("day"),
         TagSetRevision.kind,
-        _TIMED,
+        _IS_TIMED,
         literal(sign).label("n"),
-        (literal(sign) * _WAITED).label("total"),
+        (literal(sign) * _WAITED_MICROSECONDS).label("total"),
     )
 
 
 def _build_day_number(
-    at: SQLColumnExpression[Any], edges: Sequence[datetime]
+    decided_at: SQLColumnExpression[Any], edges: Sequence[datetime]
 ) -> ColumnElement[int]:
-    """Build an expression for the number of the day that contains `at`.
+    """Build an expression for the number of the day that contains `decided_at`.
 
     Day 1 starts at the first edge.
     """
-    return func.width_bucket(at, cast(list(edges), ARRAY(DateTime(timezone=True))))
+    return func.width_bucket(decided_at, cast(list(edges), ARRAY(DateTime(timezone=True))))
 
 
 def _sum_cells(
@@ -207,13 +212,13 @@ def _sum_cells(
     author_id: ColumnElement[Any],
     day: ColumnElement[Any],
 ) -> Select[Any]:
-    timed = case((cells.c.timed == "true", cells.c.n), else_=0)
+    timed_count = case((cells.c.timed == "true", cells.c.n), else_=0)
     return select(
         schema_id.label("schema_id"),
         author_id.label("author_id"),
         day.label("day"),
         cells.c.kind,
         cast(func.sum(cells.c.n), Integer).label("decisions"),
-        cast(func.sum(timed), Integer).label("timed"),
-        cast(func.sum(cells.c.total), BigInteger).label("microseconds"),
+        cast(func.sum(timed_count), Integer).label("timed_decisions"),
+        cast(func.sum(cells.c.total), BigInteger).label("waiting_microseconds"),
     ).having(func.sum(cells.c.n) > 0)

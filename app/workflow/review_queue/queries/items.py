@@ -192,9 +192,9 @@ _UNASSIGN_TEAM = text(
     _UNASSIGN.format(
         reviewers=f"""
             SELECT ARRAY(
-                SELECT seat.user_id FROM team_members seat
-                WHERE seat.organization_id = :org AND seat.team_id = :team_id
-                  AND seat.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
+                SELECT team_member.user_id FROM team_members team_member
+                WHERE team_member.organization_id = :org AND team_member.team_id = :team_id
+                  AND team_member.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
             ) AS user_ids, {_ALLOWS_SELF_REVIEW} AS allows_self_review""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
           AND (SELECT user_ids FROM reviewers)

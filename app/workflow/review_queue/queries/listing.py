@@ -83,11 +83,11 @@ def _build_total(
     }
     total = _build_count(other_filters, user_id)
     if "claimed" in filters:
-        claimed = counters.count(_select_rows(other_filters, user_id).where(IS_CLAIMED))
-        return claimed if filters["claimed"] else total - claimed
+        claimed_count = counters.count(_select_rows(other_filters, user_id).where(IS_CLAIMED))
+        return claimed_count if filters["claimed"] else total - claimed_count
     if "mine" in filters:
-        mine = _build_mine_count(other_filters, user_id, team_ids)
-        return mine if filters["mine"] else total - mine
+        mine_count = _build_mine_count(other_filters, user_id, team_ids)
+        return mine_count if filters["mine"] else total - mine_count
     return total
 
 

@@ -68,16 +68,16 @@ _ASSIGNED = f"""
 """  # noqa: S608 - made of constants
 _ASSIGNED_TO_TEAM = f"""
     SELECT item.id
-    FROM team_members seat
+    FROM team_members team_member
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
         WHERE {_PENDING} AND item.assignee_team_id IS NOT NULL
-          AND item.assignee_team_id = seat.team_id AND {_UNCLAIMED} AND {_IS_ELIGIBLE}
+          AND item.assignee_team_id = team_member.team_id AND {_UNCLAIMED} AND {_IS_ELIGIBLE}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
-    WHERE seat.organization_id = $1 AND seat.user_id = $2
-      AND {_IS_STILL_UNCLAIMED} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
+    WHERE team_member.organization_id = $1 AND team_member.user_id = $2
+      AND {_IS_STILL_UNCLAIMED} AND item.assignee_team_id IS NOT DISTINCT FROM team_member.team_id
     {_MOST_URGENT} {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_SCAN = f"""
@@ -128,9 +128,9 @@ _UNSKILLED = """
     WHERE schemas.organization_id = $1 AND NOT $7 AND schemas.required_skill_keys <> '{}'
       AND NOT schemas.required_skill_keys <@ ARRAY(
           SELECT unnest(team.skill_keys)
-          FROM team_members seat
-          JOIN teams team ON team.organization_id = $1 AND team.id = seat.team_id
-          WHERE seat.organization_id = $1 AND seat.user_id = $2)
+          FROM team_members team_member
+          JOIN teams team ON team.organization_id = $1 AND team.id = team_member.team_id
+          WHERE team_member.organization_id = $1 AND team_member.user_id = $2)
 """
 _SUBQUERIES = (
     _CLAIMED,
@@ -142,7 +142,7 @@ _SUBQUERIES = (
     _POOL_PARTS.format(limit="ALL"),
 )
 _CLAIM_NEXT = Prepared(
-    "draw_review",
+    "claim_next_review",
     _TYPES,
     f"""
     WITH RECURSIVE unskilled AS MATERIALIZED ({_UNSKILLED}), parts AS ({_PARTS}),

@@ -51,7 +51,7 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
     rows = _select_rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
     between = Between("due", TagSet.due_at, None, now, rows)
     overdue = counters.select_cells_between(REVIEWS, ("schema_id",), facet_filters, between)
-    claimed = rows.where(IS_CLAIMED).subquery()
+    claimed_items = rows.where(IS_CLAIMED).subquery()
     parts = (
         _build_counts(
             cells.c.schema_id,
@@ -60,19 +60,19 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
             escalated=case((cells.c.escalated == "true", cells.c.n), else_=0),
         ),
         _build_counts(overdue.c.schema_id, overdue=overdue.c.n),
-        _build_counts(claimed.c.schema_id, claimed=literal(1)),
+        _build_counts(claimed_items.c.schema_id, claimed=literal(1)),
     )
-    counted = union_all(*parts).subquery()
-    schema_column = cast(counted.c.schema_id, Uuid)
+    counted_rows = union_all(*parts).subquery()
+    schema_column = cast(counted_rows.c.schema_id, Uuid)
     statement = (
         select(
             schema_column.label("schema_id"),
             ArtifactSchema.name.label("schema_name"),
-            *(cast(func.sum(counted.c[name]), Integer).label(name) for name in _COUNTS),
+            *(cast(func.sum(counted_rows.c[name]), Integer).label(name) for name in _COUNTS),
         )
         .join(ArtifactSchema, ArtifactSchema.id == schema_column)
-        .group_by(counted.c.schema_id, ArtifactSchema.name)
-        .having(func.sum(counted.c.depth) > 0)
+        .group_by(counted_rows.c.schema_id, ArtifactSchema.name)
+        .having(func.sum(counted_rows.c.depth) > 0)
     )
     return [PendingCount._make(row) for row in db.session().execute(statement)]
 
@@ -96,7 +96,7 @@ def _build_counts(schema_id: ColumnElement[Any], **counts: ColumnElement[int]) -
 # The item at a quantile is the n-th youngest item, where n = ceil(quantile * number of items).
 # Counters determine the day on which this item was submitted, and how many younger items this day
 # has. An index then finds the item within the day. `part` is a schema, or null for all schemas.
-_AGES = """
+_MEASURE_AGES = """
     WITH by_day AS (
         SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
         GROUP BY GROUPING SETS ((submitted), (schema_id, submitted)) HAVING sum(n) > 0
@@ -116,7 +116,7 @@ _AGES = """
         WHEN part IS NULL THEN ({all}) ELSE ({of_schema}) END) AS seconds
     FROM targets
 """
-_IN_DAY = """
+_FIND_ITEM_IN_DAY = """
     SELECT submitted_at FROM tag_sets
     WHERE organization_id = {organization} AND status = 'submitted' AND NOT artifact_archived
       {schema} AND submitted_at > day AND submitted_at <= day + interval '1 day'
@@ -139,10 +139,10 @@ def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], floa
     schema_condition = (
         "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
     )
-    sql = _AGES.format(
+    sql = _MEASURE_AGES.format(
         cells=cells,
-        all=_IN_DAY.format(organization=organization, schema=schema_condition),
-        of_schema=_IN_DAY.format(
+        all=_FIND_ITEM_IN_DAY.format(organization=organization, schema=schema_condition),
+        of_schema=_FIND_ITEM_IN_DAY.format(
             organization=organization, schema="AND schema_id = CAST(part AS uuid)"
         ),
     )

@@ -143,15 +143,15 @@ class _Assigner:
         locked before tag sets. Raises the same errors as `lock_recipients`.
         """
         self.lock_recipients()
-        locked = items.lock(item_ids)
-        failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked})
+        locked_items = items.lock(item_ids)
+        failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked_items})
         if find_failures is not None:
             failures.update(find_failures(item_ids))
         reviewers_by_id, errors_by_id = self._choose_reviewers(
-            [item for item in locked if item.id not in failures]
+            [item for item in locked_items if item.id not in failures]
         )
-        assigned = [item for item in locked if item.id in reviewers_by_id]
-        if assigned:
+        assigned_items = [item for item in locked_items if item.id in reviewers_by_id]
+        if assigned_items:
             items.assign(
                 {
                     item_id: None if self._team_id else reviewer_id
@@ -160,39 +160,41 @@ class _Assigner:
                 team_id=self._team_id,
                 due_at=self._due_at,
                 keep_claims={
-                    item.id for item in assigned if reviewers_by_id[item.id] == item.claimed_by
+                    item.id
+                    for item in assigned_items
+                    if reviewers_by_id[item.id] == item.claimed_by
                 },
             )
-            self._emit_assigned(assigned, reviewers_by_id)
+            self._emit_assigned(assigned_items, reviewers_by_id)
         return failures | errors_by_id
 
     def _choose_reviewers(
-        self, locked: list[LockedItem]
+        self, locked_items: list[LockedItem]
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
         """Choose a reviewer for each item; return the reviewers and the errors by item id.
 
         If the items are assigned to a team, the chosen reviewer is not assigned. The choice only
         determines whether the team can review the item, and whether an existing claim is kept.
         """
-        eligible = {
+        eligible_reviewers = {
             item.id: _list_eligible_reviewers(
                 item, self._reviewers, allows_self_review=self._allows_self_review
             )
-            for item in locked
+            for item in locked_items
         }
         reviewers_by_id: dict[UUID, UUID] = {}
         errors_by_id: dict[UUID, ApiError] = {}
 
         def count_choices(item: LockedItem) -> int:
-            return 1 if item.claimed_by in self._reviewers else len(eligible[item.id])
+            return 1 if item.claimed_by in self._reviewers else len(eligible_reviewers[item.id])
 
         # Items with few possible reviewers are assigned first, so that the other items can balance
         # the loads.
         for item in sorted(
-            locked, key=lambda item: (count_choices(item), item.review_rank, item.id)
+            locked_items, key=lambda item: (count_choices(item), item.review_rank, item.id)
         ):
             try:
-                reviewer_id = self._choose_reviewer(item, eligible[item.id])
+                reviewer_id = self._choose_reviewer(item, eligible_reviewers[item.id])
             except ApiError as error:
                 errors_by_id[item.id] = error
                 continue
@@ -200,7 +202,7 @@ class _Assigner:
             reviewers_by_id[item.id] = reviewer_id
         return reviewers_by_id, errors_by_id
 
-    def _choose_reviewer(self, item: LockedItem, eligible: Sequence[UUID]) -> UUID:
+    def _choose_reviewer(self, item: LockedItem, eligible_reviewers: Sequence[UUID]) -> UUID:
         """Choose an eligible reviewer: the user who claimed the item, or the least loaded user.
 
         Raises 409 if a user other than the caller and the reviewers has claimed the item, or if no
@@ -210,18 +212,18 @@ class _Assigner:
         if item.claimed_by not in allowed_claimants:
             claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
             raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
-        if item.claimed_by is not None and item.claimed_by in eligible:
+        if item.claimed_by is not None and item.claimed_by in eligible_reviewers:
             return item.claimed_by
-        if not eligible:
+        if not eligible_reviewers:
             raise errors.conflict(_OWN_WORK_MESSAGE)
-        return min(eligible, key=self._loads.__getitem__)
+        return min(eligible_reviewers, key=self._loads.__getitem__)
 
     def _emit_assigned(
-        self, assigned: Iterable[LockedItem], reviewers_by_id: Mapping[UUID, UUID]
+        self, assigned_items: Iterable[LockedItem], reviewers_by_id: Mapping[UUID, UUID]
     ) -> None:
         """Emit `reviews.assigned` for new assignments. Repeated assignments notify nobody."""
         item_ids_by_assignee: dict[UUID | None, list[UUID]] = defaultdict(list)
-        for item in assigned:
+        for item in assigned_items:
             if self._team_id is not None:
                 if item.assignee_team_id != self._team_id:
                     item_ids_by_assignee[None].append(item.id)

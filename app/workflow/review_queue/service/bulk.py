@@ -57,7 +57,7 @@ def apply_to_items(
     """
     if filter is None:
         return bulk.build_result(tag_set_ids, action(tag_set_ids, None))
-    matched = reading.find_item_ids(filter, user_id=caller.user_id, expected=expected_count)
+    matched_ids = reading.find_item_ids(filter, user_id=caller.user_id, expected=expected_count)
 
     def find_failures(ids: Sequence[UUID]) -> Failures:
         matches = reading.match_items(ids, filter, user_id=caller.user_id)
@@ -65,4 +65,4 @@ def apply_to_items(
         changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
         return bulk.build_not_found_errors(ids, matches) | changed
 
-    return bulk.run_in_batches(matched, lambda ids: action(ids, find_failures))
+    return bulk.run_in_batches(matched_ids, lambda ids: action(ids, find_failures))

@@ -34,11 +34,11 @@ def get_statistics(
     """
     period = get_period(users.get_time_zone(caller.user_id), first, end)
     edges = period.edges
-    pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
+    pending_by_schema = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.measure_ages(schema_id)
     counts = decisions.count_decisions(schema_id, edges)
     # Each decision is counted in a row by day, and in a row by schema and reviewer.
-    by_day = _sum_by((row for row in counts if row.day is not None), "day")
+    totals_by_day = _sum_by((row for row in counts if row.day is not None), "day")
     reviewer_rows = [row for row in counts if row.day is None]
     total = _DecisionTotals()
     for row in reviewer_rows:
@@ -47,14 +47,14 @@ def get_statistics(
         "time_zone": period.zone,
         "first": period.first,
         "end": period.end,
-        **_summarize_pending(list(pending.values()), ages, None),
+        **_summarize_pending(list(pending_by_schema.values()), ages, None),
         **total.summarize(),
         "decided_per_day": total.decided / len(period.days),
         "by_day": [
-            {"date": day, **by_day[number].summarize()}
+            {"date": day, **totals_by_day[number].summarize()}
             for number, day in enumerate(period.days, start=1)
         ],
-        "by_schema": _build_schema_statistics(pending, ages, reviewer_rows),
+        "by_schema": _build_schema_statistics(pending_by_schema, ages, reviewer_rows),
         "by_reviewer": _build_reviewer_statistics(reviewer_rows),
     }
 
@@ -63,12 +63,12 @@ def get_statistics(
 class _DecisionTotals:
     """The number of decisions by type, and the sum of their waiting times in microseconds.
 
-    `timed` is the number of decisions with a waiting time.
+    `timed_decisions` is the number of decisions with a waiting time.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    timed: int = 0
-    microseconds: int = 0
+    timed_decisions: int = 0
+    waiting_microseconds: int = 0
 
     @property
     def decided(self) -> int:
@@ -76,12 +76,16 @@ class _DecisionTotals:
 
     def add(self, row: DecisionCount) -> None:
         self.counts[row.kind] += row.decisions
-        self.timed += row.timed
-        self.microseconds += row.microseconds
+        self.timed_decisions += row.timed_decisions
+        self.waiting_microseconds += row.waiting_microseconds
 
     def summarize(self) -> dict[str, Any]:
         accepted = self.counts["accept"] + self.counts["correction"]
-        seconds = self.microseconds / self.timed / _MICROSECONDS_PER_SECOND if self.timed else None
+        seconds = (
+            self.waiting_microseconds / self.timed_decisions / _MICROSECONDS_PER_SECOND
+            if self.timed_decisions
+            else None
+        )
         return {
             "decided": self.decided,
             "accepted": accepted,
@@ -101,16 +105,18 @@ def _sum_by(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _
 
 
 def _build_schema_statistics(
-    pending: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
+    pending_by_schema: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
 ) -> list[dict[str, Any]]:
     totals = _sum_by(rows, "schema_id")
     names = {row.schema_id: row.schema_name for row in rows}
-    names |= {row.schema_id: row.schema_name for row in pending.values()}
+    names |= {row.schema_id: row.schema_name for row in pending_by_schema.values()}
     return [
         {
             "schema": {"id": schema_id, "name": names[schema_id]},
             **_summarize_pending(
-                [row for row in pending.values() if row.schema_id == schema_id], ages, schema_id
+                [row for row in pending_by_schema.values() if row.schema_id == schema_id],
+                ages,
+                schema_id,
             ),
             **totals[schema_id].summarize(),
         }

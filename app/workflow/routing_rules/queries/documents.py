@@ -56,7 +56,8 @@ _LIST_UNASSIGNED = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
     WHERE document.organization_id = :org AND {_IS_READY}
-     AND (document.created_at, document.id) > (:at, :id) AND document.created_at <= :until
+     AND (document.created_at, document.id) > (:at, :id)
+     AND document.created_at <= :created_until
     ORDER BY document.created_at, document.id LIMIT :limit
     """  # noqa: S608 - made of constants
 )
@@ -107,12 +108,16 @@ def get_time() -> datetime:
     return time
 
 
-def list_unassigned(after: RoutingPosition, until: datetime, limit: int) -> list[RoutingPosition]:
+def list_unassigned(
+    after: RoutingPosition, created_until: datetime, limit: int
+) -> list[RoutingPosition]:
     """Return the next ready artifacts without assignees, oldest first, at most `limit`.
 
-    Artifacts that were created after `until` are omitted.
+    Artifacts that were created after `created_until` are omitted.
     """
-    values = _build_parameters(at=after.created_at, id=after.id, until=until, limit=limit)
+    values = _build_parameters(
+        at=after.created_at, id=after.id, created_until=created_until, limit=limit
+    )
     rows = db.session().execute(_LIST_UNASSIGNED, values)
     return [RoutingPosition(*row) for row in rows]
 
@@ -130,8 +135,8 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
     """Return a row for each document, oldest first, with the columns for `attributes`.
 
     Each row also has the columns id, name, schema_id, `labeled` (the document has tag sets), and
-    `waiting` (the document can be routed now). `metadata` contains the requested keys, and is null
-    if the document has none of these keys.
+    `is_routable` (the document can be routed now). `metadata` contains the requested keys, and is
+    null if the document has none of these keys.
     """
     keys = sorted(
         name.removeprefix(METADATA_PREFIX)
@@ -147,13 +152,15 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
 
 @cache
 def _build_statement(columns: frozenset[str], *, metadata: bool) -> TextClause:
-    selected = [_COLUMNS[name] for name in sorted(columns)] + ([_METADATA] if metadata else [])
+    selected_columns = [_COLUMNS[name] for name in sorted(columns)] + (
+        [_METADATA] if metadata else []
+    )
     return text(
         f"""
-        SELECT document.id, document.name, document.schema_id, {_IS_ROUTABLE} AS waiting,
+        SELECT document.id, document.name, document.schema_id, {_IS_ROUTABLE} AS is_routable,
                EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
                         AND tag_sets.artifact_id = document.id) AS labeled
-               {"".join(f", {column}" for column in selected)}
+               {"".join(f", {column}" for column in selected_columns)}
         FROM artifacts document {_JOIN_TEXT if "text" in columns else ""}
         WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
         ORDER BY document.created_at, document.id

@@ -22,22 +22,23 @@ _MEMBERS = text(
         JOIN teams ON teams.organization_id = :org AND teams.parent_id = tree.id
         WHERE level < 1000
     )
-    SELECT tree.root, seat.user_id, bool_or(tree.level = 1) AS direct
+    SELECT tree.root, team_member.user_id, bool_or(tree.level = 1) AS direct
     FROM tree
-    JOIN team_members seat ON seat.organization_id = :org AND seat.team_id = tree.id
+    JOIN team_members team_member
+     ON team_member.organization_id = :org AND team_member.team_id = tree.id
     JOIN ({build_eligible_members(Role.labeler)}) ON member.organization_id = :org
-     AND member.user_id = seat.user_id
-    GROUP BY tree.root, seat.user_id ORDER BY tree.root, seat.user_id
+     AND member.user_id = team_member.user_id
+    GROUP BY tree.root, team_member.user_id ORDER BY tree.root, team_member.user_id
     """  # noqa: S608 - made of constants
 )
 _SKILLS = text(
     """
-    SELECT seat.user_id, array_agg(DISTINCT skill) AS skills
-    FROM team_members seat
-    JOIN teams ON teams.organization_id = :org AND teams.id = seat.team_id
+    SELECT team_member.user_id, array_agg(DISTINCT skill) AS skills
+    FROM team_members team_member
+    JOIN teams ON teams.organization_id = :org AND teams.id = team_member.team_id
     CROSS JOIN LATERAL unnest(teams.skill_keys) AS skill
-    WHERE seat.organization_id = :org AND seat.user_id = ANY(CAST(:ids AS uuid[]))
-    GROUP BY seat.user_id
+    WHERE team_member.organization_id = :org AND team_member.user_id = ANY(CAST(:ids AS uuid[]))
+    GROUP BY team_member.user_id
     """
 )
 _REQUIRED_SKILLS = text(

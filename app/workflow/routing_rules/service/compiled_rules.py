@@ -57,16 +57,16 @@ def compile_rule(record: RoutingRule) -> Rule:
     """
     enabled = record.enabled
     try:
-        compiled = get_compiled_conditions(record.conditions)
+        compiled_conditions = get_compiled_conditions(record.conditions)
     except ConditionError as error:
         log.warning("routing.rule_skipped", rule_id=str(record.id), error=str(error))
-        compiled, enabled = get_compiled_conditions({}), False
+        compiled_conditions, enabled = get_compiled_conditions({}), False
     return Rule(
         id=record.id,
         name=record.name,
         position=record.position,
         enabled=enabled,
-        compiled=compiled,
+        compiled=compiled_conditions,
         stop=record.stop,
         cursor_user_id=record.cursor_user_id,
         **record.action,
@@ -94,9 +94,9 @@ _cache: LRUCache[bytes, _CacheEntry] = LRUCache(_CACHE_BYTES, getsizeof=lambda e
 
 @cached(_cache, key=lambda conditions: conditions, lock=Lock())
 def _compile_json(conditions: bytes) -> _CacheEntry:
-    compiled = compile_conditions(orjson.loads(conditions))
-    pattern_bytes = compiled.pattern_count * MAX_PATTERN_BYTES
-    return _CacheEntry(compiled, len(conditions) * _BYTES_PER_JSON_BYTE + pattern_bytes)
+    compiled_conditions = compile_conditions(orjson.loads(conditions))
+    pattern_bytes = compiled_conditions.pattern_count * MAX_PATTERN_BYTES
+    return _CacheEntry(compiled_conditions, len(conditions) * _BYTES_PER_JSON_BYTE + pattern_bytes)
 
 
 def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:

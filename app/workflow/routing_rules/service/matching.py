@@ -41,7 +41,7 @@ class MatchResult:
     the last of the batch.
     """
 
-    matched: list[MatchedDocument] = field(default_factory=list)
+    matched_documents: list[MatchedDocument] = field(default_factory=list)
     timed_out_ids: list[UUID] = field(default_factory=list)
     remaining_ids: list[UUID] = field(default_factory=list)
 
@@ -71,7 +71,7 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
             result.timed_out_ids.append(row.id)
             continue
         if matching_rules:
-            result.matched.append(
+            result.matched_documents.append(
                 build_matched_document(row.id, row.schema_id, matching_rules, labeled=row.labeled)
             )
     return result

@@ -66,7 +66,7 @@ def create(
     conditions or an invalid action; 409 if there are already `MAX_RULES` rules, or if the patterns
     of all rules together exceed a limit.
     """
-    compiled = validate_conditions(conditions)
+    compiled_conditions = validate_conditions(conditions)
     validate_action(action)
     queries.lock()
     order = queries.list_ids()
@@ -74,7 +74,7 @@ def create(
         raise errors.conflict(
             f"The limit of {MAX_RULES} rules is reached. Delete a rule first.", limit=MAX_RULES
         )
-    _check_patterns(compiled)
+    _check_patterns(compiled_conditions)
     rule = RoutingRule(
         name=name,
         enabled=enabled,
@@ -105,9 +105,9 @@ def update(
     patterns of all rules together exceed a limit.
     """
     get(rule_id)
-    compiled = None
+    compiled_conditions = None
     if "conditions" in changes:
-        compiled = validate_conditions(changes["conditions"])
+        compiled_conditions = validate_conditions(changes["conditions"])
     if "action" in changes:
         validate_action(changes["action"])
     queries.lock()
@@ -115,8 +115,8 @@ def update(
     errors.check_revision(revision, rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
         validate_action(rule.action)
-    if compiled is not None:
-        _check_patterns(compiled, rule)
+    if compiled_conditions is not None:
+        _check_patterns(compiled_conditions, rule)
     values = {name: changes[name] for name in _UPDATABLE_COLUMNS & changes.keys()}
     for name, value in {**values, **changes.get("action", {})}.items():
         setattr(rule, name, value)

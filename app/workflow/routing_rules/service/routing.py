@@ -37,7 +37,7 @@ log = get_logger(__name__)
 
 BATCH = 1000
 
-Report = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
 
 
@@ -55,7 +55,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     while remaining_ids:
         batch = remaining_ids[:BATCH]
         routed = _route_and_release(batch)
-        matched_count += len(routed.matched)
+        matched_count += len(routed.matched_documents)
         remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
         if remaining_ids and monotonic() >= ends_at:
             artifacts.request_routing(remaining_ids)
@@ -81,7 +81,7 @@ def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
 
 def route_unassigned(
     checkpoint: Checkpoint,
-    report: Report = lambda _done, _total: None,
+    report: ReportProgress = lambda _done, _total: None,
     progress: ApplyProgress | None = None,
 ) -> int:
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
@@ -94,22 +94,22 @@ def route_unassigned(
     total, processed, matched_count = documents.count_unassigned(), 0, 0
     while True:
         records.lock()
-        batch = documents.list_unassigned(progress.position, progress.until, BATCH)
+        batch = documents.list_unassigned(progress.position, progress.created_until, BATCH)
         if not batch:
             if progress.advance(progress.position):
-                log.info("routing.done", looked_at=processed, matched=matched_count)
+                log.info("routing.done", processed=processed, matched=matched_count)
                 return matched_count
             checkpoint()
             continue
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
-        matched_count += len(routed.matched)
+        matched_count += len(routed.matched_documents)
         positions = _list_processed(batch, routed.remaining_ids)
         progress.advance(positions[-1])
         checkpoint()
         processed += len(positions)
         report(processed, max(total, processed))
-        log.info("routing.progress", looked_at=processed, total=max(total, processed))
+        log.info("routing.progress", processed=processed, total=max(total, processed))
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
@@ -131,10 +131,10 @@ def _route_batch(ids: Sequence[UUID]) -> MatchResult:
     if not ids or not rules:
         return MatchResult()
     result = find_matches(ids, rules)
-    matched = result.matched
-    if matched:
-        chooser, choices = _choose_and_lock(matched)
-        _write_assignments(matched, choices)
+    matched_documents = result.matched_documents
+    if matched_documents:
+        chooser, choices = _choose_and_lock(matched_documents)
+        _write_assignments(matched_documents, choices)
         last_user_ids = {
             rule.id: chooser.last_user_ids[rule.position]
             for rule in rules
@@ -143,7 +143,7 @@ def _route_batch(ids: Sequence[UUID]) -> MatchResult:
         matches.record(
             [
                 match
-                for pair in zip(matched, choices, strict=True)
+                for pair in zip(matched_documents, choices, strict=True)
                 for match in _build_matches(*pair)
             ],
             {rule_id: user_id for rule_id, user_id in last_user_ids.items() if rule_id is not None},
@@ -162,7 +162,7 @@ def _lock_applicable_rules() -> list[Rule]:
 
 
 def choose_assignees(
-    matched: Sequence[MatchedDocument],
+    matched_documents: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
     """Choose the assignee of each document, and return the chooser and the choices.
 
@@ -171,53 +171,55 @@ def choose_assignees(
     """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule
-        for document in matched
+        for document in matched_documents
         if document.action.assigning_rule is not None
     }
-    schema_ids = {document.schema_id for document in matched if document.schema_id}
+    schema_ids = {document.schema_id for document in matched_documents if document.schema_id}
     chooser = AssigneeChooser(assignees.load_assignee_data(rules.values(), schema_ids))
     choices = [
         AssigneeChoice()
         if document.action.assigning_rule is None
         else chooser.choose(document.action.assigning_rule, document.schema_id)
-        for document in matched
+        for document in matched_documents
     ]
     return chooser, choices
 
 
 def _choose_and_lock(
-    matched: Sequence[MatchedDocument],
+    matched_documents: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
     """Choose assignees like `choose_assignees`, and lock them until the transaction ends.
 
     If a chosen user can no longer label when the user is locked, all assignees are chosen again.
     """
     while True:
-        chooser, choices = choose_assignees(matched)
+        chooser, choices = choose_assignees(matched_documents)
         user_ids = {choice.user_id for choice in choices if choice.user_id is not None}
         if not user_ids or lock_eligible_members(user_ids, Role.labeler) == user_ids:
             return chooser, choices
 
 
 def _write_assignments(
-    matched: Sequence[MatchedDocument], choices: Sequence[AssigneeChoice]
+    matched_documents: Sequence[MatchedDocument], choices: Sequence[AssigneeChoice]
 ) -> None:
     now = db.utc_now()
-    changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
+    changes = [
+        _build_assignment(*pair, now) for pair in zip(matched_documents, choices, strict=True)
+    ]
     assigning.update_assignments(
         [change for change in changes if any(value is not None for value in change[1:])]
     )
-    assigned = [change for change in changes if change.assignees]
-    if not assigned:
+    assigned_changes = [change for change in changes if change.assignees]
+    if not assigned_changes:
         return
-    due_times = {change.due_at for change in assigned}
+    due_times = {change.due_at for change in assigned_changes}
     user_counts = Counter(str(choice.user_id) for choice in choices if choice.user_id)
     team_counts = Counter(str(choice.team_id) for choice in choices if choice.team_id)
     payload: AssignedPayload = {
-        "artifact_ids": [change.artifact_id for change in assigned],
+        "artifact_ids": [change.artifact_id for change in assigned_changes],
         "user_ids": sorted(user_counts),
         "team_ids": sorted(team_counts),
-        "count": len(assigned),
+        "count": len(assigned_changes),
         "counts": user_counts,
         "team_counts": team_counts,
         "by": None,

@@ -35,14 +35,14 @@ _running_lock = Lock()
 class _Document(NamedTuple):
     """A stored or hypothetical document in a simulation, with the attributes that rules test.
 
-    `labeled` is true if the document has tag sets, and `waiting` if it can be routed now.
+    `labeled` is true if the document has tag sets, and `is_routable` if it can be routed now.
     """
 
     id: UUID | None
     name: str | None
     schema_id: UUID | None
     labeled: bool
-    waiting: bool
+    is_routable: bool
     attributes: DocumentAttributes
 
 
@@ -80,9 +80,9 @@ def simulate(
             item[0].attributes.time_limit = time_limit
             return _build_result(*item, rules=simulated_rules)
 
-        matched = _process_each(match, inputs, field)
-        _, choices = routing.choose_assignees(matched)
-        items = list(zip(inputs, matched, choices, strict=True))
+        matched_documents = _process_each(match, inputs, field)
+        _, choices = routing.choose_assignees(matched_documents)
+        items = list(zip(inputs, matched_documents, choices, strict=True))
         return {"documents": _process_each(explain, items, field)}
 
 
@@ -154,11 +154,17 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
     simulated_rules = []
     for index, body in enumerate(rules):
         prefix = f"rules.{index}."
-        compiled = validate_conditions(body["conditions"], prefix)
+        compiled_conditions = validate_conditions(body["conditions"], prefix)
         validate_action(body["action"], prefix)
         properties = {name: body[name] for name in ("name", "enabled", "stop")}
         simulated_rules.append(
-            Rule(id=None, position=index + 1, compiled=compiled, **properties, **body["action"])
+            Rule(
+                id=None,
+                position=index + 1,
+                compiled=compiled_conditions,
+                **properties,
+                **body["action"],
+            )
         )
     _check_patterns(limits.sum_patterns(rule.compiled for rule in simulated_rules))
     return simulated_rules
@@ -182,7 +188,7 @@ def _load_stored_documents(
             row.name,
             row.schema_id,
             row.labeled,
-            row.waiting,
+            row.is_routable,
             compiled_rules.build_document_attributes(row, attributes),
         )
         for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
@@ -202,7 +208,7 @@ def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_
                 body["name"],
                 body["schema_id"],
                 labeled=False,
-                waiting=True,
+                is_routable=True,
                 attributes=DocumentAttributes(values),
             )
         )
@@ -210,7 +216,11 @@ def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_
 
 
 def _build_result(
-    document: _Document, matched: MatchedDocument, choice: AssigneeChoice, *, rules: Sequence[Rule]
+    document: _Document,
+    matched_document: MatchedDocument,
+    choice: AssigneeChoice,
+    *,
+    rules: Sequence[Rule],
 ) -> dict[str, Any]:
     explanations, stopped = [], False
     for rule in rules:
@@ -231,8 +241,8 @@ def _build_result(
     return {
         "artifact_id": document.id,
         "name": document.name,
-        "waiting": document.waiting,
-        "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched.rules],
-        "outcome": routing.build_outcome(matched, choice),
+        "waiting": document.is_routable,
+        "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched_document.rules],
+        "outcome": routing.build_outcome(matched_document, choice),
         "rules": explanations,
     }

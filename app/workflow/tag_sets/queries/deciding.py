@@ -51,7 +51,7 @@ CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
 
 _earlier_tag_set = aliased(TagSet)
 # The artifact is locked, so this condition finds only rejections by earlier transactions.
-_RETRIED = exists().where(
+_WAS_REJECTED_BEFORE = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
     _earlier_tag_set.schema_id == TagSet.schema_id,
@@ -65,8 +65,8 @@ class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the id
-    of the reviewer with an unexpired claim.
+    `was_rejected_before` is true if an earlier tag set by the same labeler was rejected.
+    `claimed_by` is the id of the reviewer with an unexpired claim.
     """
 
     id: UUID
@@ -86,7 +86,7 @@ class LockedTagSet(NamedTuple):
     flags: list[str]
     merged_from: list[str] | None
     reopened: bool
-    retried: bool
+    was_rejected_before: bool
     version: int
     claimed_by: UUID | None
     claim_expires_at: datetime | None
@@ -108,7 +108,7 @@ _LOCKED = (
             TagSet,
             contributor_ids=CONTRIBUTOR_IDS,
             required_labels=REQUIRED_LABEL_COUNT,
-            retried=_RETRIED,
+            was_rejected_before=_WAS_REJECTED_BEFORE,
             version=SchemaVersion.number,
             claimed_by=CLAIMED_BY,
             text_length=Artifact.text_length,
@@ -229,14 +229,14 @@ def update_tag_sets(
     note: str | None = None,
 ) -> None:
     """Update locked tag sets that meet `conditions`, and record a revision of each of them."""
-    changed = (
+    changed_tag_sets = (
         update(TagSet)
         .where(*_build_conditions(tag_set_ids), *conditions)
         .values(**values, revision=TagSet.revision + 1)
         .returning(*_RECORDED_COLUMNS)
         .cte("changed")
     )
-    _insert_revisions(changed, kind=kind, author_id=author_id, note=note)
+    _insert_revisions(changed_tag_sets, kind=kind, author_id=author_id, note=note)
 
 
 def supersede(
@@ -246,12 +246,12 @@ def supersede(
 
     Only sources that are submitted, or that another merge has superseded, are changed.
     """
-    submitted = TagSet.status == TagSetStatus.SUBMITTED
-    superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
+    is_submitted = TagSet.status == TagSetStatus.SUBMITTED
+    is_superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
     update_tag_sets(
         tag_set_ids,
         {**values, "superseded_by": merge_id},
-        or_(submitted, superseded),
+        or_(is_submitted, is_superseded),
         kind="supersede",
         author_id=author_id,
     )
@@ -272,7 +272,7 @@ def _insert_revisions(
     """
     columns = ["organization_id", "tag_set_id", "number", "tags", "created_at"]
     columns += ["author_id", "kind", "note"]
-    recorded: Select[Any] = select(
+    revision_rows: Select[Any] = select(
         *(tag_sets.c[name] for name in ("organization_id", "id", "revision", "tags", "updated_at")),
         literal(author_id, TagSetRevision.author_id.type),
         literal(kind),
@@ -281,7 +281,7 @@ def _insert_revisions(
     if kind in _DECISIONS:
         columns += ["schema_id", "waited_microseconds"]
         waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous.created_at)
-        recorded = recorded.add_columns(
+        revision_rows = revision_rows.add_columns(
             tag_sets.c.schema_id, cast(waited_seconds * 1_000_000, BigInteger)
         ).outerjoin_from(
             tag_sets,
@@ -292,4 +292,4 @@ def _insert_revisions(
                 _previous.number == tag_sets.c.revision - 1,
             ),
         )
-    db.session().execute(insert(TagSetRevision).from_select(columns, recorded))
+    db.session().execute(insert(TagSetRevision).from_select(columns, revision_rows))

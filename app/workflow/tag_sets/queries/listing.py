@@ -118,7 +118,7 @@ def _build_visible_total_and_keys(
 def _build_submitted_total_and_keys(
     filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
-    blind_versions = _list_blind_version_ids() if reader.blind else []
+    blind_versions = _list_blind_version_ids() if reader.is_blind else []
     if not blind_versions:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
@@ -180,7 +180,7 @@ def _select_siblings(
         return None
     own_tag_set = aliased(TagSet)
     organization_id = tenancy.current_organization_id()
-    submitted = (
+    submitted_tag_set = (
         select(own_tag_set.artifact_id, own_tag_set.schema_id)
         .where(
             own_tag_set.organization_id == organization_id,
@@ -196,8 +196,8 @@ def _select_siblings(
         TagSet.organization_id == organization_id,
         TagSet.schema_version_id.in_(blind_versions),
         TagSet.labeler_id.is_distinct_from(user_id),
-        TagSet.artifact_id == submitted.c.artifact_id,
-        TagSet.schema_id == submitted.c.schema_id,
+        TagSet.artifact_id == submitted_tag_set.c.artifact_id,
+        TagSet.schema_id == submitted_tag_set.c.schema_id,
         *build_conditions(filters),
     )
     result: CTE = siblings.cte().prefix_with("MATERIALIZED")

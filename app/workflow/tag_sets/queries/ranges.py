@@ -85,9 +85,9 @@ def select_branches(
     cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), facet_filters)
     columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
     named_columns = (column.label(name) for column, name in zip(columns, facets, strict=True))
-    grouped = select(*named_columns).group_by(*(cells.c[name] for name in facets))
+    statement = select(*named_columns).group_by(*(cells.c[name] for name in facets))
     if excluded_versions:
-        grouped = grouped.where(
+        statement = statement.where(
             cells.c.version_id.not_in([str(version_id) for version_id in excluded_versions])
         )
-    return grouped.having(func.sum(cells.c.n) > 0).subquery()
+    return statement.having(func.sum(cells.c.n) > 0).subquery()

@@ -159,17 +159,17 @@ OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
 class Reader(NamedTuple):
     """A user who may not see all tag sets.
 
-    `blind` is true for labelers, who may have to label an artifact blind: without seeing the tag
+    `is_blind` is true for labelers, who may have to label an artifact blind: without seeing the tag
     sets of other users.
     """
 
     user_id: UUID
-    blind: bool
+    is_blind: bool
 
 
 def build_visibility_condition(reader: Reader) -> ColumnElement[bool]:
     """Build the condition that a reader may see a tag set. Drafts of other users are hidden."""
-    if reader.blind:
+    if reader.is_blind:
         return build_labeler_visibility_condition(reader.user_id)
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
 
@@ -188,7 +188,7 @@ def build_labeler_visibility_condition(
     of older tag sets. `user_id` is an id or a column of ids.
     """
     own_tag_set = aliased(TagSet)
-    submitted = exists().where(
+    has_submitted = exists().where(
         own_tag_set.organization_id == TagSet.organization_id,
         own_tag_set.artifact_id == TagSet.artifact_id,
         own_tag_set.schema_id == TagSet.schema_id,
@@ -201,7 +201,7 @@ def build_labeler_visibility_condition(
     )
     return or_(
         TagSet.labeler_id == user_id,
-        and_(TagSet.status != TagSetStatus.DRAFT, or_(not_blind, submitted)),
+        and_(TagSet.status != TagSetStatus.DRAFT, or_(not_blind, has_submitted)),
     )
 
 

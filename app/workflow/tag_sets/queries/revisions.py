@@ -94,13 +94,13 @@ def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
         IS_OVERLAPPING,
         or_(SchemaVersion.id.in_(current_version), SchemaVersion.id.in_(used_versions)),
     )
-    submitted = select(TagSet.id).where(
+    submitted_tag_set = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
         TagSet.schema_id.in_(select(Artifact.schema_id).where(Artifact.id == artifact_id)),
         TagSet.labeler_id == user_id,
         TagSet.submitted_at.is_not(None),
     )
-    return bool(db.session().scalar(select(and_(versions.exists(), ~submitted.exists()))))
+    return bool(db.session().scalar(select(and_(versions.exists(), ~submitted_tag_set.exists()))))
 
 
 # Only saves store the size of their tags.

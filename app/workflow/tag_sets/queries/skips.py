@@ -12,13 +12,14 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import statuses
-from app.workflow.tag_sets.queries.statuses import ASSIGNEES_WHERE
+from app.workflow.tag_sets.queries.statuses import FILTERED_ASSIGNEES
 
 # Other labelers must not have to wait for an assignee who has skipped the artifact.
 _IS_OTHER_USER = "assignee ->> 'user_id' IS DISTINCT FROM "
 _UNASSIGN = text(
     f"""
-    UPDATE artifacts SET assignees = {ASSIGNEES_WHERE.format(condition=_IS_OTHER_USER + ":user_id")}
+    UPDATE artifacts
+    SET assignees = {FILTERED_ASSIGNEES.format(condition=_IS_OTHER_USER + ":user_id")}
     WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
     """  # noqa: S608 - made of constants
 )
@@ -31,7 +32,7 @@ _SKIP_REJECTED = text(
         FROM jsonb_each_text(:labelers)
     ), unassigned AS (
         UPDATE artifacts SET assignees =
-            {ASSIGNEES_WHERE.format(condition=_IS_OTHER_USER + "CAST(rejected.user_id AS text)")}
+            {FILTERED_ASSIGNEES.format(condition=_IS_OTHER_USER + "CAST(rejected.user_id AS text)")}
         FROM rejected
         WHERE organization_id = :organization_id AND artifacts.id = rejected.id
           AND assignees <> '[]'
@@ -71,10 +72,10 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
         .where(ArtifactSkip.artifact_id == artifact_id, ArtifactSkip.user_id == user_id)
         .returning(ArtifactSkip.artifact_id)
     )
-    deleted = db.execute_bulk(statement).first() is not None
-    if deleted:
+    is_deleted = db.execute_bulk(statement).first() is not None
+    if is_deleted:
         statuses.update_statuses([artifact_id])
-    return deleted
+    return is_deleted
 
 
 def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:

@@ -13,8 +13,8 @@ from app.kit import db, tenancy
 from app.kit.permissions import Role
 
 BATCH = 1000
-_START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
-ASSIGNEES_WHERE = """coalesce((
+_START_POSITION = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
+FILTERED_ASSIGNEES = """coalesce((
         SELECT jsonb_agg(assignee ORDER BY place)
         FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
         WHERE {condition}
@@ -95,10 +95,10 @@ _UPDATE = """
 # The subquery hides the organization's id from the planner. For an organization that is newer than
 # the statistics, the planner would expect a single row and choose nested loops, which read all
 # documents of the organization for each document of the batch.
-_SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
-_UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))
+_UPDATE_EXPRESSIONS = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
+_UPDATE_STATUSES = text(_UPDATE.format(**_UPDATE_EXPRESSIONS, other_values=""))
 _UNARCHIVE = text(
-    _UPDATE.format(**_SHARED, other_values="archived = false, revision = revision + 1,")
+    _UPDATE.format(**_UPDATE_EXPRESSIONS, other_values="archived = false, revision = revision + 1,")
 )
 # An assignee is idle if it cannot submit another tag set for the artifact: a user who has labeled
 # the artifact, or a team whose labelers have each labeled or skipped it. A user who skips an
@@ -122,7 +122,7 @@ _IS_IDLE = f"""
 """  # noqa: S608 - made of constants
 _UNASSIGN_IDLE = text(
     f"""
-    UPDATE artifacts SET assignees = {ASSIGNEES_WHERE.format(condition=f"NOT {_IS_IDLE}")}
+    UPDATE artifacts SET assignees = {FILTERED_ASSIGNEES.format(condition=f"NOT {_IS_IDLE}")}
     WHERE organization_id = :organization_id AND id = ANY (CAST(:artifact_ids AS uuid[]))
       AND EXISTS (SELECT FROM jsonb_array_elements(assignees) AS list (assignee) WHERE {_IS_IDLE})
     """  # noqa: S608 - made of constants
@@ -170,11 +170,11 @@ def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequen
     previous batch, or None for the first batch. The returned rows have the columns id and
     created_at, and are ordered by id.
     """
-    since, after_id = after or _START
+    after_time, after_id = after or _START_POSITION
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
-        "since": since,
+        "since": after_time,
         "after": after_id,
         "batch": BATCH,
     }

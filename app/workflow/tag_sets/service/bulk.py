@@ -44,12 +44,14 @@ class _Batch:
         self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
-        locked = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.build_not_found_errors(self.ids, locked)
+        tag_sets_by_id = {row.id: row for row in queries.lock(self.ids)}
+        self.failures: dict[UUID, ApiError] = bulk.build_not_found_errors(self.ids, tag_sets_by_id)
         if find_failures is not None:
             self.failures.update(find_failures(self.ids))
         self.tag_sets = {
-            tag_set_id: row for tag_set_id, row in locked.items() if tag_set_id not in self.failures
+            tag_set_id: row
+            for tag_set_id, row in tag_sets_by_id.items()
+            if tag_set_id not in self.failures
         }
         self.team_ids = self._find_team_ids()
         self.merged_artifact_ids: set[UUID] = set()
@@ -128,13 +130,13 @@ def accept_many(
             )
         return TagSetStatus.ACCEPTED
 
-    decided = batch.check_tag_sets(check)
-    if not decided:
+    tag_sets = batch.check_tag_sets(check)
+    if not tag_sets:
         return batch.failures
-    _record_decision(decided, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
-    statuses.update_statuses(list({row.artifact_id for row in decided}))
+    _record_decision(tag_sets, "accept", caller, TagSetStatus.ACCEPTED, reason=note)
+    statuses.update_statuses(list({row.artifact_id for row in tag_sets}))
     payloads = [
-        build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
+        build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in tag_sets
     ]
     events.emit_many(emitted_events.ACCEPTED, payloads)
     return batch.failures
@@ -167,33 +169,35 @@ def reject_many(
         _check_can_return(batch, tag_set, labeler_ids)
         return TagSetStatus.DRAFT
 
-    decided = batch.check_tag_sets(check)
-    if not decided:
+    tag_sets = batch.check_tag_sets(check)
+    if not tag_sets:
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
     rejections = TagSet.rejections + 1
-    _record_decision(decided, "reject", caller, status, reason=reason, rejections=rejections)
+    _record_decision(tag_sets, "reject", caller, status, reason=reason, rejections=rejections)
     if to_labeler:
-        _claim_for_labelers(decided, caller)
+        _claim_for_labelers(tag_sets, caller)
     else:
-        _record_skips_after_rejection(decided, reason)
-    statuses.update_statuses(list({row.artifact_id for row in decided}))
-    _emit_rejected(decided, caller, reason, send_to)
+        _record_skips_after_rejection(tag_sets, reason)
+    statuses.update_statuses(list({row.artifact_id for row in tag_sets}))
+    _emit_rejected(tag_sets, caller, reason, send_to)
     return batch.failures
 
 
-def _emit_rejected(rejected: list[LockedReview], caller: Caller, reason: str, send_to: str) -> None:
+def _emit_rejected(
+    rejected_tag_sets: list[LockedReview], caller: Caller, reason: str, send_to: str
+) -> None:
     payloads = [
         build_rejected_payload(tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to)
-        for tag_set in rejected
+        for tag_set in rejected_tag_sets
     ]
     events.emit_many(emitted_events.REJECTED, payloads)
 
 
-def _record_skips_after_rejection(rejected: list[LockedReview], reason: str) -> None:
+def _record_skips_after_rejection(rejected_tag_sets: list[LockedReview], reason: str) -> None:
     """Record a skip of the artifact for each labeler whose tag set was rejected."""
     labelers: dict[UUID, list[UUID]] = {}
-    for tag_set in rejected:
+    for tag_set in rejected_tag_sets:
         if tag_set.labeler_id is not None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
     # Each pass records at most one skip per artifact. More than one pass is rare.
@@ -204,10 +208,12 @@ def _record_skips_after_rejection(rejected: list[LockedReview], reason: str) -> 
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
 
 
-def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
+def _claim_for_labelers(returned_tag_sets: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
     # If an artifact has several tag sets, the labeler of the first tag set gets the claim.
-    next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
+    next_labelers = {
+        tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned_tag_sets)
+    }
     drafts.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
@@ -226,7 +232,7 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collect
 
 
 def _record_decision(
-    decided: list[LockedReview],
+    decided_tag_sets: list[LockedReview],
     kind: str,
     caller: Caller,
     status: TagSetStatus,
@@ -234,6 +240,6 @@ def _record_decision(
     reason: str | None,
     **values: object,
 ) -> None:
-    author_id, ids = caller.user_id, [row.id for row in decided]
+    author_id, ids = caller.user_id, [row.id for row in decided_tag_sets]
     decision = build_decision(status, author_id, reason=reason, **values)
     deciding.update_tag_sets(ids, decision, kind=kind, author_id=author_id, note=reason)

@@ -142,13 +142,13 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     rows = related.list_by_artifact(artifact_id)
     # Versions of different schemas cannot be compared, because their fields differ.
     comparable = [row for row in rows if row.schema_id == artifact.schema_id]
-    counted = [row for row in comparable if _is_counted(row)]
+    counted_rows = [row for row in comparable if _is_counted(row)]
     newest = max(comparable, key=lambda row: row.version, default=None)
     shapes = {} if newest is None else rules.get_version_rules(newest.schema_version_id).shapes
-    alignment = align_rows([row.tags for row in counted], shapes)
+    alignment = align_rows([row.tags for row in counted_rows], shapes)
     budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(alignment.sets, shapes, budget)
-    ids = [row.id for row in counted]
+    ids = [row.id for row in counted_rows]
     ballots = find_majority(alignment.sets, shapes)
     fields = _render_fields(ballots, ids, alignment, result.tag_keys if result is not None else {})
     gold_tag_set = _find_gold_tag_set(comparable) if artifact.gold else None
@@ -176,14 +176,14 @@ def _render_fields(
     alignment: RowAlignment,
     agreement_by_key: dict[TagKey, float],
 ) -> list[dict[str, Any]]:
-    rendered = (
+    rendered_ballots = (
         {
             **render_ballot(ballot, ids, alignment),
             "agreement": agreement_by_key.get((ballot.field, ballot.row)),
         }
         for ballot in ballots
     )
-    return limit_size(rendered, max_bytes=MAX_PAGE_BYTES)
+    return limit_size(rendered_ballots, max_bytes=MAX_PAGE_BYTES)
 
 
 def render_ballot(
@@ -223,8 +223,8 @@ def _is_counted(row: ComparedTagSet) -> bool:
 
 
 def _find_gold_tag_set(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
-    accepted = [row for row in rows if row.status == TagSetStatus.ACCEPTED]
-    return min(accepted, key=lambda row: (row.source != "merge", row.id), default=None)
+    accepted_rows = [row for row in rows if row.status == TagSetStatus.ACCEPTED]
+    return min(accepted_rows, key=lambda row: (row.source != "merge", row.id), default=None)
 
 
 def _measure_gold_agreement(
@@ -246,10 +246,10 @@ MAX_LISTED_BYTES = 1024 * 1024
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
     """Return as many of the first items as fit into `max_bytes` when they are encoded as JSON."""
     fitting_items = []
-    remaining = max_bytes
+    remaining_bytes = max_bytes
     for item in items:
-        remaining -= len(orjson.dumps(item))
-        if remaining < 0:
+        remaining_bytes -= len(orjson.dumps(item))
+        if remaining_bytes < 0:
             break
         fitting_items.append(item)
     return fitting_items

@@ -44,7 +44,7 @@ def accept(
     tag_set, sources = _lock_with_sources(tag_set_id)
     check_decision(Action.ACCEPT, tag_set, caller, revision)
     check_sources(caller, sources)
-    _check_no_quorum(tag_set)
+    _check_quorum_not_reached(tag_set)
     changes = _build_corrections(tag_set, tags, caller)
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, note=note)
     statuses.update_statuses([tag_set.artifact_id])
@@ -78,17 +78,19 @@ def _build_corrections(
     if tags is None:
         return {}
     version_rules = rules.get_version_rules(tag_set.schema_version_id)
-    checked = rules.check_tags(version_rules, tags, tag_set, complete=True)
-    if not provenance.can_keep_sources(checked, caller):
-        provenance.set_sources(checked, tag_set.tags)
+    checked_tags = rules.check_tags(version_rules, tags, tag_set, complete=True)
+    if not provenance.can_keep_sources(checked_tags, caller):
+        provenance.set_sources(checked_tags, tag_set.tags)
     # Tags of older releases have incomplete evidence. Sending them unchanged is not a correction.
-    if tag_set.tags in (checked, tags):
+    if tag_set.tags in (checked_tags, tags):
         return {}
     if tag_set.source != "merge":
-        return {"tags": checked}
-    known = deciding.get_provenance(tag_set.id)
-    entries = provenance.correct_entries(known, tag_set.tags, checked, version_rules.shapes)
-    return {"tags": checked, "provenance": entries}
+        return {"tags": checked_tags}
+    known_entries = deciding.get_provenance(tag_set.id)
+    entries = provenance.correct_entries(
+        known_entries, tag_set.tags, checked_tags, version_rules.shapes
+    )
+    return {"tags": checked_tags, "provenance": entries}
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
@@ -104,7 +106,7 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
     return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
-def _check_no_quorum(tag_set: LockedTagSet) -> None:
+def _check_quorum_not_reached(tag_set: LockedTagSet) -> None:
     accepted_ids = find_quorum(tag_set)
     if accepted_ids:
         raise errors.conflict(

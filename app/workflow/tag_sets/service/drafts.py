@@ -71,7 +71,8 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
     """Return the schema version for a new draft. Raises 409 if the artifact cannot be labeled."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
-        raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
+        message = f"The artifact cannot be labeled; its state is {state}."
+        raise errors.conflict(message, state=state)
     if artifact.schema_id is None:
         raise errors.conflict(
             "The artifact has no schema; assign a schema first.", missing="schema"
@@ -190,21 +191,21 @@ def replace_tags(
     rules.check_state(draft, Action.SAVE, None)
     if revision is not None and revision != draft.revision:
         raise _build_stale_error(draft, revision, version_rules)
-    checked = rules.check_tags(version_rules, tags, draft)
-    if not provenance.can_keep_sources(checked, caller):
-        provenance.set_sources(checked, _list_known_tags(checked, draft, caller))
-    saved = queries.save(
+    checked_tags = rules.check_tags(version_rules, tags, draft)
+    if not provenance.can_keep_sources(checked_tags, caller):
+        provenance.set_sources(checked_tags, _list_known_tags(checked_tags, draft, caller))
+    columns = queries.save(
         draft,
-        checked,
+        checked_tags,
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
         claim_minutes=rules.get_claim_minutes(caller),
         draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
-    result = {**draft._asdict(), **saved._asdict(), "tags": checked, **_EMPTY_MERGE_COLUMNS}
+    result = {**draft._asdict(), **columns._asdict(), "tags": checked_tags, **_EMPTY_MERGE_COLUMNS}
     payload: SavedPayload = {
         **build_payload(draft),
-        "revision": saved.revision,
+        "revision": columns.revision,
         "author_id": caller.user_id,
     }
     events.emit(emitted_events.SAVED, payload)
@@ -215,13 +216,13 @@ def _list_known_tags(
     tags: list[dict[str, Any]], draft: Draft, caller: Caller
 ) -> list[dict[str, Any]]:
     """Return the tags that may keep their source: the draft's stored tags, and predicted tags."""
-    known = queries.get_tags(draft.id)
+    known_tags = queries.get_tags(draft.id)
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
-    if not provenance.find_missing_tags(non_human_tags, known):
-        return known
+    if not provenance.find_missing_tags(non_human_tags, known_tags):
+        return known_tags
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
     predicted = [] if prediction is None else prediction.tags
-    return [*known, *provenance.find_missing_tags(predicted, known)]
+    return [*known_tags, *provenance.find_missing_tags(predicted, known_tags)]
 
 
 def _build_stale_error(

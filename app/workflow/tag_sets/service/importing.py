@@ -43,13 +43,13 @@ def check_imported_tags(
     """
     version_rules = rules.get_version_rules(version.id)
     try:
-        checked = version_rules.fields.check_tags(
+        checked_tags = version_rules.fields.check_tags(
             tags, text_length=len(text), page_count=page_count, source=SourceText(lambda: text)
         )
     except TagErrors as failure:
         raise rules.build_tags_error(failure) from None
-    rules.check_complete(version_rules, checked)
-    return [{**tag, "source": _SOURCE} for tag in checked]
+    rules.check_complete(version_rules, checked_tags)
+    return [{**tag, "source": _SOURCE} for tag in checked_tags]
 
 
 def get_required_labels(version: CurrentVersion) -> int:
@@ -69,7 +69,7 @@ def import_many(
     if not new_tag_sets:
         return
     now = db.utc_now()
-    shared: dict[str, Any] = {
+    shared_columns: dict[str, Any] = {
         "source": _SOURCE,
         "status": TagSetStatus.ACCEPTED if accepted else TagSetStatus.SUBMITTED,
         "submitted_at": now,
@@ -80,7 +80,7 @@ def import_many(
         for new_id, tag_set in zip(generate_ids(len(new_tag_sets)), new_tag_sets, strict=True)
     ]
     rows = [
-        {**row_ids._asdict(), **shared, "tags": tag_set.tags}
+        {**row_ids._asdict(), **shared_columns, "tags": tag_set.tags}
         for row_ids, tag_set in zip(ids, new_tag_sets, strict=True)
     ]
     drafts.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)

@@ -133,10 +133,10 @@ def _check_reviewer_tags(
     Only tags that are unchanged from a source tag set keep a source other than `human`, unless the
     caller may set any source.
     """
-    checked = rules.check_tags(version_rules, list(tags), newest)
-    if not provenance.can_keep_sources(checked, caller):
-        provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
-    return checked
+    checked_tags = rules.check_tags(version_rules, list(tags), newest)
+    if not provenance.can_keep_sources(checked_tags, caller):
+        provenance.set_sources(checked_tags, [tag for source in sources for tag in source.tags])
+    return checked_tags
 
 
 def _accept_merge(
@@ -151,12 +151,12 @@ def _insert_merge(
     newest: LockedTagSet,
     sources: Sequence[LockedTagSet],
     version_rules: rules.VersionRules,
-    merged: _MergedTags,
+    merged_tags: _MergedTags,
     caller: Caller,
     note: str | None,
 ) -> UUID:
-    checked = rules.check_tags(
-        version_rules, merged.tags, newest, field="tag_set_ids", complete=True
+    checked_tags = rules.check_tags(
+        version_rules, merged_tags.tags, newest, field="tag_set_ids", complete=True
     )
     now = db.utc_now()
     ids = [source.id for source in sources]
@@ -168,9 +168,9 @@ def _insert_merge(
         "source": "merge",
         "status": TagSetStatus.SUBMITTED,
         "submitted_at": now,
-        "tags": checked,
+        "tags": checked_tags,
         "merged_from": [str(source_id) for source_id in ids],
-        "provenance": merged.build_provenance(checked, sources),
+        "provenance": merged_tags.build_provenance(checked_tags, sources),
     }
     tag_set = drafts.insert_tag_set(values, author_id=caller.user_id, kind="merge", note=note)
     payload: MergedPayload = {
@@ -255,8 +255,8 @@ def _merge_tags(
 ) -> _MergedTags:
     ids = list(tags_by_key)
     reviewer_keys = group_by_tag_key(reviewer_tags)
-    merged = _MergedTags([], [])
-    undecided: list[Ballot] = []
+    merged_tags = _MergedTags([], [])
+    undecided_ballots: list[Ballot] = []
     for ballot in find_majority(alignment.sets, version_rules.shapes):
         tag_key = (ballot.field, ballot.row)
         if tag_key in reviewer_keys:
@@ -264,29 +264,34 @@ def _merge_tags(
         if tag_key in chosen_ids:
             chosen_id = chosen_ids[tag_key]
             for tag in tags_by_key[chosen_id].get(tag_key, ()):
-                merged.add(tag, [chosen_id], "choice")
+                merged_tags.add(tag, [chosen_id], "choice")
         elif ballot.unanimous or (strategy == "majority" and not ballot.tie):
             for winner in ballot.winners:
                 by = "agreement" if len(winner.voters) == len(ids) else "majority"
-                merged.add(winner.tag, [ids[voter] for voter in winner.voters], by)
+                merged_tags.add(winner.tag, [ids[voter] for voter in winner.voters], by)
         else:
-            undecided.append(ballot)
-    if undecided:
-        raise _build_undecided_error(undecided, ids, alignment)
+            undecided_ballots.append(ballot)
+    if undecided_ballots:
+        raise _build_undecided_error(undecided_ballots, ids, alignment)
     for tag in reviewer_tags:
-        merged.add(tag, [], "reviewer")
-    return merged.remove_empty_rows(alignment)
+        merged_tags.add(tag, [], "reviewer")
+    return merged_tags.remove_empty_rows(alignment)
 
 
 def _build_undecided_error(
     ballots: list[Ballot], ids: list[UUID], alignment: RowAlignment
 ) -> errors.ApiError:
-    rendered = [render_ballot(ballot, ids, alignment) for ballot in ballots[:MAX_UNDECIDED_FIELDS]]
-    complete = limit_size(rendered, max_bytes=MAX_LISTED_BYTES)
-    shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(complete) :]]
+    rendered_ballots = [
+        render_ballot(ballot, ids, alignment) for ballot in ballots[:MAX_UNDECIDED_FIELDS]
+    ]
+    complete_ballots = limit_size(rendered_ballots, max_bytes=MAX_LISTED_BYTES)
+    shortened_ballots = [
+        {**ballot, "values": [], "majority": []}
+        for ballot in rendered_ballots[len(complete_ballots) :]
+    ]
     return errors.invalid(
         "The tag sets disagree. Send a choice or a tag for each field in `details.undecided`.",
         "choices",
-        undecided=[*complete, *shortened],
-        truncated=len(complete) < len(ballots),
+        undecided=[*complete_ballots, *shortened_ballots],
+        truncated=len(complete_ballots) < len(ballots),
     )

@@ -83,31 +83,31 @@ def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
     return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
 
 
-def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
-    """Set the source of each tag to `human`, unless the tag is unchanged from a `known` tag.
+def set_sources(tags: Iterable[Tag], known_tags: Iterable[Tag]) -> None:
+    """Set the source of each tag to `human`, unless the tag equals one of `known_tags`.
 
-    A tag is unchanged if its field, value, confidence, source and evidence locations are the same.
-    Its row may differ. If `known` contains n equal tags, at most n equal tags keep their source.
+    Tags are equal if they have the same field, value, confidence, source and evidence locations.
+    Their rows may differ. If `known_tags` has n equal tags, at most n equal tags keep their source.
     """
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
-    for tag in find_missing_tags(non_human_tags, known):
+    for tag in find_missing_tags(non_human_tags, known_tags):
         tag["source"] = "human"
 
 
-def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
-    """Return the `known` tags that are missing from `tags`, compared as in `set_sources`.
+def find_missing_tags(known_tags: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
+    """Return those of `known_tags` that are missing from `tags`, compared as in `set_sources`.
 
-    If `known` contains an equal tag more often than `tags` does, the surplus is returned.
+    If `known_tags` contains an equal tag more often than `tags` does, the surplus is returned.
     """
-    remaining = Counter(map(_build_identity, tags))
-    missing = []
-    for tag in known:
+    remaining_counts = Counter(map(_build_identity, tags))
+    missing_tags = []
+    for tag in known_tags:
         identity = _build_identity(tag)
-        if remaining[identity]:
-            remaining[identity] -= 1
+        if remaining_counts[identity]:
+            remaining_counts[identity] -= 1
         else:
-            missing.append(tag)
-    return missing
+            missing_tags.append(tag)
+    return missing_tags
 
 
 def _build_identity(tag: Tag) -> bytes:

@@ -83,7 +83,7 @@ def check_tags(
     400 `required_fields_missing` if a required field is empty.
     """
     try:
-        checked = version_rules.fields.check_tags(
+        checked_tags = version_rules.fields.check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
@@ -92,8 +92,8 @@ def check_tags(
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
     if complete:
-        check_complete(version_rules, checked)
-    return checked
+        check_complete(version_rules, checked_tags)
+    return checked_tags
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
@@ -107,12 +107,12 @@ def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
 
 def check_complete(version_rules: VersionRules, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` if a required field is empty."""
-    missing = version_rules.fields.list_missing_required_fields(tags)
-    if missing:
+    missing_fields = version_rules.fields.list_missing_required_fields(tags)
+    if missing_fields:
         raise ApiError(
             "required_fields_missing",
-            f"These required fields are empty: {', '.join(missing[:10])}.",
-            details={"fields": missing},
+            f"These required fields are empty: {', '.join(missing_fields[:10])}.",
+            details={"fields": missing_fields},
         )
 
 
@@ -140,7 +140,7 @@ def is_labeler(caller: Caller) -> bool:
 
 def build_reader(caller: Caller) -> reading.Reader:
     """Build a `Reader` that restricts queries to the tag sets that the caller may see."""
-    return reading.Reader(caller.user_id, blind=is_labeler(caller))
+    return reading.Reader(caller.user_id, is_blind=is_labeler(caller))
 
 
 class ReviewableTagSet(Protocol):

@@ -120,7 +120,7 @@ def was_returned(tag_set: LockedTagSet) -> bool:
     If so, the tag set needs another review. It may not be independent, because the labeler may have
     seen the other tag sets.
     """
-    return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
+    return bool(tag_set.rejections or tag_set.reopened or tag_set.was_rejected_before)
 
 
 def find_exemption(
@@ -195,12 +195,12 @@ def evaluate_agreement(
     ]
     if len(independent_tag_sets) < tag_set.required_labels:
         return []
-    submitted = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
+    submitted_rows = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
     alignment = align_rows([row.tags for row in independent_tag_sets], version_rules.shapes)
     disagree = not has_agreement(alignment.sets, version_rules.shapes, limit)
-    related.set_disagreement_flag([row.id for row in submitted], disagree=disagree)
+    related.set_disagreement_flag([row.id for row in submitted_rows], disagree=disagree)
     # If there are more tag sets than required, a reviewer chooses among them.
     has_surplus = len(independent_tag_sets) > tag_set.required_labels
     if disagree or has_surplus or any(was_returned(row) for row in independent_tag_sets):
         return []
-    return [row for row in submitted if row.claimed_by is None and not row.escalated]
+    return [row for row in submitted_rows if row.claimed_by is None and not row.escalated]
