@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.billing.invoices.models import Invoice
 from app.billing.invoices.service import documents
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.billing.conftest import Customer
@@ -33,8 +33,8 @@ def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPa
 def currency(request: pytest.FixtureRequest, customer: Customer) -> Iterator[str]:
     """Give the customer a plan in a currency; afterwards, the plan is one that exists."""
     name = f"plan-{uuid7().hex}"
-    plan = replace(catalogue.get_plan("team"), currency=request.param, price=Decimal("4999.5"))
-    definition = orjson.dumps(catalogue.format_plan(plan)).decode()
+    plan = replace(catalog.get_plan("team"), currency=request.param, price=Decimal("4999.5"))
+    definition = orjson.dumps(catalog.format_plan(plan)).decode()
     insert = text(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES (:name, 1, CAST(:plan AS jsonb), '2001-01-01')"

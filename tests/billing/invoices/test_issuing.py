@@ -18,8 +18,8 @@ from app.billing.invoices.service.computing import InvoiceInputs
 from app.billing.periods.service import get_bounds
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
-from app.billing.plans import catalogue
-from app.billing.plans.catalogue import Charge
+from app.billing.plans import catalog
+from app.billing.plans.catalog import Charge
 from app.billing.usage.service.measuring import measure_period
 from app.engines.invoices.charges import Tier
 from app.engines.invoices.model import Document, InvoiceError
@@ -103,9 +103,7 @@ def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
     customer.used("documents_per_month", "2001-03-05", 40)
     customer.used("documents_per_month", "2001-04-05", 50)
     tiers = (Tier(None, Decimal("0.0001")),)
-    plan = replace(
-        catalogue.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),)
-    )
+    plan = replace(catalog.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),))
     insert = text(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('cheap', 1, CAST(:plan AS jsonb), '2001-01-01')"
@@ -113,7 +111,7 @@ def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
         session.execute(
             text("UPDATE organizations SET plan = 'cheap' WHERE id = :id"), {"id": customer.org.id}
         )
@@ -254,13 +252,13 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('changing', :version, CAST(:plan AS jsonb), :at)"
     )
-    team = catalogue.get_plan("team")
+    team = catalog.get_plan("team")
     subtotals = []
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
         for version, price, at in ((1, 49, "2001-01-01"), (2, 99, "2001-03-15")):
             plan = replace(team, version=version, price=Decimal(price))
-            definition = orjson.dumps(catalogue.format_plan(plan)).decode()
+            definition = orjson.dumps(catalog.format_plan(plan)).decode()
             session.execute(insert, {"version": version, "plan": definition, "at": at})
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "changing"
@@ -394,12 +392,12 @@ def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
     )
-    plan = replace(catalogue.get_plan("team"), currency="USD")
+    plan = replace(catalog.get_plan("team"), currency="USD")
     customer.had("team", "2001-03-11T00:00:00Z", "dollars")
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "dollars"
         session.flush()

@@ -9,7 +9,7 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
 from app.kit.jobs.relay import Relay
@@ -29,8 +29,8 @@ def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
     (request,) = hooks.receiver.received
     body = json.loads(request.body)
     assert request.headers["X-Service-Event"] == body["event"] == "test"
-    assert body["data"] == {"message": CATALOGUE["test"].sample["data"]["message"]}
-    Draft202012Validator(CATALOGUE["test"].schema).validate(body)
+    assert body["data"] == {"message": CATALOG["test"].sample["data"]["message"]}
+    Draft202012Validator(CATALOG["test"].schema).validate(body)
     assert request.headers["X-Service-Signature"] == compute_signature(
         created["secret"], request.body
     )

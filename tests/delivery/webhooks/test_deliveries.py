@@ -9,7 +9,7 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit import db, events, jobs, tenancy
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
@@ -30,7 +30,7 @@ CONTRACT_HEADERS = {
 
 def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    data = CATALOGUE["artifact.ingested"].sample["data"]
+    data = CATALOG["artifact.ingested"].sample["data"]
     hooks.emit(data=data)
     deliver()
     (request,) = hooks.receiver.received
@@ -42,7 +42,7 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
     assert body["data"] == {"n": 0, **data}
     assert body["timestamp"].endswith("Z")
     assert datetime.fromisoformat(body["timestamp"]).utcoffset() is not None
-    Draft202012Validator(CATALOGUE["artifact.ingested"].schema).validate(body)
+    Draft202012Validator(CATALOG["artifact.ingested"].schema).validate(body)
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["X-Service-Signature"] == compute_signature(
         created["secret"], request.body

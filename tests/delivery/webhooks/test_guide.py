@@ -15,7 +15,7 @@ from standardwebhooks.webhooks import Webhook as StandardWebhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks import sending
-from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks.catalog import CATALOG
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import compute_pause
 from app.kit.egress import ErrorKind
@@ -55,8 +55,8 @@ def _vector() -> dict[str, str]:
 
 def test_the_samples_are_those_of_the_catalogue() -> None:
     shown = [json.loads(block) for block in _blocks("json")]
-    assert shown == [kind.sample for kind in CATALOGUE.values()]
-    for kind in CATALOGUE.values():
+    assert shown == [kind.sample for kind in CATALOG.values()]
+    for kind in CATALOG.values():
         assert f"### {kind.event}\n\n{kind.description}\n" in GUIDE
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit.ids import uuid7
 from tests.factories import Org
 
@@ -197,7 +197,7 @@ def test_the_catalogue(org: Org) -> None:
         assert validator.is_valid(kind["sample"])
         assert not validator.is_valid({**kind["sample"], "event": "other"})
         assert not validator.is_valid({**kind["sample"], "data": {}})
-        assert kind["description"] == CATALOGUE[kind["event"]].description
+        assert kind["description"] == CATALOG[kind["event"]].description
     first = api.get("/webhooks/events", query_string={"page_size": 4}).json
     rest = {"page_size": 4, "cursor": first["meta"]["next_cursor"]}
     second = api.get("/webhooks/events", query_string=rest).json

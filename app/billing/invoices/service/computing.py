@@ -11,7 +11,7 @@ from typing import cast
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.models import PlanChange
 from app.billing.plan_changes.versions import PlanVersions
-from app.billing.plans.catalogue import Charge, Plan
+from app.billing.plans.catalog import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
 from app.engines.invoices.charges import compute_price_line, compute_usage_lines, prorate

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.engines.calibration import Outcomes, compare_models, describe_comparison, merge_outcomes
 from app.insight.feedback.queries import models, summaries
-from app.insight.feedback.queries.models import UsedModel
+from app.insight.feedback.queries.models import ModelWithFeedback
 from app.insight.feedback.queries.summaries import SummaryCriteria
 from app.insight.feedback.service.summaries import build_metrics
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
@@ -30,7 +30,7 @@ class _ListedModel(NamedTuple):
 
     last_day: str
     key: str
-    used: UsedModel
+    used: ModelWithFeedback
     compared_with: str | None
 
 
@@ -68,7 +68,9 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     previous: dict[UUID, str] = {}
     # Sort by first feedback, because work that began with an old model may still be accepted after
     # the first feedback on a new model.
-    for used in sorted(models.list_used_models(schema_id), key=attrgetter("first_day", "model")):
+    for used in sorted(
+        models.list_models_with_feedback(schema_id), key=attrgetter("first_day", "model")
+    ):
         other_model = compare_with
         if other_model in (None, used.model):
             other_model = previous.get(used.schema_id)
@@ -120,7 +122,7 @@ def _build_item(
     }
 
 
-def _compare(used: UsedModel, other_model: str | None) -> dict[str, Any] | None:
+def _compare(used: ModelWithFeedback, other_model: str | None) -> dict[str, Any] | None:
     """Compare a model with another model; return None if there is no other model."""
     if other_model is None:
         return None

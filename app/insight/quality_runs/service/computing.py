@@ -27,7 +27,7 @@ from app.engines.agreement.metrics import (
     WarningCode,
 )
 from app.insight.quality_runs.queries.answers import Answer, AnswerSnapshot, DocumentAnswers
-from app.insight.quality_runs.service.confusing import ConfusionCounter
+from app.insight.quality_runs.service.confusion_matrices import ConfusionCounter
 from app.insight.quality_runs.service.plans import (
     MAX_PAIRS,
     MAX_RATERS_IN_PAIRS,
