@@ -135,7 +135,7 @@ def _check_tax_number(number: str | None, country: str) -> str | None:
     try:
         return normalize_tax_number(number, country)
     except TaxNumberError as error:
-        raise errors.invalid(f"This {error.message}.", "tax_number") from None
+        raise errors.invalid(f"This value {error.message}.", "tax_number") from None
 
 
 def _check_text(text: str, field: str) -> str:

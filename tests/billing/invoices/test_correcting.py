@@ -144,7 +144,7 @@ def test_credit_notes_for_a_whole_invoice_reverse_its_tax(
 ) -> None:
     customer.set_profile(tax_number=None, address={"lines": ["A"], "city": "B", "country": "DE"})
     # 49.00, and 1,020 documents for 0.05 each.
-    customer.used("documents_per_month", "2001-03-05", 2_020)
+    customer.record_usage("documents_per_month", "2001-03-05", 2_020)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     assert (invoice["subtotal"], invoice["tax"]["amount"]) == ("100.00", "19.00")

@@ -51,8 +51,8 @@ def currency(request: pytest.FixtureRequest, customer: Customer) -> Iterator[str
 def test_amounts_have_the_decimal_places_of_their_currency(
     customer: Customer, currency: str
 ) -> None:
-    customer.used("documents_per_month", "2001-03-05", 1_111)
-    customer.used("documents_per_month", "2001-04-05", 10**12)
+    customer.record_usage("documents_per_month", "2001-03-05", 1_111)
+    customer.record_usage("documents_per_month", "2001-04-05", 10**12)
     customer.issue("2001-03")
     customer.issue("2001-04")
     large, small = customer.list_invoices()

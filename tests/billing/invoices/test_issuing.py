@@ -31,10 +31,10 @@ from tests.factories.counts import run_sql
 
 
 def test_an_invoice_has_the_price_and_what_was_used(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 6_100)
-    customer.used("documents_per_month", "2001-03-31", 900)
-    customer.used("documents_per_month", "2001-04-01", 5_000)
-    customer.used("members", "2001-02-10", 7)
+    customer.record_usage("documents_per_month", "2001-03-05", 6_100)
+    customer.record_usage("documents_per_month", "2001-03-31", 900)
+    customer.record_usage("documents_per_month", "2001-04-01", 5_000)
+    customer.record_usage("members", "2001-02-10", 7)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     shown = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
@@ -85,7 +85,7 @@ def test_the_tax_depends_on_the_buyer(
 def test_issuing_again_changes_nothing(customer: Customer) -> None:
     customer.issue("2001-03")
     before = customer.list_invoices()
-    customer.used("documents_per_month", "2001-03-05", 6_100)
+    customer.record_usage("documents_per_month", "2001-03-05", 6_100)
     assert customer.issue("2001-03") == []
     assert customer.list_invoices() == before
 
@@ -94,14 +94,14 @@ def test_issuing_again_changes_nothing(customer: Customer) -> None:
 def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan: str) -> None:
     customer.set_plan(plan)
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
-    customer.used("documents_per_month", "2001-03-05", 50)
+    customer.record_usage("documents_per_month", "2001-03-05", 50)
     assert customer.issue("2001-03") == []
     assert customer.list_invoices() == []
 
 
 def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 40)
-    customer.used("documents_per_month", "2001-04-05", 50)
+    customer.record_usage("documents_per_month", "2001-03-05", 40)
+    customer.record_usage("documents_per_month", "2001-04-05", 50)
     tiers = (Tier(None, Decimal("0.0001")),)
     plan = replace(catalog.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),))
     insert = text(
@@ -138,11 +138,11 @@ def test_a_month_before_the_organization_has_no_invoice(customer: Customer) -> N
 
 
 def test_a_month_with_several_plans_is_prorated(customer: Customer) -> None:
-    customer.begin("2001-03-05T12:00:00Z")
-    customer.had("free", "2001-03-11T00:00:00Z", "business")
-    customer.had("business", "2001-03-21T18:00:00Z", "team")
-    customer.used("documents_per_month", "2001-03-20", 9_000)
-    customer.used("documents_per_month", "2001-03-21", 500)
+    customer.set_created_at("2001-03-05T12:00:00Z")
+    customer.add_plan_change("free", "2001-03-11T00:00:00Z", "business")
+    customer.add_plan_change("business", "2001-03-21T18:00:00Z", "team")
+    customer.record_usage("documents_per_month", "2001-03-20", 9_000)
+    customer.record_usage("documents_per_month", "2001-03-21", 500)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     seconds = 31 * 86400
@@ -204,7 +204,7 @@ def close_for_a_time(
 def test_the_time_for_which_an_organization_was_closed_is_not_billed(
     customer: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    customer.used("documents_per_month", "2001-03-10", 1_100)
+    customer.record_usage("documents_per_month", "2001-03-10", 1_100)
     close_for_a_time(customer, monkeypatch, "2001-03-16T12:00:00Z", "2001-03-25T00:00:00Z")
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
@@ -393,7 +393,7 @@ def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
         " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
     )
     plan = replace(catalog.get_plan("team"), currency="USD")
-    customer.had("team", "2001-03-11T00:00:00Z", "dollars")
+    customer.add_plan_change("team", "2001-03-11T00:00:00Z", "dollars")
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()

@@ -127,7 +127,7 @@ def make_scheduled_due(customer: Customer, at: datetime) -> None:
 def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> None:
     now = db.utc_now()
     created = now - timedelta(days=3)
-    paying.begin(created.isoformat())
+    paying.set_created_at(created.isoformat())
     change(paying, plan="business", when="period_end")
     due = now - timedelta(days=2)
     make_scheduled_due(paying, due)
@@ -143,7 +143,7 @@ def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> Non
 def test_a_change_that_is_due_while_an_organization_is_closed_waits(paying: Customer) -> None:
     org, now = paying.org, db.utc_now()
     created, closed_at = now - timedelta(days=4), now - timedelta(days=3)
-    paying.begin(created.isoformat())
+    paying.set_created_at(created.isoformat())
     change(paying, plan="business", when="period_end")
     paying.run_command("org", "close", org.slug, "--yes")
     paying.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
@@ -161,7 +161,7 @@ def test_a_change_that_is_due_while_an_organization_is_closed_waits(paying: Cust
 
 def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> None:
     now = db.utc_now()
-    paying.begin((now - timedelta(days=3)).isoformat())
+    paying.set_created_at((now - timedelta(days=3)).isoformat())
     change(paying, plan="business", when="period_end")
     paying.sql("UPDATE scheduled_plan_changes SET effective_at = :at", at=now - timedelta(days=2))
     assert change(paying, plan="team").status_code == 200
@@ -249,9 +249,9 @@ def test_the_plan_changes_immediately_only_so_often_in_a_month(paying: Customer)
     month_start, _ = get_month_bounds(db.utc_now())
     for seconds in (-2, -1, *([0] * (service.MAX_MONTHLY_CHANGES - 1))):
         at = month_start + timedelta(seconds=seconds)
-        paying.had("team", at.isoformat(), "free")
-    paying.had("free", month_start.isoformat(), "")  # The time for which it was closed.
-    paying.had("", month_start.isoformat(), "free")
+        paying.add_plan_change("team", at.isoformat(), "free")
+    paying.add_plan_change("free", month_start.isoformat(), "")  # The time for which it was closed.
+    paying.add_plan_change("", month_start.isoformat(), "free")
     assert change(paying, plan="team").status_code == 200
     answer = change(paying, plan="business")
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
@@ -266,11 +266,11 @@ def test_the_plan_changes_immediately_only_so_often_in_a_month(paying: Customer)
 
 def test_only_the_changes_from_the_period_on_are_read(paying: Customer) -> None:
     org, now = paying.org, db.utc_now()
-    paying.begin((now - timedelta(days=9)).isoformat())
+    paying.set_created_at((now - timedelta(days=9)).isoformat())
     times = [now - timedelta(days=days) for days in (8, 7, 5, 3, 1)]
     plans = ("free", "team", "business", "", "team", "free")
     for (before, after), at in zip(pairwise(plans), times, strict=True):
-        paying.had(before, at.isoformat(), after)
+        paying.add_plan_change(before, at.isoformat(), after)
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
         every_change = service.list_changes([org.id], organization.created_at)[org.id]

@@ -19,7 +19,7 @@ from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
-OF_RUN = "organization_id = :org AND function = 'exports.run'"
+IS_EXPORT_JOB = "organization_id = :org AND function = 'exports.run'"
 VERSION = "SELECT current_version_id FROM schemas WHERE organization_id = :org AND id = :schema"
 
 
@@ -137,12 +137,12 @@ class Exports:
         With `skip_locked`, also returns None if the row is locked.
         """
         lock = " FOR UPDATE SKIP LOCKED" if skip_locked else ""
-        jobs = self.sql(f"SELECT * FROM jobs WHERE {OF_RUN}{lock}", org=self.org.id)
+        jobs = self.sql(f"SELECT * FROM jobs WHERE {IS_EXPORT_JOB}{lock}", org=self.org.id)
         return jobs[0] if jobs else None
 
     def update_run(self, change: str) -> None:
         """Update the jobs of the organization's exports."""
-        self.sql(f"UPDATE jobs SET {change} WHERE {OF_RUN}", org=self.org.id)
+        self.sql(f"UPDATE jobs SET {change} WHERE {IS_EXPORT_JOB}", org=self.org.id)
 
     def take_lease(self) -> None:
         """Lease the job to another worker for an hour."""
@@ -152,7 +152,7 @@ class Exports:
         """Let the lease that `take_lease` took expire."""
         self.update_run("leased_until = now() - interval '1 second'")
 
-    def again(self) -> None:
+    def rerun(self) -> None:
         """Make the job due again, and run it."""
         self.update_run(
             "status = 'queued', due_at = now(), leased_until = NULL, lease_token = NULL,"
@@ -160,7 +160,7 @@ class Exports:
         )
         self.work()
 
-    def apart(self, call: Callable[[], Any]) -> Any:
+    def call_in_thread(self, call: Callable[[], Any]) -> Any:
         """Call a function on another thread, and return its result."""
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(call).result()
@@ -204,7 +204,7 @@ def during(
         def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
             report(job, export_id, done, total)
             if job.organization_id == exports.org.id:
-                exports.apart(lambda: call(done))
+                exports.call_in_thread(lambda: call(done))
 
         monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
         monkeypatch.setattr(jobs, "_report_progress", reported)

@@ -234,7 +234,7 @@ def test_storage_that_does_not_answer_fails_the_run_and_not_the_document(
         patch.setattr(storage, "stream", fail)
         shelf.work()
     assert shelf.exports.get(export_id)["status"] != "completed"
-    shelf.exports.again()
+    shelf.exports.rerun()
     export = shelf.exports.get(export_id)
     assert export["status"] == "completed", export
     assert b"%PDF" in shelf.exports.file(export_id)

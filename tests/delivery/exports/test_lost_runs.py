@@ -58,7 +58,7 @@ def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
     complete = jobs.running.complete
 
     def too_late(*args: Any) -> None:
-        exports.apart(exports.take_lease)
+        exports.call_in_thread(exports.take_lease)
         complete(*args)
 
     monkeypatch.setattr(jobs.running, "complete", too_late)
@@ -79,7 +79,7 @@ def test_an_export_ended_at_the_last_moment_stays_ended(
     cancel = "UPDATE exports SET status = 'cancelled' WHERE id = :id"
 
     def too_late(*args: Any) -> None:
-        exports.apart(lambda: exports.sql(cancel, id=export_id))
+        exports.call_in_thread(lambda: exports.sql(cancel, id=export_id))
         complete(*args)
 
     monkeypatch.setattr(jobs.running, "complete", too_late)
@@ -100,7 +100,7 @@ def test_nobody_takes_the_lease_between_the_file_and_its_record(
 
     def promoted(self: StagedFile, key: str) -> StoredFile:
         if key == exports.key_of(export_id):
-            free.append(exports.apart(lambda: exports.run_row(skip_locked=True)))
+            free.append(exports.call_in_thread(lambda: exports.run_row(skip_locked=True)))
         return promote(self, key)
 
     monkeypatch.setattr(StagedFile, "promote", promoted)
@@ -127,7 +127,7 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
     assert container.current().storage.exists(exports.key_of(export_id))
     assert exports.events("export.completed") == []
     exports.label(labeled.schema_id, [])
-    exports.again()
+    exports.rerun()
     made = exports.get(export_id)
     assert made["row_count"] == 3
     assert hashlib.sha256(exports.file(export_id)).hexdigest() == made["sha256"]
@@ -146,11 +146,11 @@ def test_a_storage_that_is_away_never_fails_an_export(
     with monkeypatch.context() as patched:
         patched.setattr(StagedFile, "promote", refuse)
         for faults in range(1, 8):
-            exports.again()
+            exports.rerun()
             row = exports.run_row()
             assert (row.status, row.attempts, row.faults) == ("queued", 0, faults)
     assert exports.get(export_id)["status"] == "running"
-    exports.again()
+    exports.rerun()
     assert exports.get(export_id)["status"] == "completed"
 
 
@@ -171,7 +171,7 @@ def test_an_export_whose_every_run_fails_is_given_up(
         assert waiting.due_at > waiting.created_at
         assert exports.get(export_id)["status"] == "running"
         exports.update_run("attempts = 4")
-        exports.again()
+        exports.rerun()
     failed = exports.get(export_id)
     assert failed["status"] == "failed"
     assert failed["error"]["code"] == "internal_error"

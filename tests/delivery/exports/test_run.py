@@ -129,7 +129,7 @@ def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
     labeled = make_labeled(exports.org, 3)
     made = exports.make()
     exports.label(labeled.schema_id, [])
-    exports.again()
+    exports.rerun()
     assert exports.run_row().status == "completed"
     assert exports.get(made["id"]) == made
     assert len(exports.file(made["id"]).splitlines()) == 3

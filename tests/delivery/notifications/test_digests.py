@@ -30,7 +30,7 @@ class Clock:
             " open_until = open_until - CAST(:by AS interval)",
             by=interval,
         )
-        self.inbox.post_due()
+        self.inbox.enqueue_due_emails()
         self.work()
 
 
@@ -70,9 +70,9 @@ def test_a_digest_has_everything_of_all_kinds(
     inbox.end_windows()
     # The windows have ended, but not the hour or the day: the clock may be close to one, so that
     # only an email of all of them would be right.
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    early = inbox.letters("labeler")
+    early = inbox.list_email_subjects("labeler")
     clock.pass_by("1 hour" if frequency == "hourly" else "1 day")
     (letter,) = list_emails_to(workspace.org.email("labeler"))
     assert early in ([], [letter.subject])
@@ -80,7 +80,7 @@ def test_a_digest_has_everything_of_all_kinds(
     for said in ("First?", "Second?", "3 of your tag sets were sent back"):
         assert said in letter.text
     clock.pass_by("1 day")
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_a_digest_counts_more_than_it_quotes(
@@ -131,12 +131,12 @@ def test_a_digest_of_which_all_was_read_is_not_sent(
         "UPDATE notifications SET created_at = created_at - interval '1 day',"
         " open_until = open_until - interval '1 day'"
     )
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     api = workspace.org.api("labeler")
     for note in api.get("/notifications").json["data"][:read_count]:
         assert api.post(f"/notifications/{note['id']}/read").status_code == 200
     work()
-    assert len(inbox.letters("labeler")) == email_count
+    assert len(inbox.list_email_subjects("labeler")) == email_count
 
 
 def test_a_kind_that_was_turned_off_is_not_in_the_digest(
@@ -189,16 +189,16 @@ def test_emails_wait_for_the_end_of_the_quiet_hours(
     if grouped:
         inbox.end_windows()
     for _ in range(2):
-        inbox.post_due()
+        inbox.enqueue_due_emails()
         work()
-    assert inbox.letters("labeler") == []
+    assert inbox.list_email_subjects("labeler") == []
     (note,) = workspace.sql("SELECT open_until - now() AS left FROM notifications")
     assert timedelta(minutes=57) < note.left <= timedelta(minutes=60)
     # Time cannot be turned forward for the database, so the quiet hours are moved instead.
     _prefer(workspace.org, "immediate", quiet=(-120, -60))
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_outside_of_the_quiet_hours_emails_are_immediate(
@@ -207,7 +207,7 @@ def test_outside_of_the_quiet_hours_emails_are_immediate(
     _prefer(workspace.org, "immediate", quiet=(60, 120))
     _mention(workspace, "Now?")
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_a_new_preference_applies_to_pending_emails(
@@ -217,10 +217,10 @@ def test_a_new_preference_applies_to_pending_emails(
     for body in ("First?", "Second?"):
         _mention(workspace, body)
     work()
-    inbox.post_due()
-    assert inbox.letters("labeler") == []
+    inbox.enqueue_due_emails()
+    assert inbox.list_email_subjects("labeler") == []
     _prefer(workspace.org, "immediate")
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
     (letter,) = list_emails_to(workspace.org.email("labeler"))
     assert letter.subject.endswith(", and 1 more notification")
@@ -232,12 +232,12 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) 
     inbox.reject(make_submitted_tag_sets(workspace, 4, "labeler", "second"))
     work()
     inbox.end_windows()
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("second")) == 1
+    assert len(inbox.list_email_subjects("second")) == 1
     # Unless it is eight o'clock this very moment.
     pending = workspace.sql("SELECT count(*) FROM notifications WHERE open_until > now()")
-    assert pending[0].count + len(inbox.letters("labeler")) == 1
+    assert pending[0].count + len(inbox.list_email_subjects("labeler")) == 1
 
 
 @pytest.mark.parametrize("is_queued", [True, False])
@@ -248,8 +248,8 @@ def test_after_the_closing_of_an_organization_no_emails_are_sent(
     work()
     inbox.end_windows()
     if is_queued:
-        inbox.post_due()
+        inbox.enqueue_due_emails()
     workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert inbox.letters("labeler") == []
+    assert inbox.list_email_subjects("labeler") == []

@@ -155,7 +155,7 @@ def test_what_arrives_between_two_batches_stays_unread(
 
 @pytest.mark.parametrize("how", ["read", "read-all", "delete"])
 def test_no_email_is_sent_of_what_was_read_or_deleted(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work, how: str
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
@@ -168,12 +168,12 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
         "delete": lambda: api.delete(f"/notifications/{note['id']}"),
     }[how]()
     assert answer.status_code in (200, 204)
-    post()
-    assert inbox.letters("labeler") == []
+    send_all_emails()
+    assert inbox.list_email_subjects("labeler") == []
 
 
 def test_what_was_marked_as_unread_in_time_is_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
@@ -181,8 +181,8 @@ def test_what_was_marked_as_unread_in_time_is_mailed(
     (note,) = _list(api)
     for read in (True, False):
         assert api.post(f"/notifications/{note['id']}/read", {"read": read}).status_code == 200
-    post()
-    assert len(inbox.letters("labeler")) == 1
+    send_all_emails()
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:

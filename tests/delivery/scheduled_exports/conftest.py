@@ -89,7 +89,7 @@ def schema_id(scheduled: Scheduled) -> UUID:
 
 
 @dataclass
-class Storehouse:
+class UploadServer:
     """A web server that stores the files it receives by PUT, and responds with `status`."""
 
     url: str = ""
@@ -99,8 +99,8 @@ class Storehouse:
 
 
 @pytest.fixture
-def storehouse() -> Iterator[Storehouse]:
-    house = Storehouse()
+def upload_server() -> Iterator[UploadServer]:
+    server = UploadServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -108,10 +108,10 @@ def storehouse() -> Iterator[Storehouse]:
         def do_PUT(self) -> None:
             size = int(self.headers["Content-Length"])
             body = self.rfile.read(size)
-            if house.status < 400 and len(body) == size:
-                house.files[self.path] = body
-                house.headers[self.path] = dict(self.headers.items())
-            self.send_response(house.status)
+            if server.status < 400 and len(body) == size:
+                server.files[self.path] = body
+                server.headers[self.path] = dict(self.headers.items())
+            self.send_response(server.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -119,5 +119,5 @@ def storehouse() -> Iterator[Storehouse]:
             pass
 
     with serving(Handler, ADDRESS) as port:
-        house.url = f"http://{ADDRESS}:{port}/in/{{name}}"
-        yield house
+        server.url = f"http://{ADDRESS}:{port}/in/{{name}}"
+        yield server

@@ -152,7 +152,7 @@ def test_a_due_run_waits_for_one_that_was_requested_while_it_was_found(
         found = [export.id for export in lock_due_exports(limit)]
         if found:
             db.session().rollback()
-            scheduled.apart(lambda: scheduled.run_now(created["id"]))
+            scheduled.call_in_thread(lambda: scheduled.run_now(created["id"]))
         exports = [records.get(export_id, lock=True) for export_id in found]
         return [export for export in exports if export is not None]
 

@@ -30,7 +30,7 @@ from tests.factories.servers import serving
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
-_LET_PAUSES_PASS = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
+_END_PAUSES = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
 
 _FILL = """
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
@@ -80,14 +80,14 @@ class Receiver:
     def url(self, path: str) -> str:
         return f"http://{INSIDE}:{self.port}{path}"
 
-    def say(self, path: str, *answers: Answer) -> None:
+    def add_responses(self, path: str, *answers: Answer) -> None:
         self.answers[path].extend(answers)
 
     def at(self, path: str) -> list[Received]:
         with self.lock:
             return [r for r in self.received if r.path == path]
 
-    def take(self, request: Received) -> Answer:
+    def receive(self, request: Received) -> Answer:
         with self.lock:
             self.received.append(request)
             queue = self.answers[request.path]
@@ -102,7 +102,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer = receiver.take(Received(self.path, dict(self.headers.items()), body))
+            answer = receiver.receive(Received(self.path, dict(self.headers.items()), body))
             if answer.gate is not None:
                 answer.gate.wait(LIMIT_SECONDS)
             self.send_response(answer.status)
@@ -147,7 +147,7 @@ def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None
         " AND (d.test OR w.active AND d.generation = w.generation)"
         " AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1"
     )
-    let_pass = text(_LET_PAUSES_PASS + " AND organization_id = :org")
+    end_pauses = text(_END_PAUSES + " AND organization_id = :org")
 
     def run() -> None:
         until = time.monotonic() + LIMIT_SECONDS
@@ -157,8 +157,8 @@ def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None
             with app.app_context(), everything, db.transaction():
                 if db.session().execute(due, {"org": org.id}).first() is None:
                     return
-                db.session().execute(let_pass, {"org": org.id})
-        raise AssertionError("deliveries did not come to an end")
+                db.session().execute(end_pauses, {"org": org.id})
+        raise AssertionError("deliveries were still due after the time limit")
 
     return run
 
@@ -250,9 +250,9 @@ class Hooks:
             " WHERE organization_id = :org"
         )
 
-    def let_pauses_pass(self) -> None:
+    def end_pauses(self) -> None:
         """End the pauses of the webhooks."""
-        self.sql(_LET_PAUSES_PASS + " AND organization_id = :org")
+        self.sql(_END_PAUSES + " AND organization_id = :org")
 
     def let_leases_expire(self) -> None:
         """Let the leases of all deliveries expire."""

@@ -136,7 +136,7 @@ def test_a_fan_out_that_passes_a_deactivation_leaves_nothing_pending(hooks: Any,
 def test_the_tenth_failure_of_one_with_a_backlog_delays_no_outcome(hooks: Any) -> None:
     """Of the same transaction and of others: only a batch is abandoned there."""
     created, other = hooks.create("/hook"), hooks.create("/other")
-    hooks.receiver.say("/hook", Answer(500))
+    hooks.receiver.add_responses("/hook", Answer(500))
     hooks.sql("UPDATE webhooks SET consecutive_failures = 9 WHERE id = :id", id=created["id"])
     hooks.emit()
     attempts = hooks.begin()

@@ -110,7 +110,7 @@ def test_suppression_ends_after_a_day(hooks: Any, deliver: Any) -> None:
 
 def test_a_late_outcome_replaces_the_interruption(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", Answer(503, b"later"), Answer())
+    hooks.receiver.add_responses("/hook", Answer(503, b"later"), Answer())
     hooks.emit()
     (attempt,) = hooks.begin()
     result = sending.send(attempt)

@@ -36,7 +36,7 @@ def _held(hooks: Any) -> int:
 
 def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 6, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 6, Answer())
     hooks.emit(200)
     deliver()
     waiting = hooks.deliveries(created, status="pending")
@@ -57,7 +57,7 @@ def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: A
     created = hooks.create()
     hooks.emit(20)
     deliver()
-    hooks.receiver.say("/hook", AWAY)
+    hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(200)
     deliver()
     shown = hooks.get(created)
@@ -77,7 +77,7 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
         assert expected <= pacing.pause < expected + timedelta(milliseconds=50)
         hooks.pause()
         assert hooks.begin() == [], "while it is paused"
-        hooks.let_pauses_pass()
+        hooks.end_pauses()
         begun = hooks.begin()
         assert len(begun) == 1
         assert hooks.begin() == [], "one at a time"
@@ -90,7 +90,7 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
 
 def test_a_success_ends_the_pause(hooks: Any, deliver: Any) -> None:
     hooks.create()
-    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit()
     deliver()
     assert _pacing(hooks).failures == 1
@@ -102,7 +102,7 @@ def test_a_success_ends_the_pause(hooks: Any, deliver: Any) -> None:
 def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
     """Retries are due 30 seconds after the failure, whatever the webhook's own pause."""
     hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit(12)
     deliver()
     delays = hooks.sql(
@@ -117,7 +117,7 @@ def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
 def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
     """Its time is that of its own delivery. First attempts wait."""
     created = hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit()
     deliver()
     hooks.emit(5)
@@ -149,13 +149,13 @@ def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) ->
     assert hooks.receiver.received == []
     assert _held(hooks) == 0, "and it cost no attempt"
     assert hooks.begin() == []
-    hooks.let_pauses_pass()
+    hooks.end_pauses()
     assert len(hooks.begin()) == 40
 
 
 def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", AWAY)
+    hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(60)
     hooks.fan_out()
     others = [Dispatcher(app) for _ in range(3)]
@@ -190,7 +190,7 @@ def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deli
 def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
     created = hooks.create()
     test = f"/webhooks/{created['id']}/test"
-    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit(3)
     hooks.pause()
     work()
@@ -217,7 +217,7 @@ def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) ->
     assert hooks.org.api("admin").post(path).status_code == 202
     work()
     assert len(hooks.receiver.received) == 1
-    hooks.let_pauses_pass()
+    hooks.end_pauses()
     work()
     assert len(hooks.receiver.received) == 2
 

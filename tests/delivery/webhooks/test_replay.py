@@ -94,7 +94,7 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
 def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: Any) -> None:
     """Ten failures abandon 40 deliveries, most of them without an attempt."""
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
     deliver()
     failed = {r.headers["X-Service-Delivery"]: r for r in hooks.receiver.received}
@@ -157,7 +157,7 @@ def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -
 
 def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     _act(hooks, created, "test")
     for _ in range(4):
         hooks.make_due()

@@ -22,7 +22,7 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
         "UPDATE webhooks SET deactivated_at = now() - interval '99 days' WHERE id = :id",
         id=idle["id"],
     )
-    hooks.receiver.say("/bad", Answer(500))
+    hooks.receiver.add_responses("/bad", Answer(500))
     hooks.emit(2)
     deliver()
     for _ in range(3):
