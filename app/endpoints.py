@@ -82,7 +82,7 @@ BLUEPRINTS: list[Blueprint] = [
     teams.blueprint,
     workload.blueprint,
     users.blueprint,
-    workload.mine,
+    workload.my_work_blueprint,
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,

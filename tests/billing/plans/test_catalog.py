@@ -42,7 +42,7 @@ def build_file(folder: Path, changes: str = "", *, drop: str = "", charges: str 
 
 
 def test_the_built_in_plans() -> None:
-    plans = catalog.read_catalog(catalog.BUILT_IN)
+    plans = catalog.read_catalog(catalog.BUILT_IN_PATH)
     assert tuple(plans) == PLANS
     assert set(plans["unlimited"][1].limits.values()) == {None}
     assert [name for name in PLANS if not plans[name][1].is_public] == ["unlimited"]
@@ -55,7 +55,7 @@ def test_the_built_in_plans() -> None:
 
 
 def test_a_plan_survives_the_form_in_which_it_is_stored() -> None:
-    for versions in catalog.read_catalog(catalog.BUILT_IN).values():
+    for versions in catalog.read_catalog(catalog.BUILT_IN_PATH).values():
         for plan in versions.values():
             assert catalog.parse_plan(catalog.format_plan(plan), "stored") == plan
 

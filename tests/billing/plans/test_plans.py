@@ -96,7 +96,7 @@ def test_the_service_cannot_change_a_version(app: Flask, change: str) -> None:
 
 def test_the_operator_replaces_the_plans(environ: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "plans.toml"
-    content = catalog.BUILT_IN.read_text().replace('price = "49.00"', 'price = "59.00"')
+    content = catalog.BUILT_IN_PATH.read_text().replace('price = "49.00"', 'price = "59.00"')
     path.write_text(content)
     app = create_app({**environ, "PLANS_FILE": str(path)})
     try:

@@ -24,13 +24,13 @@ def test_a_queued_export_is_cancelled_and_never_runs(exports: Any) -> None:
     assert cancelled["finished_at"] is not None
     exports.work()
     assert exports.get(export_id) == cancelled
-    assert exports.events("export.completed") == []
-    assert exports.events("export.cancelled") == [
+    assert exports.list_events("export.completed") == []
+    assert exports.list_events("export.cancelled") == [
         {"job_id": export_id, "scheduled_export_id": None}
     ]
 
 
-def test_a_running_export_is_cancelled(exports: Any, during: Any) -> None:
+def test_a_running_export_is_cancelled(exports: Any, on_progress: Any) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
     seen: list[int] = []
@@ -40,12 +40,12 @@ def test_a_running_export_is_cancelled(exports: Any, during: Any) -> None:
         if done == 2:
             _act(exports, export_id, "cancel", 200)
 
-    during(cancel)
+    on_progress(cancel)
     exports.work()
     assert seen == [0, 1, 2]
     assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.staged() == []
-    assert not container.current().storage.exists(exports.key_of(export_id))
+    assert exports.list_staged_files() == []
+    assert not container.current().storage.exists(exports.build_storage_key(export_id))
 
 
 def test_an_export_that_has_ended_is_not_cancelled(exports: Any) -> None:
@@ -73,7 +73,7 @@ def test_a_failed_export_runs_again(exports: Any) -> None:
     exports.work()
     made = exports.get(export_id)
     assert (made["status"], made["row_count"], made["filter"]) == ("completed", 3, asked)
-    assert len(exports.events("export.completed")) == 1
+    assert len(exports.list_events("export.completed")) == 1
 
 
 def test_an_expired_export_runs_again(exports: Any) -> None:
@@ -89,20 +89,20 @@ def test_an_expired_export_runs_again(exports: Any) -> None:
     again = exports.get(made["id"])
     assert (again["status"], again["sha256"]) == ("completed", made["sha256"])
     # The completion of a job is announced once.
-    assert [event["job_id"] for event in exports.events("export.completed")] == [made["id"]]
-    assert len(exports.file(made["id"]).splitlines()) == 3
+    assert [event["job_id"] for event in exports.list_events("export.completed")] == [made["id"]]
+    assert len(exports.download_file(made["id"]).splitlines()) == 3
 
 
 def test_an_export_whose_file_is_missing_runs_again(exports: Any) -> None:
     make_labeled(exports.org, 3)
     made = exports.make()
-    container.current().storage.delete(exports.key_of(made["id"]))
+    container.current().storage.delete(exports.build_storage_key(made["id"]))
     answer = exports.api.get(f"/exports/{made['id']}/download")
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "expired"}
     _act(exports, made["id"], "retry", 202)
     exports.work()
-    assert len(exports.file(made["id"]).splitlines()) == 3
+    assert len(exports.download_file(made["id"]).splitlines()) == 3
 
 
 @pytest.mark.parametrize("status", ["queued", "running", "cancelled"])

@@ -124,7 +124,7 @@ def test_rules_that_a_body_breaks(exports: Any, body: dict[str, Any], field: str
     assert answer.json["error"]["code"] == "validation_error"
     assert answer.json["error"]["field"] == field
     assert exports.api.get("/exports").json["meta"]["total"] == 0
-    assert exports.events("export.requested") == []
+    assert exports.list_events("export.requested") == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_somebody_who_left_can_still_be_named(exports: Any) -> None:
     gone = exports.org.users["labeler"]
     exports.label(exports.workspace.schema(), [])
     exports.sql("DELETE FROM memberships WHERE user_id = :id", id=gone)
-    assert len(exports.rows(filter={"labeler_id": str(gone)})) == 1
+    assert len(exports.export_rows(filter={"labeler_id": str(gone)})) == 1
 
 
 def test_the_same_key_asks_once(exports: Any) -> None:
@@ -210,7 +210,7 @@ def test_the_same_key_asks_once(exports: Any) -> None:
         exports.api.post("/exports", {"format": "jsonl"}, headers=headers) for _ in range(2)
     )
     assert first.json == second.json
-    assert len(exports.events("export.requested")) == 1
+    assert len(exports.list_events("export.requested")) == 1
 
 
 def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
@@ -245,7 +245,7 @@ def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> 
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
     assert exports.api.get("/exports").json["data"] == []
-    assert other_exports.events("export.downloaded") == []
+    assert other_exports.list_events("export.downloaded") == []
 
 
 def test_the_formats(exports: Any) -> None:

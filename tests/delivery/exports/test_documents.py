@@ -77,7 +77,7 @@ class Shelf:
 
     def export(self, format_id: str, **body: Any) -> bytes:
         made = self.exports.make(format_id, **body)
-        return bytes(self.exports.file(made["id"]))
+        return bytes(self.exports.download_file(made["id"]))
 
     def delete_file(self, artifact: dict[str, Any]) -> None:
         container.current().storage.delete(build_blob_key(self.exports.org.id, artifact["sha256"]))
@@ -237,11 +237,11 @@ def test_storage_that_does_not_answer_fails_the_run_and_not_the_document(
     shelf.exports.rerun()
     export = shelf.exports.get(export_id)
     assert export["status"] == "completed", export
-    assert b"%PDF" in shelf.exports.file(export_id)
+    assert b"%PDF" in shelf.exports.download_file(export_id)
 
 
 def test_pages_are_those_of_the_snapshot(
-    shelf: Shelf, during: Callable[[Callable[[int], None]], None]
+    shelf: Shelf, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     pdf = shelf.upload(PDF, "invoice.pdf")
     shelf.label(pdf, shelf.mark(pdf, "A-1"))
@@ -249,7 +249,7 @@ def test_pages_are_those_of_the_snapshot(
     def change(_: int) -> None:
         shelf.exports.sql("DELETE FROM artifact_pages WHERE artifact_id = :id", id=pdf["id"])
 
-    during(change)
+    on_progress(change)
     ((first, second),) = parse(shelf.export("conll"))
     assert [line[0] for line in first] == ["Invoice", "A-1", "Paper", "3"]
     assert len(second) == 2
@@ -276,7 +276,7 @@ def test_documents_of_others_are_not_read(shelf: Shelf, app: Flask, other_export
     # The same bytes: the other organization has its own pages and file, or none.
     other_exports.label(schema_id, [], artifact={"sha256": pdf["sha256"]}, text="mine")
     made = other_exports.make("docile")
-    files = unpack(other_exports.file(made["id"]))
+    files = unpack(other_exports.download_file(made["id"]))
     (name,) = [name for name in files if name.startswith("annotations/")]
     metadata = json.loads(files[name])["metadata"]
     assert (metadata["page_count"], metadata["file_missing"]) == (0, True)
@@ -291,7 +291,7 @@ def test_the_same_documents_give_the_same_bytes(shelf: Shelf, format_id: str) ->
 
 @pytest.mark.parametrize("format_id", ["conll", "coco", "docile"])
 def test_an_export_that_was_ended_meanwhile_stops(
-    shelf: Shelf, during: Callable[[Callable[[int], None]], None], format_id: str
+    shelf: Shelf, on_progress: Callable[[Callable[[int], None]], None], format_id: str
 ) -> None:
     pdf = shelf.upload(PDF, "invoice.pdf")
     shelf.label(pdf, shelf.mark(pdf, "A-1"))
@@ -305,9 +305,9 @@ def test_an_export_that_was_ended_meanwhile_stops(
                 org=shelf.exports.org.id,
             )
 
-    during(end)
+    on_progress(end)
     export_id = shelf.exports.start(format_id)
     shelf.work()
     assert shelf.exports.get(export_id)["status"] == "cancelled"
     assert len(steps) == 3
-    assert shelf.exports.staged() == []
+    assert shelf.exports.list_staged_files() == []

@@ -68,7 +68,7 @@ def test_a_copy_that_is_still_right_is_not_sent_again(exports: Any, made: dict[s
 
 def test_every_download_is_on_record(exports: Any, made: dict[str, Any]) -> None:
     download(exports, made)
-    assert exports.events("export.downloaded") == [
+    assert exports.list_events("export.downloaded") == [
         {
             "job_id": made["id"],
             "format": "jsonl",
@@ -122,7 +122,7 @@ def test_what_sends_nothing_is_no_download(exports: Any, made: dict[str, Any]) -
     exports.api.request("HEAD", made["download_path"])
     assert exports.org.api("labeler").get(made["download_path"]).status_code == 403
     assert entries(exports, made) == []
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
@@ -133,7 +133,7 @@ def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
         assert answer.status_code == 409
         assert answer.json["error"]["code"] == "conflict"
         assert answer.json["error"]["details"] == {"state": state}
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 def age(exports: Any, export_id: str, interval: str) -> None:
@@ -153,7 +153,7 @@ def expire(exports: Any) -> None:
 
 
 def stored(exports: Any, export_id: str) -> bool:
-    return container.current().storage.exists(exports.key_of(export_id))
+    return container.current().storage.exists(exports.build_storage_key(export_id))
 
 
 def test_a_file_goes_when_its_time_is_over(exports: Any, made: dict[str, Any]) -> None:
@@ -199,11 +199,11 @@ def test_the_file_of_a_retry_that_is_cancelled_goes(exports: Any, made: dict[str
 
 
 def test_a_file_that_was_lost(exports: Any, made: dict[str, Any]) -> None:
-    container.current().storage.delete(exports.key_of(made["id"]))
+    container.current().storage.delete(exports.build_storage_key(made["id"]))
     answer = download(exports, made)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "expired"}
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 @pytest.mark.parametrize("access", ["size", "stream"])
@@ -218,7 +218,7 @@ def test_a_storage_that_does_not_answer(
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
     assert answer.headers["Retry-After"] == "10"
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 def test_a_store_with_signed_links_serves_the_file(
@@ -242,7 +242,7 @@ def test_a_store_with_signed_links_serves_the_file(
     assert answer.headers["Cache-Control"] == "no-store"
     assert asked == [
         {
-            "key": exports.key_of(made["id"]),
+            "key": exports.build_storage_key(made["id"]),
             "name": f"export-{made['id']}.jsonl",
             "media_type": "application/x-ndjson",
             "seconds": 300,

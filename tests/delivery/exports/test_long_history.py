@@ -43,6 +43,6 @@ def test_a_history_beyond_a_gigabyte(exports: Any) -> None:
     end = exports.api.get(path, headers={"Range": "bytes=-3000"}).data
     assert end.count(b"\n") == 2
     assert b'}]}\n{"tag_set_id":"' + short.encode() in end
-    container.current().storage.delete(exports.key_of(export_id))
+    container.current().storage.delete(exports.build_storage_key(export_id))
     # The end of the run searches all values for secrets.
     exports.sql("DELETE FROM tag_set_revisions WHERE tag_set_id = :id", id=long)

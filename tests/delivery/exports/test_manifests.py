@@ -72,7 +72,7 @@ def _audit(exports: Any, **query: Any) -> list[dict[str, Any]]:
 
 def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
     made = exports.make()
-    exports.file(made["id"])
+    exports.download_file(made["id"])
     other = exports.start("csv")
     exports.api.post(f"/exports/{other}/cancel")
     entries = _audit(exports)
@@ -96,7 +96,7 @@ def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
 
 def test_the_audit_trail_is_filtered(exports: Any) -> None:
     first, second = exports.make(), exports.make()
-    exports.file(first["id"])
+    exports.download_file(first["id"])
     assert {entry["job_id"] for entry in _audit(exports, job_id=second["id"])} == {second["id"]}
     (download,) = _audit(exports, action="exports.download")
     assert download["job_id"] == first["id"]

@@ -70,7 +70,7 @@ def export(exports: Any, start: datetime | str, name: str = "decided") -> tuple[
     """Export the period from `start` on; its tag sets, and where it ended."""
     start = start if isinstance(start, str) else start.isoformat()
     made = exports.make(filter={f"{name}_after": start}, include={"tags": "all"})
-    rows = exports.file(made["id"]).splitlines()
+    rows = exports.download_file(made["id"]).splitlines()
     return [row.split(b'"')[3].decode() for row in rows], made["filter"][f"{name}_before"]
 
 
@@ -111,7 +111,7 @@ def test_a_transaction_that_commits_for_minutes_puts_the_export_off(
         monkeypatch.setattr(watermarks, "WAIT_SECONDS", 0.0)
         exports.work()
         assert exports.get(export_id)["status"] == "running"
-        assert exports.run_row().status == "queued"
+        assert exports.get_run_job().status == "queued"
     monkeypatch.undo()
     exports.update_run("due_at = now()")
     exports.work()

@@ -22,7 +22,7 @@ def test_the_preview_is_the_beginning_of_the_file(exports: Any) -> None:
     make_labeled(exports.org, 12)
     shown = _preview(exports, limit=5)
     assert (shown["count"], shown["count_is_exact"], len(shown["rows"])) == (12, True, 5)
-    content = exports.file(exports.make()["id"])
+    content = exports.download_file(exports.make()["id"])
     assert [orjson.loads(line) for line in content.splitlines()][:5] == shown["rows"]
     assert content.decode().startswith(shown["content"])
     assert len(_preview(exports)["rows"]) == 10
@@ -32,7 +32,7 @@ def test_a_preview_creates_nothing(exports: Any) -> None:
     make_labeled(exports.org, 1)
     _preview(exports, filter={"decided_after": "2020-01-01T00:00:00Z"})
     assert exports.api.get("/exports").json["meta"]["total"] == 0
-    assert exports.events("export.requested") == []
+    assert exports.list_events("export.requested") == []
     assert (
         exports.sql(
             "SELECT count(*) FROM watermarks WHERE organization_id = :org", org=exports.org.id

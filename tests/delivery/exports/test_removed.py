@@ -17,7 +17,7 @@ LONG_AGO = "2020-01-01T00:00:00Z"
 def _rows(exports: Any, since: str = LONG_AGO, format: str = "jsonl", **filters: Any) -> Any:  # noqa: A002
     body = {"filter": {"decided_after": since, **filters}, "include": {"removed": True}}
     made = exports.make(format, **body)
-    rows = [orjson.loads(line) for line in exports.file(made["id"]).splitlines()]
+    rows = [orjson.loads(line) for line in exports.download_file(made["id"]).splitlines()]
     return rows, made
 
 
@@ -33,7 +33,7 @@ def schema_id(exports: Any) -> UUID:
 
 def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -> None:
     kept, reopened, deleted = (exports.label(schema_id, []) for _ in range(3))
-    document = exports.artifact_of(deleted).id
+    document = exports.get_artifact(deleted).id
     first, made = _rows(exports)
     assert [row["tag_set_id"] for row in first] == [kept, reopened, deleted]
     _reopen(exports, reopened)

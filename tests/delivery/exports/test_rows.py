@@ -155,7 +155,7 @@ def test_hostile_values_come_through_unharmed(exports: Any) -> None:
         for number in (1, 2):
             exports.add(TagSetRevision(tag_set_id=UUID(made), number=number, tags=tags, note=text))
     exports.label(schema_id, [], artifact={"page_count": None, "language": None})
-    assert exports.rows(include=EVERYTHING) == slowly(exports, EVERYTHING)
+    assert exports.export_rows(include=EVERYTHING) == slowly(exports, EVERYTHING)
 
 
 JSON_TEXT = st.text(
@@ -208,7 +208,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     note = {"note": "well read"}
     answer = exports.api.post(f"/tag-sets/{accepted['id']}/accept", note)
     assert answer.status_code == 200, answer.json
-    (row,) = exports.rows(include={"history": True, "text": True})
+    (row,) = exports.export_rows(include={"history": True, "text": True})
     assert row["tag_set_id"] == accepted["id"]
     assert row["status"] == "accepted"
     assert row["labels"] == {"number": "A-1"}
@@ -219,7 +219,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert row["text"] == "x" * 1000
     decided = answer.json["data"]["decided_at"]
     assert datetime.fromisoformat(row["decided_at"]) == datetime.fromisoformat(decided)
-    assert exports.ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
+    assert exports.export_tag_set_ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
 
 
 def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
@@ -227,9 +227,9 @@ def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
     exports.label(schema_id, [], source="import", artifact={"gold": True})
     exports.label(schema_id, [], source="merge", artifact={"archived": True})
     expected = [("import", True, False), ("merge", False, True)]
-    about = [(row["source"], row["artifact"]) for row in exports.rows()]
+    about = [(row["source"], row["artifact"]) for row in exports.export_rows()]
     assert [(source, one["gold"], one["archived"]) for source, one in about] == expected
-    table = csv.DictReader(io.StringIO(exports.file(exports.make("csv")["id"]).decode()))
+    table = csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
     found = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
     assert found == [("import", "true", "false"), ("merge", "false", "true")]
 
@@ -237,11 +237,11 @@ def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
 def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
     make_labeled(exports.org, 1, revisions=True)
     parts = {"tags", "text", "history"}
-    (bare,) = exports.rows(include={"evidence": False})
+    (bare,) = exports.export_rows(include={"evidence": False})
     assert not parts & set(bare)
     assert bare["labels"]["field_2"] == {"amount": "1.50", "currency": "EUR"}
     for name, member in (("evidence", "tags"), ("text", "text"), ("history", "history")):
-        (row,) = exports.rows(include={"evidence": False, name: True})
+        (row,) = exports.export_rows(include={"evidence": False, name: True})
         assert parts & set(row) == {member}
         assert {key: value for key, value in row.items() if key != member} == bare
     assert row["history"][0]["tags"][0]["value"] == "Value 1"
@@ -250,8 +250,8 @@ def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
 def test_an_organization_without_labels(exports: Any) -> None:
     made = exports.make()
     assert (made["row_count"], made["size_bytes"]) == (0, 0)
-    assert exports.file(made["id"]) == b""
-    header = exports.file(exports.make("csv")["id"]).decode().splitlines()
+    assert exports.download_file(made["id"]) == b""
+    header = exports.download_file(exports.make("csv")["id"]).decode().splitlines()
     assert len(header) == 1
     assert header[0].startswith("tag_set_id,status,source,revision,artifact.id")
 
@@ -266,10 +266,12 @@ def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None
     several = exports.label(
         schema_id, [tag("new", 7), tag("note", "two")], schema_version_id=version
     )
-    labels = {row["tag_set_id"]: row["labels"] for row in exports.rows()}
+    labels = {row["tag_set_id"]: row["labels"] for row in exports.export_rows()}
     assert labels == {single: {"note": "one"}, several: {"note": ["two"], "new": 7}}
     assert list(labels[several]) == ["note", "new"]
-    table = list(csv.DictReader(io.StringIO(exports.file(exports.make("csv")["id"]).decode())))
+    table = list(
+        csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
+    )
     assert [(line["labels.note"], line["labels.new"]) for line in table] == [
         ("one", ""),
         ("two", "7"),
@@ -286,7 +288,7 @@ def test_values_from_before_a_field_was_a_table_are_kept(exports: Any) -> None:
     )
     exports.add(version)
     exports.label(schema_id, [tag("items.what", "Ink", 0)], schema_version_id=version.id)
-    file = exports.file(exports.make("csv", options={"rows": "explode"})["id"])
+    file = exports.download_file(exports.make("csv", options={"rows": "explode"})["id"])
     lines = list(csv.DictReader(io.StringIO(file.decode())))
     assert [(line["labels.items"], line["labels.items.what"]) for line in lines] == [
         ("Paper and ink", ""),
@@ -306,20 +308,20 @@ def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
     for row in slowly(exports, {"evidence": False, "text": False, "history": False}):
         writer.write_json(orjson.dumps(row))
     writer.close()
-    assert exports.file(made["id"]) == out.getvalue()
-    text = exports.file(made["id"]).decode("utf-8-sig")
+    assert exports.download_file(made["id"]) == out.getvalue()
+    text = exports.download_file(made["id"]).decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
     numbers = [line["labels.number"] for line in lines]
     assert '\'=HYPERLINK("http://x")' in numbers
     assert made["row_count"] == len(lines) == len(HOSTILE)
     raw = exports.make("csv", options={"raw": True})
-    lines = list(csv.DictReader(io.StringIO(exports.file(raw["id"]).decode(), newline="")))
+    lines = list(csv.DictReader(io.StringIO(exports.download_file(raw["id"]).decode(), newline="")))
     assert [line["labels.number"] for line in lines] == HOSTILE
 
 
 def test_nothing_of_another_organization(exports: Any, other_exports: Any) -> None:
     make_labeled(other_exports.org, 3, revisions=True)
     make_labeled(exports.org, 2, revisions=True)
-    found = exports.rows(include=EVERYTHING)
+    found = exports.export_rows(include=EVERYTHING)
     assert len(found) == 2
     assert found == slowly(exports, EVERYTHING)

@@ -26,7 +26,7 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
     export_id = exports.start(filter={"schema_id": str(labeled.schema_id)})
     exports.work()
     made = exports.get(export_id)
-    content = exports.file(export_id)
+    content = exports.download_file(export_id)
     assert made["status"] == "completed"
     assert made["row_count"] == len(content.splitlines()) == 250
     assert made["size_bytes"] == len(content)
@@ -37,7 +37,7 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
     assert made["download_path"] == f"/api/v1/exports/{export_id}/download"
     assert made["started_at"] <= made["finished_at"] < made["expires_at"]
     assert made["error"] is None
-    assert exports.events("export.completed") == [
+    assert exports.list_events("export.completed") == [
         {
             "job_id": export_id,
             "format": "jsonl",
@@ -48,7 +48,7 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
             "download_path": made["download_path"],
         }
     ]
-    assert exports.staged() == []
+    assert exports.list_staged_files() == []
 
 
 def test_a_workbook_with_too_many_columns_fails_at_once(
@@ -61,18 +61,18 @@ def test_a_workbook_with_too_many_columns_fails_at_once(
     failed = exports.get(export_id)
     assert (failed["status"], failed["error"]["code"]) == ("failed", "validation_error")
     assert "more columns than its format allows" in failed["error"]["message"]
-    (event,) = exports.events("export.failed")
+    (event,) = exports.list_events("export.failed")
     assert (event["job_id"], event["error"]) == (export_id, failed["error"])
-    assert exports.staged() == []
+    assert exports.list_staged_files() == []
 
 
 def test_progress_is_seen_while_it_runs(
-    exports: Any, during: Callable[[Callable[[int], None]], None]
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
     seen: list[dict[str, Any]] = []
-    during(lambda _: seen.append(exports.get(export_id)))
+    on_progress(lambda _: seen.append(exports.get(export_id)))
     exports.work()
     assert {one["status"] for one in seen} == {"running"}
     assert [one["progress"]["done"] for one in seen] == [0, 1, 2, 3, 4, 5]
@@ -106,7 +106,9 @@ def test_progress_is_written_once_a_second_at_most(
     assert all(b - a >= 99 for a, b in pairwise(written))
 
 
-def test_it_holds_one_moment(exports: Any, during: Callable[[Callable[[int], None]], None]) -> None:
+def test_it_holds_one_moment(
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
+) -> None:
     labeled = make_labeled(exports.org, 3)
 
     def meddle(done: int) -> None:
@@ -118,9 +120,9 @@ def test_it_holds_one_moment(exports: Any, during: Callable[[Callable[[int], Non
             )
 
     export_id = exports.start()
-    during(meddle)
+    on_progress(meddle)
     exports.work()
-    lines = exports.file(export_id).splitlines()
+    lines = exports.download_file(export_id).splitlines()
     assert [orjson.loads(line)["status"] for line in lines] == ["accepted"] * 3
     assert exports.get(export_id)["row_count"] == 3
 
@@ -130,14 +132,14 @@ def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
     made = exports.make()
     exports.label(labeled.schema_id, [])
     exports.rerun()
-    assert exports.run_row().status == "completed"
+    assert exports.get_run_job().status == "completed"
     assert exports.get(made["id"]) == made
-    assert len(exports.file(made["id"]).splitlines()) == 3
-    assert len(exports.events("export.completed")) == 1
+    assert len(exports.download_file(made["id"]).splitlines()) == 3
+    assert len(exports.list_events("export.completed")) == 1
 
 
 def test_an_export_that_somebody_ended_stops(
-    exports: Any, during: Callable[[Callable[[int], None]], None]
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
@@ -147,12 +149,12 @@ def test_an_export_that_somebody_ended_stops(
         if done == 2:
             exports.sql("UPDATE exports SET status = 'cancelled' WHERE id = :id", id=export_id)
 
-    during(end)
+    on_progress(end)
     exports.work()
     assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.run_row().status == "completed"
-    assert exports.events("export.completed") == []
-    assert exports.staged() == []
+    assert exports.get_run_job().status == "completed"
+    assert exports.list_events("export.completed") == []
+    assert exports.list_staged_files() == []
 
 
 def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> None:
@@ -169,7 +171,7 @@ def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> Non
                 rows.open_snapshot({}, include) as snapshot,
             ):
                 snapshot.copy(stop)
-    assert len(exports.rows()) == 3
+    assert len(exports.export_rows()) == 3
 
 
 def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(

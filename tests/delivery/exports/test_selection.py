@@ -36,7 +36,7 @@ def chosen(exports: Any, some: dict[str, Any], **where: Any) -> list[str]:
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in where.items()
     }
-    found = exports.ids(filter=body, include={"tags": "all"})
+    found = exports.export_tag_set_ids(filter=body, include={"tags": "all"})
     return [names[one] for one in found]
 
 
@@ -50,7 +50,7 @@ def test_filters(exports: Any, some: dict[str, Any]) -> None:
     assert chosen(exports, some, created_after=day(2), created_before=day(4)) == ["two", "three"]
     assert chosen(exports, some, decided_after=day(5)) == ["one", "three"]
     assert chosen(exports, some, decided_before=day(5)) == ["two"]
-    documents = [str(exports.artifact_of(some[name]).id) for name in ("four", "one")]
+    documents = [str(exports.get_artifact(some[name]).id) for name in ("four", "one")]
     assert chosen(exports, some, artifact_ids=documents) == ["one", "four"]
     both = {"artifact_ids": documents, "schema_id": str(some["second"])}
     assert chosen(exports, some, **both) == ["four"]
@@ -75,11 +75,14 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
     refused = label("rejected", 2)
     elsewhere = label("accepted", 3, other)
     fresh = label("submitted", 4)
-    assert exports.ids() == [old, elsewhere]
-    assert exports.ids(include={"tags": "all"}) == [old, refused, elsewhere, fresh]
-    assert exports.ids(include={"tags": "latest"}) == [elsewhere, fresh]
+    assert exports.export_tag_set_ids() == [old, elsewhere]
+    assert exports.export_tag_set_ids(include={"tags": "all"}) == [old, refused, elsewhere, fresh]
+    assert exports.export_tag_set_ids(include={"tags": "latest"}) == [elsewhere, fresh]
     decided = {"statuses": ["accepted", "rejected"]}
-    assert exports.ids(include={"tags": "latest"}, filter=decided) == [refused, elsewhere]
+    assert exports.export_tag_set_ids(include={"tags": "latest"}, filter=decided) == [
+        refused,
+        elsewhere,
+    ]
 
 
 def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
@@ -100,12 +103,14 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
     label(-4, labeled, status="rejected", source="merge", labeler_id=None)
     only = exports.label(schema_id, [], artifact_id=imported, source="import", decided_at=None)
     label(-1, refused, status="rejected")
-    assert sorted(exports.ids(include={"tags": "final"})) == sorted([merge, last, only])
+    assert sorted(exports.export_tag_set_ids(include={"tags": "final"})) == sorted(
+        [merge, last, only]
+    )
     # The filter chooses among those that stand; what it leaves out is not replaced.
     early = (now - timedelta(seconds=90)).isoformat()
     found = exports.make(filter={"decided_before": early}, include={"tags": "final"})
-    assert exports.file(found["id"]).count(b"\n") == 1
-    assert merge.encode() in exports.file(found["id"])
+    assert exports.download_file(found["id"]).count(b"\n") == 1
+    assert merge.encode() in exports.download_file(found["id"])
     csv = exports.make("csv", include={"tags": "final"})
     assert csv["row_count"] == 3
     refusal = {"filter": {"statuses": ["submitted"]}, "include": {"tags": "final"}}
@@ -121,5 +126,8 @@ def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
         at = now if position < 4 else now - timedelta(hours=position)
         exports.label(schema_id, [], id=ids[position], created_at=at)
     expected = [str(ids[position]) for position in (5, 4, 0, 1, 2, 3)]
-    assert exports.ids() == expected
-    assert exports.ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]}) == expected
+    assert exports.export_tag_set_ids() == expected
+    assert (
+        exports.export_tag_set_ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]})
+        == expected
+    )

@@ -27,17 +27,17 @@ BLOCKED = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pi
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
 
-def _job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
+def _build_job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
     args = {"event_id": str(event_id), "data": data}
     return make_job(workspace.org.id, args)
 
 
-def _rejections(inbox: Inbox, count: int) -> list[Job]:
+def _build_rejection_jobs(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
     workspace = inbox.workspace
     inbox.reject(make_submitted_tag_sets(workspace, count, "labeler", "admin"))
     rows = workspace.sql(REJECTIONS)
-    return [_job(workspace, row.id, **row.data) for row in rows[-count:]]
+    return [_build_job(workspace, row.id, **row.data) for row in rows[-count:]]
 
 
 def _handle(workspace: Workspace, jobs: list[Job]) -> None:
@@ -48,7 +48,7 @@ def _handle(workspace: Workspace, jobs: list[Job]) -> None:
 def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, inbox: Inbox) -> None:
     sent = []
     for count in (2, 100):
-        jobs = _rejections(inbox, count)
+        jobs = _build_rejection_jobs(inbox, count)
         with record_statements(workspace.org.app) as found:
             _handle(workspace, jobs)
         sent.append([one.split()[0:3] for one in found])
@@ -67,7 +67,7 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         names = [name for name in workspace.org.users if name.startswith(f"p{people}-")]
         inbox.reject(make_submitted_tag_sets(workspace, people, *names))
         rows = workspace.sql(REJECTIONS)
-        _handle(workspace, [_job(workspace, row.id, **row.data) for row in rows])
+        _handle(workspace, [_build_job(workspace, row.id, **row.data) for row in rows])
         inbox.enqueue_due_emails()  # Windows of other tests may have ended in the meantime.
         inbox.end_windows()
         with record_statements(workspace.org.app) as found:
@@ -79,7 +79,7 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
 
 
 def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: Inbox) -> None:
-    jobs = _rejections(inbox, 40)
+    jobs = _build_rejection_jobs(inbox, 40)
     barrier = Barrier(4)
 
     def run(part: list[Job]) -> None:
@@ -99,7 +99,7 @@ class _Killed(BaseException):
     """The process is gone: nothing of it runs any more."""
 
 
-def _dies(*_: object, **__: object) -> None:
+def _raise_killed(*_: object, **__: object) -> None:
     raise _Killed
 
 
@@ -116,7 +116,7 @@ def _dies(*_: object, **__: object) -> None:
 def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    jobs = _rejections(inbox, 6)
+    jobs = _build_rejection_jobs(inbox, 6)
     _handle(workspace, jobs[:2])
     before = inbox.list_notifications()
     found = getattr(queries, at)
@@ -145,11 +145,13 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
-            patched.setattr("app.delivery.notifications.service.mailing._build_emails", _dies)
+            patched.setattr(
+                "app.delivery.notifications.service.mailing._build_emails", _raise_killed
+            )
         elif at == "post":
-            patched.setattr("app.kit.jobs.enqueue_many", _dies)
+            patched.setattr("app.kit.jobs.enqueue_many", _raise_killed)
         else:
-            patched.setattr(db, "checkpoint", _dies)
+            patched.setattr(db, "checkpoint", _raise_killed)
         with pytest.raises(_Killed):
             inbox.enqueue_due_emails()
     for _ in range(2):
@@ -190,7 +192,7 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
 def test_what_is_read_while_an_event_is_handled_takes_no_more(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    first, second = _rejections(inbox, 4)[::2]
+    first, second = _build_rejection_jobs(inbox, 4)[::2]
     _handle(workspace, [first])
     app = workspace.org.app
     with app.app_context(), db.engine().connect() as reader, ThreadPoolExecutor(1) as thread:
@@ -225,7 +227,7 @@ def test_more_emails_than_one_batch_are_all_sent(
 def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    jobs = _rejections(inbox, 3)
+    jobs = _build_rejection_jobs(inbox, 3)
     _handle(workspace, jobs)
     workspace.sql(
         "UPDATE notification_causes SET created_at = now() - interval '10 days' WHERE cause = :one",

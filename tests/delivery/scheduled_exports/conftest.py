@@ -33,7 +33,7 @@ class Scheduled(Exports):
         assert answer.status_code == status, answer.json
         return dict(answer.json["data" if status < 400 else "error"])
 
-    def change(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
+    def update(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
         """Update a scheduled export, and return it, or the error."""
         answer = self.admin.patch(f"/exports/scheduled/{export_id}", json=members)
         assert answer.status_code == status, answer.json
@@ -55,9 +55,9 @@ class Scheduled(Exports):
         """Request a run, run all due jobs, and return the latest run."""
         self.run_now(export_id)
         self.work()
-        return self.runs(export_id)[0]
+        return self.list_runs(export_id)[0]
 
-    def runs(self, export_id: str) -> list[dict[str, Any]]:
+    def list_runs(self, export_id: str) -> list[dict[str, Any]]:
         """Return the runs, the latest first."""
         answer = self.api.get(f"/exports/scheduled/{export_id}/runs")
         assert answer.status_code == 200, answer.json

@@ -25,7 +25,7 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: 
     assert "500" in shown["disabled_reason"]
     assert shown["last_status_code"] == 500
     assert len(hooks.receiver.received) == 10, "and nothing more was sent"
-    statuses = [d["status"] for d in hooks.deliveries(created)]
+    statuses = [d["status"] for d in hooks.list_deliveries(created)]
     assert statuses == ["abandoned"] * 40
     notifications = hooks.sql(
         "SELECT user_id, kind, body, link FROM notifications WHERE organization_id = :org"
@@ -79,7 +79,7 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
     notifications = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
     assert [row.user_id for row in notifications] == [hooks.org.users["owner"]]
-    assert {d["status"] for d in hooks.deliveries(created)} == {"abandoned"}
+    assert {d["status"] for d in hooks.list_deliveries(created)} == {"abandoned"}
 
 
 def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
@@ -94,10 +94,10 @@ def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
     assert answer["disabled_reason"] is None
     retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
-    for delivery in hooks.deliveries(created):
+    for delivery in hooks.list_deliveries(created):
         assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
     deliver()
-    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
+    assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
     assert len(hooks.receiver.received) == 22
 
 
@@ -115,7 +115,7 @@ def test_failures_of_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> N
     assert shown["last_status_code"] == 500
     api.post(path + "/test")
     deliver()
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created)[0]["status"] == "delivered"
     assert hooks.get(created)["consecutive_failures"] == 0, "any successful delivery resets it"
 
 
@@ -145,9 +145,9 @@ def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: A
     assert hooks.get(created)["consecutive_failures"] == 10
     assert api.post(f"/webhooks/{created['id']}/test").status_code == 202
     deliver()
-    assert hooks.deliveries(created, event="test")[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created, event="test")[0]["status"] == "delivered"
     assert hooks.get(created)["active"] is False
     assert api.post(f"/webhooks/{created['id']}/activate").status_code == 200
     hooks.emit()
     deliver()
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created)[0]["status"] == "delivered"

@@ -70,7 +70,7 @@ def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
     hooks.receiver.add_responses("/hook", *(Answer(status, b"") for status in statuses))
     hooks.emit(len(statuses))
     deliver()
-    delivered = hooks.deliveries(created, status="delivered")
+    delivered = hooks.list_deliveries(created, status="delivered")
     found = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
     assert sorted(found) == statuses
     assert len(hooks.receiver.received) == len(statuses)
@@ -121,7 +121,7 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
 
     other.wake()
     try:
-        wait_until(lambda: hooks.count(quick, "delivered") == 12)
+        wait_until(lambda: hooks.count_deliveries(quick, "delivered") == 12)
         wait_until(all_end)
     finally:
         other.stop(10)
@@ -130,7 +130,7 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     assert set(requests.values()) == {10}
     for webhook in hanging:
         assert hooks.get(webhook)["consecutive_failures"] == 10
-        assert hooks.count(webhook, "abandoned") == 12
+        assert hooks.count_deliveries(webhook, "abandoned") == 12
 
 
 def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None:
@@ -170,7 +170,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(hooks: Any, deliver: Any, s
     hooks.receiver.add_responses("/hook", Answer(status, b"", location))
     hooks.emit()
     deliver()
-    assert hooks.receiver.at("/elsewhere") == []
+    assert hooks.receiver.list_requests("/elsewhere") == []
     attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert attempt["status_code"] == status
     assert "redirect" in attempt["error"]
@@ -245,14 +245,14 @@ def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
     other.start()
     try:
         other.wake()
-        wait_until(lambda: len(hooks.receiver.at("/slow")) == 2)
-        wait_until(lambda: len(hooks.deliveries(quick, status="delivered")) == 60)
-        assert len(hooks.receiver.at("/slow")) == 2
-        assert hooks.deliveries(slow, status="delivered") == []
+        wait_until(lambda: len(hooks.receiver.list_requests("/slow")) == 2)
+        wait_until(lambda: len(hooks.list_deliveries(quick, status="delivered")) == 60)
+        assert len(hooks.receiver.list_requests("/slow")) == 2
+        assert hooks.list_deliveries(slow, status="delivered") == []
         assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
         gate.set()
         assert other.wait_until_idle(30)
     finally:
         gate.set()
         other.stop(10)
-    assert len(hooks.deliveries(slow, status="delivered")) == 60
+    assert len(hooks.list_deliveries(slow, status="delivered")) == 60

@@ -29,10 +29,10 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
         hooks.make_due()
         deliver()
     hooks.receiver.answers.clear()
-    hooks.fill(good, 3, "skipped")
-    hooks.fill(good, 5, "abandoned")
-    hooks.fill(bad, 1, "failed")
-    hooks.fill(bad, 4)
+    hooks.insert_deliveries(good, 3, "skipped")
+    hooks.insert_deliveries(good, 5, "abandoned")
+    hooks.insert_deliveries(bad, 1, "failed")
+    hooks.insert_deliveries(bad, 4)
     found = _list(hooks)
     assert _without_since(found[good["id"]]) == {
         "delivered": 5,
@@ -57,7 +57,7 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
 
 def test_tests_and_older_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, 3, "abandoned")
+    hooks.insert_deliveries(created, 3, "abandoned")
     hooks.sql(
         "UPDATE webhook_deliveries SET created_at = now() - interval '26 hours'"
         " WHERE organization_id = :org"

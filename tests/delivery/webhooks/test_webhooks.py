@@ -129,7 +129,7 @@ def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
     assert api.post(path + "/deactivate").json["data"] == off
     hooks.emit()
     deliver()
-    (missed,) = hooks.deliveries(created)
+    (missed,) = hooks.list_deliveries(created)
     assert (missed["status"], missed["attempts"]) == ("abandoned", [])
     on = api.post(path + "/activate").json["data"]
     assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
@@ -160,7 +160,7 @@ def test_another_organizations_webhook_is_an_absent_one(
     created = hooks.create()
     hooks.emit()
     deliver()
-    delivery = hooks.deliveries(created)[0]["id"]
+    delivery = hooks.list_deliveries(created)[0]["id"]
     body = {"json": {"description": "mine"}} if method == "PATCH" else {}
 
     def ask(webhook: str, delivery: str) -> tuple[int, bytes]:
@@ -178,14 +178,14 @@ def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any, deliver: Any
     one, two = hooks.create("/one"), hooks.create("/two", events=["drift.detected"])
     hooks.emit()
     deliver()
-    delivery = hooks.deliveries(one)[0]["id"]
+    delivery = hooks.list_deliveries(one)[0]["id"]
     api = hooks.org.api("admin")
     assert api.get(f"/webhooks/{two['id']}/deliveries/{delivery}").status_code == 404
     path = f"/webhooks/{two['id']}/deliveries/{delivery}/redeliver"
     assert api.post(path).status_code == 404
 
 
-def test_the_catalogue(org: Org) -> None:
+def test_the_catalog(org: Org) -> None:
     api = org.api("viewer", slug=None)
     api.slug = None
     answer = api.get("/webhooks/events").json

@@ -82,8 +82,8 @@ _FIND_PENDING = text(
     "SELECT organization_id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL"
     " ORDER BY organization_id LIMIT 1"
 )
-# Rows with the kind `webhook` are the results. Rows with the kind `last_visited` contain the position
-# at which the next search continues within an organization. The row with the kind
+# Rows with the kind `webhook` are the results. Rows with the kind `last_visited` contain the
+# position at which the next search continues within an organization. The row with the kind
 # `last_organization` contains the position among organizations.
 _FIND = text(
     f"""
