@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from tests.delivery.exports.test_periods import held, transaction
+from tests.delivery.exports.test_periods import open_transaction, pause_before_commit
 
 REOPEN = text("UPDATE tag_sets SET status = 'draft' WHERE id = CAST(:id AS uuid)")
 LONG_AGO = "2020-01-01T00:00:00Z"
@@ -106,11 +106,11 @@ def test_a_removal_that_commits_late_is_in_the_next_period(exports: Any, schema_
     _, made = _rows(exports)
 
     def reopen(*before_commit: Any) -> None:
-        with transaction(exports, *before_commit) as session:
+        with open_transaction(exports, *before_commit) as session:
             session.execute(REOPEN, {"id": tag_set})
 
     # Its time is set, and it commits only after the next period.
-    with held(reopen):
+    with pause_before_commit(reopen):
         rows, made = _rows(exports, made["filter"]["decided_before"])
         assert rows == []
     rows, _ = _rows(exports, made["filter"]["decided_before"])

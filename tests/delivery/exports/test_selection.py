@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 
 
 @pytest.fixture
-def some(exports: Any) -> dict[str, Any]:
+def tag_sets(exports: Any) -> dict[str, Any]:
     """Four label sets that differ in everything that a filter asks for."""
     first, second = exports.workspace.schema(), exports.workspace.schema()
     exports.org.add_user("anna", "labeler")
@@ -29,9 +29,9 @@ def some(exports: Any) -> dict[str, Any]:
     return {**named, "first": first, "second": second, "day": day, "anna": anna}
 
 
-def chosen(exports: Any, some: dict[str, Any], **where: Any) -> list[str]:
+def list_exported_names(exports: Any, tag_sets: dict[str, Any], **where: Any) -> list[str]:
     """The names of the label sets that a filter lets through."""
-    names = {some[name]: name for name in ("one", "two", "three", "four")}
+    names = {tag_sets[name]: name for name in ("one", "two", "three", "four")}
     body = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in where.items()
@@ -40,21 +40,33 @@ def chosen(exports: Any, some: dict[str, Any], **where: Any) -> list[str]:
     return [names[one] for one in found]
 
 
-def test_filters(exports: Any, some: dict[str, Any]) -> None:
-    day = some["day"]
-    assert chosen(exports, some) == ["one", "two", "three", "four"]
-    assert chosen(exports, some, schema_id=str(some["first"])) == ["one", "two"]
-    assert chosen(exports, some, statuses=["rejected", "submitted"]) == ["two", "four"]
-    assert chosen(exports, some, labeler_id=str(some["anna"])) == ["three", "four"]
+def test_filters(exports: Any, tag_sets: dict[str, Any]) -> None:
+    day = tag_sets["day"]
+    assert list_exported_names(exports, tag_sets) == ["one", "two", "three", "four"]
+    assert list_exported_names(exports, tag_sets, schema_id=str(tag_sets["first"])) == [
+        "one",
+        "two",
+    ]
+    assert list_exported_names(exports, tag_sets, statuses=["rejected", "submitted"]) == [
+        "two",
+        "four",
+    ]
+    assert list_exported_names(exports, tag_sets, labeler_id=str(tag_sets["anna"])) == [
+        "three",
+        "four",
+    ]
     # A period has its start in it and its end not: periods that follow each other share nothing.
-    assert chosen(exports, some, created_after=day(2), created_before=day(4)) == ["two", "three"]
-    assert chosen(exports, some, decided_after=day(5)) == ["one", "three"]
-    assert chosen(exports, some, decided_before=day(5)) == ["two"]
-    documents = [str(exports.get_artifact(some[name]).id) for name in ("four", "one")]
-    assert chosen(exports, some, artifact_ids=documents) == ["one", "four"]
-    both = {"artifact_ids": documents, "schema_id": str(some["second"])}
-    assert chosen(exports, some, **both) == ["four"]
-    assert chosen(exports, some, statuses=["draft"]) == []
+    assert list_exported_names(exports, tag_sets, created_after=day(2), created_before=day(4)) == [
+        "two",
+        "three",
+    ]
+    assert list_exported_names(exports, tag_sets, decided_after=day(5)) == ["one", "three"]
+    assert list_exported_names(exports, tag_sets, decided_before=day(5)) == ["two"]
+    documents = [str(exports.get_artifact(tag_sets[name]).id) for name in ("four", "one")]
+    assert list_exported_names(exports, tag_sets, artifact_ids=documents) == ["one", "four"]
+    both = {"artifact_ids": documents, "schema_id": str(tag_sets["second"])}
+    assert list_exported_names(exports, tag_sets, **both) == ["four"]
+    assert list_exported_names(exports, tag_sets, statuses=["draft"]) == []
 
 
 def test_which_label_sets_of_a_document(exports: Any) -> None:
