@@ -35,9 +35,9 @@ def test_a_history_beyond_a_gigabyte(exports: Any) -> None:
     exports.work()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    made = exports.get(export_id)
-    assert (made["status"], made["row_count"]) == ("completed", 2)
-    assert made["size_bytes"] > SAVES * CHARACTERS > LIMIT
+    export = exports.get(export_id)
+    assert (export["status"], export["row_count"]) == ("completed", 2)
+    assert export["size_bytes"] > SAVES * CHARACTERS > LIMIT
     assert peak < 50_000_000
     path = f"/exports/{export_id}/download"
     end = exports.api.get(path, headers={"Range": "bytes=-3000"}).data

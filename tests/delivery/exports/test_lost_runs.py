@@ -46,8 +46,8 @@ def test_a_run_that_lost_its_lease_writes_nothing(
     # The other worker dies; the next one begins anew.
     exports.end_lease()
     exports.work()
-    made = exports.get(export_id)
-    assert (made["status"], made["row_count"]) == ("completed", 5)
+    export = exports.get(export_id)
+    assert (export["status"], export["row_count"]) == ("completed", 5)
     assert len(exports.list_events("export.completed")) == 1
     assert exports.list_staged_files() == []
 
@@ -130,9 +130,9 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
     assert exports.list_events("export.completed") == []
     exports.label(labeled.schema_id, [])
     exports.rerun()
-    made = exports.get(export_id)
-    assert made["row_count"] == 3
-    assert hashlib.sha256(exports.download_file(export_id)).hexdigest() == made["sha256"]
+    export = exports.get(export_id)
+    assert export["row_count"] == 3
+    assert hashlib.sha256(exports.download_file(export_id)).hexdigest() == export["sha256"]
     assert len(exports.list_events("export.completed")) == 1
 
 

@@ -68,11 +68,11 @@ def tag(field: str, value: Any, row: int | None = None, **members: Any) -> dict[
     }
 
 
-def time(value: datetime | None) -> str | None:
+def format_time(value: datetime | None) -> str | None:
     return None if value is None else value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def slowly(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
+def build_expected_rows(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows, each built of its records: the slow way, in Python."""
     with exports.org.app.app_context(), tenancy.organization(exports.org.id):
         sets = db.session().execute(
@@ -82,10 +82,10 @@ def slowly(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
             .join(SchemaVersion, SchemaVersion.id == TagSet.schema_version_id)
             .order_by(TagSet.created_at, TagSet.id)
         )
-        return [orjson.loads(orjson.dumps(_row(*one, include))) for one in sets]
+        return [orjson.loads(orjson.dumps(_build_row(*one, include))) for one in sets]
 
 
-def _row(
+def _build_row(
     tag_set: TagSet,
     artifact: Artifact,
     schema: ArtifactSchema,
@@ -111,8 +111,8 @@ def _row(
         },
         "labeler_id": tag_set.labeler_id,
         "reviewer_id": tag_set.reviewer_id,
-        "submitted_at": time(tag_set.submitted_at),
-        "decided_at": time(tag_set.decided_at),
+        "submitted_at": format_time(tag_set.submitted_at),
+        "decided_at": format_time(tag_set.decided_at),
         "labels": LabelBuilder(version.fields).build(tag_set.tags),
     }
     if include["evidence"]:
@@ -129,7 +129,7 @@ def _row(
                 "kind": one.kind,
                 "note": one.note,
                 "author_id": one.author_id,
-                "created_at": time(one.created_at),
+                "created_at": format_time(one.created_at),
                 "tags": one.tags,
             }
             for one in ordered
@@ -155,7 +155,7 @@ def test_hostile_values_come_through_unharmed(exports: Any) -> None:
         for number in (1, 2):
             exports.add(TagSetRevision(tag_set_id=UUID(made), number=number, tags=tags, note=text))
     exports.label(schema_id, [], artifact={"page_count": None, "language": None})
-    assert exports.export_rows(include=EVERYTHING) == slowly(exports, EVERYTHING)
+    assert exports.export_rows(include=EVERYTHING) == build_expected_rows(exports, EVERYTHING)
 
 
 JSON_TEXT = st.text(
@@ -197,7 +197,11 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
         rows.open_snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
         snapshot.copy(lambda row, *, is_last: found.append(row) if is_last else None)
-    expected = [row for row in slowly(exports, include) if row["schema"]["id"] == str(schema_id)]
+    expected = [
+        row
+        for row in build_expected_rows(exports, include)
+        if row["schema"]["id"] == str(schema_id)
+    ]
     assert [orjson.loads(line) for line in found] == expected
     assert snapshot.total == len(batch)
 
@@ -305,7 +309,7 @@ def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
     made = exports.make("csv", options=options)
     out = io.BytesIO()
     writer = FORMATS["csv"].writer(out, FIELDS, made["options"])
-    for row in slowly(exports, {"evidence": False, "text": False, "history": False}):
+    for row in build_expected_rows(exports, {"evidence": False, "text": False, "history": False}):
         writer.write_json(orjson.dumps(row))
     writer.close()
     assert exports.download_file(made["id"]) == out.getvalue()
@@ -324,4 +328,4 @@ def test_nothing_of_another_organization(exports: Any, other_exports: Any) -> No
     make_labeled(exports.org, 2, revisions=True)
     found = exports.export_rows(include=EVERYTHING)
     assert len(found) == 2
-    assert found == slowly(exports, EVERYTHING)
+    assert found == build_expected_rows(exports, EVERYTHING)

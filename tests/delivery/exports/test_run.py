@@ -25,27 +25,27 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
     labeled = make_labeled(exports.org, 250)
     export_id = exports.start(filter={"schema_id": str(labeled.schema_id)})
     exports.work()
-    made = exports.get(export_id)
+    export = exports.get(export_id)
     content = exports.download_file(export_id)
-    assert made["status"] == "completed"
-    assert made["row_count"] == len(content.splitlines()) == 250
-    assert made["size_bytes"] == len(content)
-    assert made["sha256"] == hashlib.sha256(content).hexdigest()
-    assert made["progress"]["done"] == made["progress"]["total"] == 250
-    assert made["progress"]["rate_per_second"] > 0
-    assert made["progress"]["eta_seconds"] == 0
-    assert made["download_path"] == f"/api/v1/exports/{export_id}/download"
-    assert made["started_at"] <= made["finished_at"] < made["expires_at"]
-    assert made["error"] is None
+    assert export["status"] == "completed"
+    assert export["row_count"] == len(content.splitlines()) == 250
+    assert export["size_bytes"] == len(content)
+    assert export["sha256"] == hashlib.sha256(content).hexdigest()
+    assert export["progress"]["done"] == export["progress"]["total"] == 250
+    assert export["progress"]["rate_per_second"] > 0
+    assert export["progress"]["eta_seconds"] == 0
+    assert export["download_path"] == f"/api/v1/exports/{export_id}/download"
+    assert export["started_at"] <= export["finished_at"] < export["expires_at"]
+    assert export["error"] is None
     assert exports.list_events("export.completed") == [
         {
             "job_id": export_id,
             "format": "jsonl",
             "row_count": 250,
             "size_bytes": len(content),
-            "sha256": made["sha256"],
+            "sha256": export["sha256"],
             "scheduled_export_id": None,
-            "download_path": made["download_path"],
+            "download_path": export["download_path"],
         }
     ]
     assert exports.list_staged_files() == []
@@ -111,7 +111,7 @@ def test_it_holds_one_moment(
 ) -> None:
     labeled = make_labeled(exports.org, 3)
 
-    def meddle(done: int) -> None:
+    def change_tag_sets(done: int) -> None:
         if done < 2:
             exports.label(labeled.schema_id, [])
             exports.sql(
@@ -120,7 +120,7 @@ def test_it_holds_one_moment(
             )
 
     export_id = exports.start()
-    on_progress(meddle)
+    on_progress(change_tag_sets)
     exports.work()
     lines = exports.download_file(export_id).splitlines()
     assert [orjson.loads(line)["status"] for line in lines] == ["accepted"] * 3
@@ -129,12 +129,12 @@ def test_it_holds_one_moment(
 
 def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
     labeled = make_labeled(exports.org, 3)
-    made = exports.make()
+    export = exports.make()
     exports.label(labeled.schema_id, [])
     exports.rerun()
     assert exports.get_run_job().status == "completed"
-    assert exports.get(made["id"]) == made
-    assert len(exports.download_file(made["id"]).splitlines()) == 3
+    assert exports.get(export["id"]) == export
+    assert len(exports.download_file(export["id"]).splitlines()) == 3
     assert len(exports.list_events("export.completed")) == 1
 
 
@@ -191,23 +191,25 @@ def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
         sql = f"EXPLAIN (FORMAT JSON) {wanted.rows}"
         plan = connection.exec_driver_sql(sql, wanted.values).scalar_one()
     for table in ("artifacts", "artifact_texts", "tag_set_revisions"):
-        (scan,) = [one for one in nodes(plan[0]["Plan"]) if one.get("Relation Name") == table]
+        (scan,) = [
+            one for one in iterate_plan_nodes(plan[0]["Plan"]) if one.get("Relation Name") == table
+        ]
         assert scan["Index Name"] == f"pk_{table}"
         # By the row's own columns, whatever alias the plan calls it by.
         assert re.search(r"organization_id = [st]\.organization_id", scan["Index Cond"])
         assert re.search(r"= [st]\.", scan["Index Cond"].partition("AND")[2])
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_plan_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for part in plan.get("Plans", ()):
-        yield from nodes(part)
+        yield from iterate_plan_nodes(part)
 
 
 def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
     few, many = (make_labeled(exports.org, n, texts=False) for n in (500, 8000))
 
-    def peak(schema_id: UUID) -> int:
+    def measure_peak_memory(schema_id: UUID) -> int:
         exports.start(filter={"schema_id": str(schema_id)})
         tracemalloc.start()
         exports.work()
@@ -215,7 +217,7 @@ def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
         tracemalloc.stop()
         return found
 
-    peak(few.schema_id)  # what is loaded at the first use stays
-    small, large = peak(few.schema_id), peak(many.schema_id)
+    measure_peak_memory(few.schema_id)  # what is loaded at the first use stays
+    small, large = measure_peak_memory(few.schema_id), measure_peak_memory(many.schema_id)
     assert exports.api.get("/exports").json["data"][0]["row_count"] == 8000
     assert large - small < 2_000_000

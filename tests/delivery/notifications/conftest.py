@@ -52,10 +52,12 @@ class Inbox:
         """Mark all notifications as read."""
         self.workspace.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
 
-    def prefer(self, name: str, chosen: str) -> None:
+    def set_preferences(self, name: str, preferences: str) -> None:
         """Set the preferences (JSON) of a user."""
-        sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
-        self.workspace.sql(sql, chosen=chosen, id=self.workspace.org.users[name])
+        sql = (
+            "UPDATE users SET notification_preferences = CAST(:preferences AS jsonb) WHERE id = :id"
+        )
+        self.workspace.sql(sql, preferences=preferences, id=self.workspace.org.users[name])
 
 
 @pytest.fixture

@@ -118,10 +118,10 @@ def test_all_of_a_kind_goes_in_one_letter(
     )
     inbox.enqueue_due_emails()
     work()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    (email,) = list_emails_to(workspace.org.email("labeler"))
     sent_back = "2 of your tag sets were sent back"
-    assert letter.subject == f"[Test] {sent_back}, and 1 more notification"
-    said = letter.text.replace("\r\n", "\n")
+    assert email.subject == f"[Test] {sent_back}, and 1 more notification"
+    said = email.text.replace("\r\n", "\n")
     assert said.startswith(f"{sent_back}\nNo total\n\nCorrect them")
     address = container.settings().public_url
     page = f"{address}/open/{workspace.org.slug}/users/me/assignments?kind=label&lang=en"
@@ -148,7 +148,7 @@ def test_each_reads_where_they_want_to(
     email_count: int,
     send_all_emails: Work,
 ) -> None:
-    inbox.prefer("labeler", chosen)
+    inbox.set_preferences("labeler", chosen)
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
@@ -165,7 +165,7 @@ def test_who_wants_or_may_have_no_letter_any_more_gets_none(
     labeler = workspace.org.users["labeler"]
     address = workspace.org.email("labeler")
     if how == "chose":
-        inbox.prefer("labeler", '{"review_rejected": {"email": false}}')
+        inbox.set_preferences("labeler", '{"review_rejected": {"email": false}}')
     elif how == "left":
         path = f"/organizations/{workspace.org.slug}/members/{labeler}"
         assert workspace.org.api("owner").delete(path).status_code == 204
@@ -184,6 +184,6 @@ def test_emails_are_in_the_readers_language(
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     send_all_emails()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
-    assert "Öffnen:" in letter.text.splitlines()
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
+    assert "Öffnen:" in email.text.splitlines()

@@ -74,11 +74,11 @@ def test_a_digest_has_everything_of_all_kinds(
     work()
     early = inbox.list_email_subjects("labeler")
     clock.pass_by("1 hour" if frequency == "hourly" else "1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert early in ([], [letter.subject])
-    assert letter.subject.endswith(", and 2 more notifications")
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert early in ([], [email.subject])
+    assert email.subject.endswith(", and 2 more notifications")
     for said in ("First?", "Second?", "3 of your tag sets were sent back"):
-        assert said in letter.text
+        assert said in email.text
     clock.pass_by("1 day")
     assert len(inbox.list_email_subjects("labeler")) == 1
 
@@ -97,9 +97,9 @@ def test_a_digest_counts_more_than_it_quotes(
         " FROM notifications CROSS JOIN generate_series(1, 40) AS i"
     )
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject.endswith(", and 40 more notifications")
-    assert letter.text.count("Export ") == 20
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject.endswith(", and 40 more notifications")
+    assert email.text.count("Export ") == 20
 
 
 def test_what_was_read_is_not_in_the_digest(
@@ -113,10 +113,10 @@ def test_what_was_read_is_not_in_the_digest(
     newest, _ = api.get("/notifications").json["data"]
     assert api.post(f"/notifications/{newest['id']}/read").status_code == 200
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert "First?" in letter.text
-    assert "Second?" not in letter.text
-    assert "more" not in letter.subject
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert "First?" in email.text
+    assert "Second?" not in email.text
+    assert "more" not in email.subject
 
 
 @pytest.mark.parametrize(("read_count", "email_count"), [(1, 1), (2, 0)])
@@ -146,10 +146,10 @@ def test_a_kind_that_was_turned_off_is_not_in_the_digest(
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     _mention(workspace, "First?")
     work()
-    inbox.prefer("labeler", '{"mention": {"email": false}}')
+    inbox.set_preferences("labeler", '{"mention": {"email": false}}')
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject == "[Test] 2 of your tag sets were sent back"
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject == "[Test] 2 of your tag sets were sent back"
 
 
 def test_each_organization_has_its_own_digest(
@@ -170,10 +170,10 @@ def test_each_organization_has_its_own_digest(
     work()
     Clock(Inbox(other), work).pass_by("1 day")
     clock.pass_by("1 day")
-    letters = list_emails_to(workspace.org.email("labeler"))
-    assert len(letters) == 2
-    for letter in letters:
-        assert ("Here?" in letter.text) is not ("There?" in letter.text)
+    emails = list_emails_to(workspace.org.email("labeler"))
+    assert len(emails) == 2
+    for email in emails:
+        assert ("Here?" in email.text) is not ("There?" in email.text)
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -222,8 +222,8 @@ def test_a_new_preference_applies_to_pending_emails(
     _prefer(workspace.org, "immediate")
     inbox.enqueue_due_emails()
     work()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject.endswith(", and 1 more notification")
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject.endswith(", and 1 more notification")
 
 
 def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) -> None:

@@ -179,8 +179,8 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
     inbox.end_windows()
     with workspace.org.app.app_context(), db.engine().connect() as other:
         other.execute(text("SET app.all_organizations = 'on'"))
-        held = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
-        other.execute(text(held), {"org": workspace.org.id})
+        lock_query = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
+        other.execute(text(lock_query), {"org": workspace.org.id})
         inbox.enqueue_due_emails()
         assert workspace.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
         other.rollback()

@@ -131,14 +131,14 @@ def test_the_header_of_an_organization_changes_nothing(
 
 def test_nobody_sees_those_of_others(org: Org, other_org: Org, api: Api, person: UUID) -> None:
     (mine,) = insert_notifications(org, person)
-    (theirs,) = insert_notifications(org, org.users["owner"])
+    (owner_notification_id,) = insert_notifications(org, org.users["owner"])
     (foreign,) = insert_notifications(other_org, other_org.users["owner"])
     assert [one["id"] for one in _list(api)["data"]] == [mine]
     absent = str(uuid7())
     for method, path in (("POST", "/notifications/{}/read"), ("DELETE", "/notifications/{}")):
         none = api.request(method, path.format(absent))
         assert none.status_code == 404
-        for other in (theirs, foreign):
+        for other in (owner_notification_id, foreign):
             answer = api.request(method, path.format(other))
             assert answer.status_code == 404
             assert answer.json["error"] == none.json["error"]

@@ -39,9 +39,9 @@ def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Wo
     assert note["body"].startswith("It contains 2 tag sets and can be downloaded until ")
     assert note["link"] == f"/api/v1/exports/{export_id}"
     assert org.api("reviewer").get(note["link"]).json["data"]["status"] == "completed"
-    (letter,) = list_emails_to(org.email("reviewer"))
-    assert letter.subject == "[Test] Your csv export is ready"
-    assert f"/open/{org.slug}/exports/{export_id}?lang=en" in letter.text
+    (message,) = list_emails_to(org.email("reviewer"))
+    assert message.subject == "[Test] Your csv export is ready"
+    assert f"/open/{org.slug}/exports/{export_id}?lang=en" in message.text
     assert _list_notifications(org.api("owner")) == []
 
 
@@ -83,8 +83,8 @@ def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
     answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
     assert answer.status_code == 201, answer.json
     work()
-    (letter,) = list_emails_to(email)
-    accepted = other_org.api("viewer").post(f"/auth/invitations/{letter.token}/accept", {})
+    (message,) = list_emails_to(email)
+    accepted = other_org.api("viewer").post(f"/auth/invitations/{message.token}/accept", {})
     assert accepted.status_code == 200, accepted.json
     work()
     (note,) = _list_notifications(org.api("admin"))

@@ -287,9 +287,9 @@ def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_
 
 
 def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work) -> None:
-    heir = workspace.org.add_user("second", "labeler")
+    next_labeler_id = workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
-    _reject(workspace, sent, str(heir))
+    _reject(workspace, sent, str(next_labeler_id))
     work()
     _rerun_handlers(workspace)
     (draft,) = workspace.sql("SELECT id FROM tag_sets WHERE status = 'draft'")

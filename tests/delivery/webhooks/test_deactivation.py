@@ -20,10 +20,10 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: 
     hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
     deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
-    assert "500" in shown["disabled_reason"]
-    assert shown["last_status_code"] == 500
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
+    assert "500" in webhook["disabled_reason"]
+    assert webhook["last_status_code"] == 500
     assert len(hooks.receiver.received) == 10, "and nothing more was sent"
     statuses = [d["status"] for d in hooks.list_deliveries(created)]
     assert statuses == ["abandoned"] * 40
@@ -75,8 +75,8 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     assert all(other.wait_until_idle(30) for other in others)
     for other in others:
         other.stop(10)
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
     notifications = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
     assert [row.user_id for row in notifications] == [hooks.org.users["owner"]]
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"abandoned"}
@@ -110,9 +110,9 @@ def test_failures_of_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> N
     for _ in range(12):
         api.post(path + "/test")
         deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 2)
-    assert shown["last_status_code"] == 500
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 2)
+    assert webhook["last_status_code"] == 500
     api.post(path + "/test")
     deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"

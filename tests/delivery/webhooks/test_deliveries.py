@@ -48,8 +48,8 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
         created["secret"], request.body
     )
     assert request.headers["X-Service-Attempt"] == "1"
-    (shown,) = hooks.list_deliveries(created)
-    assert request.headers["X-Service-Delivery"] == request.headers["webhook-id"] == shown["id"]
+    (delivery,) = hooks.list_deliveries(created)
+    assert request.headers["X-Service-Delivery"] == request.headers["webhook-id"] == delivery["id"]
     assert build_verifier(created["secret"]).verify(request.body, request.headers) == body
     with pytest.raises(WebhookVerificationError):
         build_verifier(created["secret"]).verify(request.body + b" ", request.headers)
@@ -80,9 +80,9 @@ def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
         "error_kind": None,
         "response_excerpt": "thanks",
     }
-    shown = hooks.get(created)
-    assert shown["last_status_code"] == 200
-    assert shown["last_triggered_at"] >= attempt["at"]
+    webhook = hooks.get(created)
+    assert webhook["last_status_code"] == 200
+    assert webhook["last_triggered_at"] >= attempt["at"]
 
 
 def test_webhooks_hear_what_they_subscribe_to(hooks: Any, deliver: Any, other_org: Org) -> None:

@@ -60,8 +60,8 @@ def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> N
     assert delivery["status"] == "delivered"
     assert [a["status_code"] for a in delivery["attempts"]] == [500, 500, 204]
     assert delivery["attempts"][2]["response_excerpt"] is None
-    shown = hooks.get(created)
-    assert (shown["consecutive_failures"], shown["last_status_code"]) == (0, 204)
+    webhook = hooks.get(created)
+    assert (webhook["consecutive_failures"], webhook["last_status_code"]) == (0, 204)
 
 
 def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:

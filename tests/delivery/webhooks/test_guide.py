@@ -68,10 +68,10 @@ def test_the_test_vector() -> None:
     timestamp = int(vector["webhook-timestamp"])
     signed = sending.sign_standard_webhook([secret], vector["webhook-id"], timestamp, body)
     assert signed == vector["webhook-signature"]
-    theirs = StandardWebhook(secret).sign(
+    expected_signature = StandardWebhook(secret).sign(
         vector["webhook-id"], datetime.fromtimestamp(timestamp, UTC), body.decode()
     )
-    assert theirs == signed
+    assert expected_signature == signed
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(
     assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
     assert delivery["attempts"][0]["error_kind"] == "secret"
     assert hooks.receiver.received == []
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
 
 def test_secrets_survive_a_change_of_the_encryption_key(

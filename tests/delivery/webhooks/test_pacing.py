@@ -49,8 +49,8 @@ def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> Non
     assert Counter(delivery["status"] for delivery in found) == {"delivered": 200}
     made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in found)
     assert made == {(200,): 194, (503, 200): 6}
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
 
 def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: Any) -> None:
@@ -60,8 +60,8 @@ def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: A
     hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(200)
     deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, DEACTIVATE_AT)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, DEACTIVATE_AT)
     assert len(hooks.receiver.received) == 20 + DEACTIVATE_AT
     assert len(hooks.list_deliveries(created, status="abandoned", page_size=1000)) == 200
 
@@ -167,8 +167,8 @@ def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -
         other.stop(10)
     sent = len(hooks.receiver.received)
     assert 1 <= sent <= 6, "two that each had under way"
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, sent)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, sent)
     assert len(hooks.list_deliveries(created, status="pending")) == 60
     assert _count_begun_deliveries(hooks) == sent
 

@@ -70,9 +70,9 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     assert hooks.receiver.received == []
     assert [(d["status"], d["attempts"], d["round"]) for d in missed] == [("abandoned", [], 1)] * 3
     assert {d["next_attempt_at"] for d in missed} == {None}
-    shown = hooks.get(created)
-    assert (shown["missed_count"], shown["replay"]) == (3, None)
-    until = datetime.fromisoformat(shown["replayable_until"])
+    webhook = hooks.get(created)
+    assert (webhook["missed_count"], webhook["replay"]) == (3, None)
+    until = datetime.fromisoformat(webhook["replayable_until"])
     oldest = datetime.fromisoformat(missed[0]["updated_at"])
     assert until == oldest + timedelta(days=30)
 
@@ -83,11 +83,11 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     run_jobs_of(hooks.org, "bulk")
     deliver()
     assert sorted(_list_sent_delivery_ids(hooks)) == sorted(d["id"] for d in missed)
-    shown = hooks.get(created)
-    assert (shown["missed_count"], shown["replayable_until"]) == (0, None)
-    assert shown["replay"]["progress"] == {"done": 3, "total": 3}
-    assert shown["replay"]["finished_at"] is not None
-    assert shown["replay"]["stop_reason"] is None
+    webhook = hooks.get(created)
+    assert (webhook["missed_count"], webhook["replayable_until"]) == (0, None)
+    assert webhook["replay"]["progress"] == {"done": 3, "total": 3}
+    assert webhook["replay"]["finished_at"] is not None
+    assert webhook["replay"]["stop_reason"] is None
     assert [d["round"] for d in hooks.list_deliveries(created, status="delivered")] == [2] * 3
 
 
@@ -101,8 +101,8 @@ def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: An
     assert hooks.get(created)["missed_count"] == 40
     hooks.receiver.answers.clear()
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 40, "total": 40}
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 40, "total": 40}
     assert len(_list_sent_delivery_ids(hooks)) == len(set(_list_sent_delivery_ids(hooks))) == 40
     for request in hooks.receiver.received:
         before = failed.get(request.headers["X-Service-Delivery"])
@@ -121,8 +121,8 @@ def test_an_active_webhook_can_be_replayed(hooks: Any, deliver: Any) -> None:
     hooks.insert_deliveries(created, 2, "abandoned")
     hooks.insert_deliveries(created, 1, "failed")
     hooks.insert_deliveries(created, 4, "delivered")
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 3, "total": 3}
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 3, "total": 3}
     assert len(hooks.receiver.received) == 3
     assert hooks.count_deliveries(created, "delivered") == 7
 
@@ -133,10 +133,10 @@ def test_the_range_includes_its_start_and_excludes_its_end(hooks: Any, deliver: 
     for number, delivery in enumerate(missed):
         hooks.sql(_MOVE, id=delivery["id"], at=begin + timedelta(hours=number))
     ends = {"from": begin + timedelta(hours=1), "to": begin + timedelta(hours=3)}
-    shown = _replay(hooks, created, deliver, **{k: v.isoformat() for k, v in ends.items()})
+    webhook = _replay(hooks, created, deliver, **{k: v.isoformat() for k, v in ends.items()})
     assert set(_list_sent_delivery_ids(hooks)) == {missed[1]["id"], missed[2]["id"]}
-    assert shown["missed_count"] == 2
-    replay = shown["replay"]
+    assert webhook["missed_count"] == 2
+    replay = webhook["replay"]
     assert {k: datetime.fromisoformat(replay[k]) for k in ends} == ends
 
 
@@ -150,9 +150,9 @@ def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -
     _replay(hooks, created, deliver, events=["drift.detected"])
     assert [r.headers["X-Service-Event"] for r in hooks.receiver.received] == ["drift.detected"] * 2
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver, statuses=["failed"])
+    webhook = _replay(hooks, created, deliver, statuses=["failed"])
     assert len(hooks.receiver.received) == 3
-    assert shown["missed_count"] == 2
+    assert webhook["missed_count"] == 2
 
 
 def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
@@ -163,8 +163,8 @@ def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
         hooks.make_due()
         deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "abandoned"
-    shown = _replay(hooks, created, deliver)
-    assert (shown["missed_count"], shown["replay"]["progress"]["done"]) == (0, 0)
+    webhook = _replay(hooks, created, deliver)
+    assert (webhook["missed_count"], webhook["replay"]["progress"]["done"]) == (0, 0)
     assert len(hooks.receiver.received) == 4
 
 
@@ -179,9 +179,9 @@ def test_what_was_delivered_within_a_day_is_not_sent_again(hooks: Any, deliver: 
         id=old,
     )
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
+    webhook = _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
     assert _list_sent_delivery_ids(hooks) == [old]
-    assert shown["replay"]["progress"] == {"done": 1, "total": 1}
+    assert webhook["replay"]["progress"] == {"done": 1, "total": 1}
     _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
     assert _list_sent_delivery_ids(hooks) == [old]
 
@@ -267,8 +267,8 @@ def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any, deliver: A
     hooks.insert_deliveries(created, 1_100)
     _act(hooks, created, "deactivate")
     assert hooks.count_deliveries(created, "pending") == 100
-    shown = _replay(hooks, created)
-    assert shown["replay"]["progress"] == {"done": 1_100, "total": 1_100}
+    webhook = _replay(hooks, created)
+    assert webhook["replay"]["progress"] == {"done": 1_100, "total": 1_100}
     assert hooks.count_deliveries(created, "pending") == 1_100
 
 
@@ -322,8 +322,8 @@ def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
     replay = hooks.get(created)["replay"]
     assert (replay["stop_reason"], replay["progress"]["done"]) == ("deactivated", 0)
     assert replay["finished_at"] is not None
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 25, "total": 25}
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 25, "total": 25}
     assert hooks.count_deliveries(created, "delivered") == 25
 
 
@@ -435,6 +435,8 @@ def test_the_range_must_not_end_before_it_starts(hooks: Any) -> None:
 
 def test_a_range_may_end_in_the_future(hooks: Any, deliver: Any) -> None:
     created, _ = _create_missed_deliveries(hooks, 2)
-    shown = _replay(hooks, created, deliver, to=_LATER)
-    assert shown["replay"]["progress"]["done"] == 2
-    assert datetime.fromisoformat(shown["replay"]["to"]) <= datetime.now(UTC) + timedelta(minutes=1)
+    webhook = _replay(hooks, created, deliver, to=_LATER)
+    assert webhook["replay"]["progress"]["done"] == 2
+    assert datetime.fromisoformat(webhook["replay"]["to"]) <= datetime.now(UTC) + timedelta(
+        minutes=1
+    )
