@@ -99,14 +99,14 @@ def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
     After the test, their creation times are set to November 2026, so that no other test bills them
     for earlier months.
     """
-    made: list[Customer] = []
+    customers: list[Customer] = []
 
     def make() -> Customer:
-        made.append(make_customer_of(make_org(app)))
-        return made[-1]
+        customers.append(make_customer_of(make_org(app)))
+        return customers[-1]
 
     yield make
-    for customer in made:
+    for customer in customers:
         customer.set_created_at("2026-11-01T00:00:00Z")
 
 

@@ -36,10 +36,10 @@ def run_billing_command(customer: Customer, *arguments: str) -> tuple[int, str]:
 
 
 def get_invoice(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = (
+    invoice_data: dict[str, Any] = (
         customer.org.api("admin").get(f"/billing/invoices/{invoice['id']}").json["data"]
     )
-    return found
+    return invoice_data
 
 
 def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any]) -> None:
@@ -79,10 +79,10 @@ def test_today_is_that_of_any_time_zone(
     day = str(now.date() + timedelta(days=1))
     with monkeypatch.context() as patch:
         patch.setattr(db, "utc_now", lambda: now)
-        found = run_billing_command(
+        result = run_billing_command(
             customer, "invoices", "mark-paid", invoice["number"], "--on", day
         )
-    assert found[0] == status, found
+    assert result[0] == status, result
     if status == 0:
         assert datetime.fromisoformat(get_invoice(customer, invoice)["paid_at"]) == now
 

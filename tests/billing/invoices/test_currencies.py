@@ -22,8 +22,8 @@ def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPa
     invalid, valid = (
         Invoice(organization_id=organization_id, status="draft", buyer={}) for _ in range(2)
     )
-    found = {invalid: "The BIC is not valid.", valid: None}
-    monkeypatch.setattr(documents, "find_problem", found.get)
+    problems = {invalid: "The BIC is not valid.", valid: None}
+    monkeypatch.setattr(documents, "find_problem", problems.get)
     expected = {organization_id: "The BIC is not valid."}
     for drafts in ([invalid, valid], [valid, invalid]):
         assert documents.list_problems(drafts) == expected

@@ -51,8 +51,8 @@ def test_invoices_and_credit_notes_follow_the_rules(customer: Customer, buyer: s
     with customer.org.app.app_context(), db.transaction():
         correcting.void(first, reason="Sent by mistake")
         correcting.credit(later, amount=Decimal("1.23"), reason="A day without service")
-    found = list_xml(customer)
-    assert len(found) == 4
-    for number, xml in found.items():
+    documents = list_xml(customer)
+    assert len(documents) == 4
+    for number, xml in documents.items():
         assert list_schema_errors(xml) == [], number
         assert find_violations(xml) == [], number

@@ -37,8 +37,8 @@ def test_an_invoice_has_the_price_and_what_was_used(customer: Customer) -> None:
     customer.record_usage("members", "2001-02-10", 7)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
-    shown = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
-    assert shown == [
+    lines = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
+    assert lines == [
         ("Tarif team, 01.03.2001 \N{EN DASH} 31.03.2001", "1", "49.00"),
         ("Mitglieder", "2", "18.00"),
         ("Dokumente (1\N{EN DASH}5.000)", "5000", "250.00"),
@@ -171,10 +171,10 @@ def test_a_month_with_thousands_of_changes_is_invoiced_by_plan(customer: Custome
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     assert (invoice["status"], invoice["number"] is not None) == ("issued", True)
-    shown = [(line["description"], line["amount"]) for line in invoice["lines"]]
+    lines = [(line["description"], line["amount"]) for line in invoice["lines"]]
     # The plans alternate for 30 days, and the last day has the plan team.
     period = "01.03.2001 \N{EN DASH} {}.03.2001 (2.160 Zeiträume)"
-    assert shown == [
+    assert lines == [
         (f"Tarif business, {period.format(30)}", f"{Decimal(299) * 15 / 31:.2f}"),
         (f"Tarif team, {period.format(31)}", f"{Decimal(49) * 16 / 31:.2f}"),
     ]

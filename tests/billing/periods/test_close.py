@@ -43,8 +43,8 @@ def update_organization(
 
 def list_closed_events(org: Org, period: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.organization(org.id):
-        found = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
-        return [data for data in db.session().scalars(found) if data["period"] == period]
+        statement = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
+        return [data for data in db.session().scalars(statement) if data["period"] == period]
 
 
 @pytest.fixture

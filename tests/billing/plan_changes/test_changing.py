@@ -48,8 +48,8 @@ def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, d
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
         changes = service.list_changes([org.id], start)[org.id]
-        found = service.list_segments(organization, changes, start, end)
-        return [(segment.plan, segment.start, segment.end) for segment in found]
+        segments = service.list_segments(organization, changes, start, end)
+        return [(segment.plan, segment.start, segment.end) for segment in segments]
 
 
 def get_plan(org: Org) -> str:
@@ -291,9 +291,9 @@ def test_only_the_changes_from_the_period_on_are_read(free_customer: Customer) -
             changes = service.list_changes([org.id], start)[org.id]
             assert [row.changed_at for row in changes] == [at for at in times if at >= start]
             for end in (start + timedelta(hours=1), start + timedelta(days=3), now):
-                found = service.list_segments(organization, changes, start, end)
+                segments = service.list_segments(organization, changes, start, end)
                 expected = service.list_segments(organization, every_change, start, end)
-                assert found == expected
+                assert segments == expected
 
 
 def test_roles_that_cannot_change_the_plan(free_customer: Customer) -> None:

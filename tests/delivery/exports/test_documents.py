@@ -61,8 +61,8 @@ class DocumentExports:
         return str(self.api.get(f"/artifacts/{artifact['id']}/text").json["data"]["text"])
 
     def list_words(self, artifact: dict[str, Any]) -> list[dict[str, Any]]:
-        found = self.api.get(f"/artifacts/{artifact['id']}/pages").json["data"]
-        return [word for page in found for word in page["words"]]
+        pages = self.api.get(f"/artifacts/{artifact['id']}/pages").json["data"]
+        return [word for page in pages for word in page["words"]]
 
     def label(self, artifact: dict[str, Any], *tags: Any) -> str:
         return str(self.exports.label(self.schema_id, list(tags), artifact_id=UUID(artifact["id"])))
@@ -238,9 +238,9 @@ def test_a_document_whose_file_is_gone_stays_without_it(document_exports: Docume
     document_exports.delete_file(gone)
     files = unpack(document_exports.export("docile"))
     assert f"pdfs/{ids[0]}.pdf" not in files
-    found = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
-    assert [one["metadata"]["file_missing"] for one in found] == [True, False]
-    assert [len(one["field_extractions"]) for one in found] == [1, 1]
+    annotations = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
+    assert [one["metadata"]["file_missing"] for one in annotations] == [True, False]
+    assert [len(one["field_extractions"]) for one in annotations] == [1, 1]
     parsed = parse_file(unpack(document_exports.export("coco")), "annotations.json")
     assert [one["missing"] for one in parsed["images"]] == [True, True, False]
     assert len(parsed["annotations"]) == 2

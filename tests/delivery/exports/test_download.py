@@ -99,10 +99,10 @@ def test_the_audit_log_has_an_entry_for_each_download(
     download(exports, completed_export)
     exports.org.api("admin").get(completed_export["download_path"])
     download(exports, completed_export)
-    found = list_download_entries(exports, completed_export)
+    entries = list_download_entries(exports, completed_export)
     people = [exports.org.email(role) for role in ("reviewer", "admin", "reviewer")]
-    assert [entry["actor"]["label"] for entry in found] == people
-    for entry in found:
+    assert [entry["actor"]["label"] for entry in entries] == people
+    for entry in entries:
         assert entry["actor"]["kind"] == "user"
         assert entry["operation"] == "download_export"
         assert entry["target"] == {
@@ -110,7 +110,7 @@ def test_the_audit_log_has_an_entry_for_each_download(
             "id": completed_export["id"],
             "label": "jsonl",
         }
-    assert found[0]["changes"] == {"download_count": [2, 3]}
+    assert entries[0]["changes"] == {"download_count": [2, 3]}
     assert exports.get(completed_export["id"])["updated_at"] == completed_export["updated_at"]
 
 

@@ -65,9 +65,9 @@ def test_exports_without_a_file_have_no_manifest(exports: Any) -> None:
 def _audit(exports: Any, **query: Any) -> list[dict[str, Any]]:
     answer = exports.org.api("admin").get("/exports/audit", query_string=query)
     assert answer.status_code == 200, answer.json
-    found = list(answer.json["data"])
-    assert answer.json["meta"]["total"] == len(found)
-    return found
+    entries = list(answer.json["data"])
+    assert answer.json["meta"]["total"] == len(entries)
+    return entries
 
 
 def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:

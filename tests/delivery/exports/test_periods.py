@@ -73,9 +73,9 @@ def export_period(
 ) -> tuple[list[str], str]:
     """Export the period from `start` on; its tag sets, and where it ended."""
     start = start if isinstance(start, str) else start.isoformat()
-    made = exports.make(filter={f"{name}_after": start}, include={"tags": "all"})
-    rows = exports.download_file(made["id"]).splitlines()
-    return [row.split(b'"')[3].decode() for row in rows], made["filter"][f"{name}_before"]
+    export = exports.make(filter={f"{name}_after": start}, include={"tags": "all"})
+    rows = exports.download_file(export["id"]).splitlines()
+    return [row.split(b'"')[3].decode() for row in rows], export["filter"][f"{name}_before"]
 
 
 def test_a_tag_set_that_commits_late_is_in_the_next_period(exports: Any, schema_id: UUID) -> None:
@@ -100,9 +100,9 @@ def test_an_export_waits_for_what_is_committing(
     late = exports.label(schema_id, [], status="submitted")
     with pause_before_commit(accept, exports, late, first=CHECKED) as go:
         monkeypatch.setattr(watermarks, "sleep", lambda _: go.set())
-        found, end = export_period(exports, start)
+        tag_set_ids, end = export_period(exports, start)
     assert go.is_set()
-    assert found == [late]
+    assert tag_set_ids == [late]
     assert export_period(exports, end)[0] == []
 
 
@@ -125,16 +125,16 @@ def test_a_transaction_that_commits_for_minutes_puts_the_export_off(
 def test_consecutive_periods_hold_everything_once(exports: Any, schema_id: UUID) -> None:
     ids = [exports.label(schema_id, [], status="submitted") for _ in range(60)]
     start = db.utc_now().isoformat()
-    found: list[str] = []
+    tag_set_ids: list[str] = []
     with ThreadPoolExecutor(4) as others:
         running = [others.submit(accept, exports, one, LINGER) for one in ids]
         while not all(one.done() for one in running):
             part, start = export_period(exports, start)
-            found += part
+            tag_set_ids += part
         for one in running:
             one.result()
-    found += export_period(exports, start)[0]
-    assert sorted(found) == sorted(ids)
+    tag_set_ids += export_period(exports, start)[0]
+    assert sorted(tag_set_ids) == sorted(ids)
 
 
 def test_a_tag_set_that_is_created_late_is_in_the_next_period(
@@ -143,19 +143,19 @@ def test_a_tag_set_that_is_created_late_is_in_the_next_period(
     start = db.utc_now()
     artifact_id = exports.workspace.artifact(schema_id)
     version = exports.sql("SELECT current_version_id FROM schemas WHERE id = :id", id=schema_id)
-    made = uuid7()
+    tag_set_id = uuid7()
 
     def create(*steps: Any) -> None:
         with open_transaction(exports, *steps) as session:
             about = {"artifact_id": artifact_id, "schema_id": schema_id}
-            session.add(TagSet(id=made, schema_version_id=version[0][0], **about))
+            session.add(TagSet(id=tag_set_id, schema_version_id=version[0][0], **about))
             session.flush()
 
     with pause_before_commit(create) as go:
         first, end = export_period(exports, start, "created")
         assert first == []
         go.set()
-    assert export_period(exports, end, "created")[0] == [str(made)]
+    assert export_period(exports, end, "created")[0] == [str(tag_set_id)]
 
 
 def test_nobody_waits_for_an_export(exports: Any, schema_id: UUID) -> None:
@@ -205,6 +205,6 @@ def test_a_watermark_of_a_wrong_clock_moves_no_time(exports: Any, schema_id: UUI
         "UPDATE watermarks SET at = now() + interval '1 day' WHERE organization_id = :org",
         org=exports.org.id,
     )
-    made = exports.label(schema_id, [])
+    tag_set_id = exports.label(schema_id, [])
     sql = "SELECT created_at < now() AND decided_at < now() FROM tag_sets WHERE id = :id"
-    assert exports.sql(sql, id=made)[0][0]
+    assert exports.sql(sql, id=tag_set_id)[0][0]

@@ -118,8 +118,8 @@ def _build_row(
     if include["evidence"]:
         row["tags"] = tag_set.tags
     if include["text"]:
-        found = select(ArtifactText.text).where(ArtifactText.artifact_id == artifact.id)
-        row["text"] = db.session().execute(found).scalar()
+        statement = select(ArtifactText.text).where(ArtifactText.artifact_id == artifact.id)
+        row["text"] = db.session().execute(statement).scalar()
     if include["history"]:
         saved = select(TagSetRevision).where(TagSetRevision.tag_set_id == tag_set.id)
         ordered = db.session().execute(saved.order_by(TagSetRevision.number)).scalars()
@@ -234,8 +234,8 @@ def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
     about = [(row["source"], row["artifact"]) for row in exports.export_rows()]
     assert [(source, one["gold"], one["archived"]) for source, one in about] == expected
     table = csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
-    found = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
-    assert found == [("import", "true", "false"), ("merge", "false", "true")]
+    rows = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
+    assert rows == [("import", "true", "false"), ("merge", "false", "true")]
 
 
 def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
@@ -326,6 +326,6 @@ def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
 def test_nothing_of_another_organization(exports: Any, other_exports: Any) -> None:
     make_labeled(other_exports.org, 3, revisions=True)
     make_labeled(exports.org, 2, revisions=True)
-    found = exports.export_rows(include=EVERYTHING)
-    assert len(found) == 2
-    assert found == build_expected_rows(exports, EVERYTHING)
+    rows = exports.export_rows(include=EVERYTHING)
+    assert len(rows) == 2
+    assert rows == build_expected_rows(exports, EVERYTHING)

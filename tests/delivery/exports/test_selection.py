@@ -36,8 +36,8 @@ def list_exported_names(exports: Any, tag_sets: dict[str, Any], **where: Any) ->
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in where.items()
     }
-    found = exports.export_tag_set_ids(filter=body, include={"tags": "all"})
-    return [names[one] for one in found]
+    tag_set_ids = exports.export_tag_set_ids(filter=body, include={"tags": "all"})
+    return [names[one] for one in tag_set_ids]
 
 
 def test_filters(exports: Any, tag_sets: dict[str, Any]) -> None:
@@ -80,8 +80,8 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
         at = now + timedelta(minutes=minute)
         # The later, the smaller the id: it is the time that counts.
         about = {"id": ids[-minute], "artifact_id": artifact_id, "created_at": at}
-        made = exports.label(schema_id, [], status=status, **about)
-        return str(made)
+        tag_set_id = exports.label(schema_id, [], status=status, **about)
+        return str(tag_set_id)
 
     old = label("accepted", 1)
     refused = label("rejected", 2)
@@ -120,9 +120,9 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
     )
     # The filter chooses among those that stand; what it leaves out is not replaced.
     early = (now - timedelta(seconds=90)).isoformat()
-    found = exports.make(filter={"decided_before": early}, include={"tags": "final"})
-    assert exports.download_file(found["id"]).count(b"\n") == 1
-    assert merge.encode() in exports.download_file(found["id"])
+    export = exports.make(filter={"decided_before": early}, include={"tags": "final"})
+    assert exports.download_file(export["id"]).count(b"\n") == 1
+    assert merge.encode() in exports.download_file(export["id"])
     csv = exports.make("csv", include={"tags": "final"})
     assert csv["row_count"] == 3
     refusal = {"filter": {"statuses": ["submitted"]}, "include": {"tags": "final"}}

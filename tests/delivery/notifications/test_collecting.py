@@ -55,8 +55,8 @@ def test_a_queue_worked_through_one_by_one_is_one_notification(
     assert "Reason" not in row.body
     labeler = workspace.org.users["labeler"]
     assert row.link == f"/api/v1/tag-sets?status=rejected&labeler_id={labeler}"
-    found = workspace.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
-    assert {one["id"] for one in found} == set(ids)
+    items = workspace.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
+    assert {one["id"] for one in items} == set(ids)
 
 
 def test_documents_that_come_one_by_one_are_one_notification(

@@ -49,9 +49,9 @@ def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, in
     sent = []
     for count in (2, 100):
         jobs = _build_rejection_jobs(inbox, count)
-        with record_statements(workspace.org.app) as found:
+        with record_statements(workspace.org.app) as statements:
             _handle(workspace, jobs)
-        sent.append([one.split()[0:3] for one in found])
+        sent.append([one.split()[0:3] for one in statements])
     assert sent[0] == sent[1]
     assert len(sent[0]) <= 7, sent[0]
 
@@ -70,9 +70,9 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         _handle(workspace, [_build_job(workspace, row.id, **row.data) for row in rows])
         inbox.enqueue_due_emails()  # Windows of other tests may have ended in the meantime.
         inbox.end_windows()
-        with record_statements(workspace.org.app) as found:
+        with record_statements(workspace.org.app) as statements:
             inbox.enqueue_due_emails()
-        sent.append(len(found))
+        sent.append(len(statements))
     posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
     assert workspace.sql(f"{posted} = :org", org=workspace.org.id)[0].n == 41
     assert sent[0] == sent[1]
@@ -119,10 +119,10 @@ def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     jobs = _build_rejection_jobs(inbox, 6)
     _handle(workspace, jobs[:2])
     before = inbox.list_notifications()
-    found = getattr(queries, at)
+    function = getattr(queries, at)
 
     def die(*args: Any, **more: Any) -> None:
-        found(*args, **more)
+        function(*args, **more)
         raise _Killed
 
     with monkeypatch.context() as patched:

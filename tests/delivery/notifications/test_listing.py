@@ -47,9 +47,9 @@ def person(org: Org) -> UUID:
 
 @pytest.fixture
 def api(org: Org) -> Api:
-    found = org.api("labeler")
-    found.slug = None
-    return found
+    client = org.api("labeler")
+    client.slug = None
+    return client
 
 
 def test_a_person_has_none_at_first(api: Api) -> None:
@@ -62,12 +62,12 @@ def test_a_person_has_none_at_first(api: Api) -> None:
 
 def test_the_newest_comes_first_with_its_organization(org: Org, api: Api, person: UUID) -> None:
     ids = insert_notifications(org, person, 3)
-    found = _list(api)
-    assert [one["id"] for one in found["data"]] == ids[::-1]
-    assert found["meta"]["total"] == 3
-    assert set(found["data"][0]) == MEMBERS
-    assert found["data"][0] == {
-        **found["data"][0],
+    response = _list(api)
+    assert [one["id"] for one in response["data"]] == ids[::-1]
+    assert response["meta"]["total"] == 3
+    assert set(response["data"][0]) == MEMBERS
+    assert response["data"][0] == {
+        **response["data"][0],
         "organization": {"id": str(org.id), "slug": org.slug, "name": "Test"},
         "kind": "mention",
         "title": "Note 3",
@@ -195,9 +195,9 @@ def test_filters(org: Org, api: Api, person: UUID, query: str, titles: list[str]
     insert_notifications(org, person, 2, title="Old", **old)  # type: ignore[arg-type]
     insert_notifications(org, person, 2, title="New", start="2026-05-04T11:00:00Z")
     insert_notifications(org, org.users["owner"], 2)
-    found = _list(api, query)
-    assert [one["title"] for one in found["data"]] == titles
-    assert found["meta"]["total"] == len(titles)
+    response = _list(api, query)
+    assert [one["title"] for one in response["data"]] == titles
+    assert response["meta"]["total"] == len(titles)
 
 
 @pytest.mark.parametrize(

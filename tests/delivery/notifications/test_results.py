@@ -19,8 +19,8 @@ Work = Callable[[], None]
 def _list_notifications(api: Api) -> list[dict[str, Any]]:
     answer = api.get("/notifications")
     assert answer.status_code == 200, answer.json
-    found: list[dict[str, Any]] = answer.json["data"]
-    return found
+    notifications: list[dict[str, Any]] = answer.json["data"]
+    return notifications
 
 
 def _create_export(api: Api) -> str:

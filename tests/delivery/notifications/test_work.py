@@ -28,11 +28,11 @@ def workspace(org: Org) -> Workspace:
 def _list_notifications(workspace: Workspace) -> dict[str, list[Any]]:
     """Return the notifications of each user, in order."""
     names = {user_id: name for name, user_id in workspace.org.users.items()}
-    found: dict[str, list[Any]] = {}
+    notifications: dict[str, list[Any]] = {}
     sql = "SELECT user_id, kind, title, body, link FROM notifications ORDER BY id"
     for row in workspace.sql(sql):
-        found.setdefault(names[row.user_id], []).append(tuple(row)[1:])
-    return found
+        notifications.setdefault(names[row.user_id], []).append(tuple(row)[1:])
+    return notifications
 
 
 def _emit(workspace: Workspace, name: str, **data: Any) -> None:

@@ -231,10 +231,10 @@ def test_secrets_are_encrypted_and_never_shown(scheduled: Any) -> None:
 
 def test_stored_secrets_are_kept_for_the_same_host_only(scheduled: Any) -> None:
     created = scheduled.schedule(destination={"kind": "s3", "settings": S3})
-    shown = created["destination"]["settings"]
+    visible_settings = created["destination"]["settings"]
 
     def change(status: int, **settings: Any) -> dict[str, Any]:
-        destination = {"kind": "s3", "settings": {**shown, **settings}}
+        destination = {"kind": "s3", "settings": {**visible_settings, **settings}}
         return dict(scheduled.update(created["id"], status, destination=destination))
 
     kept = change(200, prefix="nightly")
@@ -274,9 +274,9 @@ def test_the_audit_log_does_not_show_the_query_of_a_url(scheduled: Any) -> None:
     log = org.api("admin").get(f"/organizations/{org.slug}/audit-log")
     with org.app.app_context():
         tail = AuditFollower(org.slug).start(100)
-    for shown in (log.text, str(tail)):
-        assert "in/{name}" in shown
-        assert "hush" not in shown
+    for output in (log.text, str(tail)):
+        assert "in/{name}" in output
+        assert "hush" not in output
 
 
 def _get_stored_url(scheduled: Any, export_id: str) -> str:
@@ -286,21 +286,21 @@ def _get_stored_url(scheduled: Any, export_id: str) -> str:
 
 def test_the_query_of_a_url_is_kept_for_the_same_url_only(scheduled: Any) -> None:
     created = scheduled.schedule(destination=_build_destination(SIGNED))
-    shown = created["destination"]["settings"]["url"]
-    assert "?" not in shown
-    for unchanged in (_build_destination(shown), created["destination"]):
+    visible_url = created["destination"]["settings"]["url"]
+    assert "?" not in visible_url
+    for unchanged in (_build_destination(visible_url), created["destination"]):
         kept = scheduled.update(created["id"], destination=unchanged)
         assert kept["destination"] == created["destination"]
     assert _get_stored_url(scheduled, created["id"]) == SIGNED
     # New secrets for the same URL keep its query as well.
-    scheduled.update(created["id"], destination=_build_destination(shown, token="quiet"))
+    scheduled.update(created["id"], destination=_build_destination(visible_url, token="quiet"))
     assert _get_stored_url(scheduled, created["id"]) == SIGNED
     cleared = scheduled.update(
-        created["id"], destination=_build_destination(f"{shown}?", token="quiet")
+        created["id"], destination=_build_destination(f"{visible_url}?", token="quiet")
     )
     assert cleared["destination"]["stored_secrets"] == ["token"]
     scheduled.update(created["id"], destination=_build_destination(SIGNED, token="quiet"))
-    elsewhere = shown.replace(":9/", ":10/")
+    elsewhere = visible_url.replace(":9/", ":10/")
     moved = scheduled.update(
         created["id"], destination=_build_destination(elsewhere, token="quiet")
     )

@@ -149,11 +149,11 @@ def test_a_due_run_waits_for_one_that_was_requested_while_it_was_found(
 
     def lock_late(limit: int) -> list[ScheduledExport]:
         """Find due exports, and lock them only after a run was requested."""
-        found = [export.id for export in lock_due_exports(limit)]
-        if found:
+        export_ids = [export.id for export in lock_due_exports(limit)]
+        if export_ids:
             db.session().rollback()
             scheduled.call_in_thread(lambda: scheduled.run_now(created["id"]))
-        exports = [records.get(export_id, lock=True) for export_id in found]
+        exports = [records.get(export_id, lock=True) for export_id in export_ids]
         return [export for export in exports if export is not None]
 
     monkeypatch.setattr(records, "lock_due_exports", lock_late)
@@ -219,8 +219,8 @@ def test_the_latest_runs_are_found_by_an_index(scheduled: Any, postgres: Embedde
         cursor.execute("ANALYZE exports, scheduled_exports, scheduled_export_runs")
     app, organization = scheduled.org.app, tenancy.organization(scheduled.org.id)
     with app.app_context(), organization, explaining(app) as explained:
-        found = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
-    assert {export_id: str(row[1].id) for export_id, row in found.items()} == latest_job_ids
+        latest_runs = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
+    assert {export_id: str(row[1].id) for export_id, row in latest_runs.items()} == latest_job_ids
     (statement,) = explained
     assert statement.rows_by_index["ix_scheduled_export_runs_list"] == 2
     # Other tests determine whether their few scheduled exports are read as a whole, too.

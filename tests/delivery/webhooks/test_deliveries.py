@@ -192,7 +192,7 @@ def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     assert counted(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.emit(2)
     hooks.fan_out()
-    found = scrape(app)
-    assert series("labeling_queue_depth", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
-    assert series("labeling_queue_depth", {"queue": "default"}) in found
+    metrics = scrape(app)
+    assert series("labeling_queue_depth", {"queue": "webhooks"}) in metrics
+    assert series("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in metrics
+    assert series("labeling_queue_depth", {"queue": "default"}) in metrics

@@ -71,8 +71,8 @@ def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
     hooks.emit(len(statuses))
     deliver()
     delivered = hooks.list_deliveries(created, status="delivered")
-    found = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
-    assert sorted(found) == statuses
+    status_codes = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
+    assert sorted(status_codes) == statuses
     assert len(hooks.receiver.received) == len(statuses)
 
 

@@ -54,8 +54,8 @@ def _read_test_vector() -> dict[str, str]:
 
 
 def test_the_samples_are_those_of_the_catalog() -> None:
-    shown = [json.loads(block) for block in _list_code_blocks("json")]
-    assert shown == [kind.sample for kind in CATALOG.values()]
+    samples = [json.loads(block) for block in _list_code_blocks("json")]
+    assert samples == [kind.sample for kind in CATALOG.values()]
     for kind in CATALOG.values():
         assert f"### {kind.event}\n\n{kind.description}\n" in GUIDE
 

@@ -45,9 +45,9 @@ def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> Non
     assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 194
     hooks.make_due()
     deliver()
-    found = hooks.list_deliveries(created, page_size=1000)
-    assert Counter(delivery["status"] for delivery in found) == {"delivered": 200}
-    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in found)
+    deliveries = hooks.list_deliveries(created, page_size=1000)
+    assert Counter(delivery["status"] for delivery in deliveries) == {"delivered": 200}
+    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in deliveries)
     assert made == {(200,): 194, (503, 200): 6}
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
@@ -181,9 +181,9 @@ def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deli
     assert hooks.begin_attempts() == [], "it may still be under way"
     hooks.expire_leases()
     deliver()
-    found = hooks.list_deliveries(created)
-    assert {delivery["status"] for delivery in found} == {"delivered"}
-    kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in found]
+    deliveries = hooks.list_deliveries(created)
+    assert {delivery["status"] for delivery in deliveries} == {"delivered"}
+    kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in deliveries]
     assert Counter(kinds) == {(None,): 19, ("interrupted", None): 1}
 
 

@@ -52,15 +52,15 @@ class Deliverer:
         self.requests: Counter[UUID] = Counter()
 
     def hook(self, due: int, organization: UUID | None = None, failures: int = 0) -> Hook:
-        made = Hook(organization or uuid7(), due, failures)
-        self.hooks[made.id] = made
-        return made
+        new_hook = Hook(organization or uuid7(), due, failures)
+        self.hooks[new_hook.id] = new_hook
+        return new_hook
 
     def find(self) -> None:
         """Look for what is due, as a message makes a deliverer do."""
-        found = [hook for hook in self.hooks.values() if self._count_allowed_attempts(hook, 1)]
+        hooks = [hook for hook in self.hooks.values() if self._count_allowed_attempts(hook, 1)]
         self.quotas.add_due(
-            [DueWebhook(hook.organization, hook.id, hook.failures, True, False) for hook in found]
+            [DueWebhook(hook.organization, hook.id, hook.failures, True, False) for hook in hooks]
         )
 
     def run(self) -> list[Attempt]:

@@ -17,9 +17,9 @@ def _error(answer: Any) -> tuple[int, str, str | None]:
 
 def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     api = hooks.org.api("admin")
-    made = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
-    api.post(f"/webhooks/{made[0]['id']}/deactivate")
-    ids = [webhook["id"] for webhook in made]
+    webhooks = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
+    api.post(f"/webhooks/{webhooks[0]['id']}/deactivate")
+    ids = [webhook["id"] for webhook in webhooks]
 
     def list_ids(**query: str) -> list[str]:
         return [w["id"] for w in api.get("/webhooks", query_string=query).json["data"]]
@@ -27,8 +27,8 @@ def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     assert list_ids() == ids[::-1]
     assert list_ids(active="false") == [ids[0]]
     assert list_ids(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
-    assert list_ids(created_after=made[3]["created_at"]) == [ids[4], ids[3]]
-    assert list_ids(created_before=made[1]["created_at"]) == [ids[0]]
+    assert list_ids(created_after=webhooks[3]["created_at"]) == [ids[4], ids[3]]
+    assert list_ids(created_before=webhooks[1]["created_at"]) == [ids[0]]
     first = api.get("/webhooks", query_string={"page_size": 3, "sort": "created_at"}).json
     rest = {"page_size": 3, "sort": "created_at", "cursor": first["meta"]["next_cursor"]}
     second = api.get("/webhooks", query_string=rest).json

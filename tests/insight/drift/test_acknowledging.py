@@ -120,7 +120,7 @@ def test_the_list_is_filtered(labeling: Labeling) -> None:
     one, _ = labeling.detect()
     labeling.acknowledge(one)
     other = labeling.workspace.schema()
-    found = {
+    counts_by_query = {
         "status=open": 1,
         "status=acknowledged": 1,
         "status=closed": 0,
@@ -133,4 +133,6 @@ def test_the_list_is_filtered(labeling: Labeling) -> None:
         f"schema_id={other}": 0,
         f"detection_id={other}": 0,
     }
-    assert {query: len(labeling.list_reports(query)) for query in found} == found
+    assert {
+        query: len(labeling.list_reports(query)) for query in counts_by_query
+    } == counts_by_query

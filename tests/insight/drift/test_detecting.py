@@ -223,13 +223,13 @@ def test_reports_of_metrics_that_no_version_has_any_more_are_closed(labeling: La
     after = [{**values, "note": "much longer"} for values in build_kind_values(50, 100)]
     labeling.predict(labeling.add(35, 7, before), "kind", correct=0.97, confidence=0.95)
     labeling.predict(labeling.add(7, 0, after), "kind", correct=0.8, confidence=0.95)
-    found = {(report["field"], report["metric"]) for report in labeling.detect()}
-    assert found >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
+    metrics = {(report["field"], report["metric"]) for report in labeling.detect()}
+    assert metrics >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
     _publish_version(labeling, "jsonb_set(fields, '{3,type}', '\"choice\"') - 0")
     labeling.detect()
     assert {
         (one["field"], one["metric"]) for one in labeling.list_reports("status=closed")
-    } == found
+    } == metrics
 
 
 def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:

@@ -142,10 +142,10 @@ class Answers:
 
 def get_result(run: dict[str, Any], field: str, metric: str) -> dict[str, Any]:
     """Return the only result of a field and a metric."""
-    (found,) = [
+    (result,) = [
         entry for entry in run["results"] if (entry["field"], entry["metric"]) == (field, metric)
     ]
-    return dict(found)
+    return dict(result)
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     # The narrow run does not hide results that only the full run has.
     assert answers.read("agreement", schema_id=schema_id)["run_id"] == whole["id"]
     for narrow in ({"field": "kind"}, {"metric": "percent"}, {"from": "2026-01-02T00:00:00Z"}):
-        found = answers.read("agreement", schema_id=schema_id, **narrow)
-        assert found["run_id"] == whole["id"], narrow
+        agreement = answers.read("agreement", schema_id=schema_id, **narrow)
+        assert agreement["run_id"] == whole["id"], narrow
     kind = answers.read(
         "agreement",
         schema_id=schema_id,

@@ -24,8 +24,8 @@ def _list_items(workspace: Workspace, query: str = "", *, by: str = "labeler") -
     answer = workspace.org.api(by).get(f"/users/me/assignments{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
-    found: list[Item] = answer.json["data"]
-    return found
+    items: list[Item] = answer.json["data"]
+    return items
 
 
 def _list_documents(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[UUID]:
