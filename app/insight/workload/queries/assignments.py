@@ -21,11 +21,11 @@ from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 # Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
 # index, and only as many rows as a page needs are read.
 _ORDER = {"rank": int, "at": str, "id": UUID}
-_OWN_ARTIFACTS = """
+_OWN_ARTIFACTS = f"""
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
-    FROM own WHERE {own_filters}
-"""
+    FROM own WHERE {labeling_work.OWN_LIST_CONDITION} {{edge}}
+"""  # noqa: S608 - made of constants
 _OPEN_ASSIGNMENTS = """
     SELECT DISTINCT 'label' AS kind, 100 - document.priority AS rank, document.urgent_at AS at,
            document.artifact_id AS id, document.artifact_id
@@ -170,8 +170,7 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     selects = []
     if work_types.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
-        own_filters = f"{labeling_work.OWN_LIST_CONDITION} {after_edge}"
-        selects.append(_OWN_ARTIFACTS.format(own_filters=own_filters))
+        selects.append(_OWN_ARTIFACTS.format(edge=after_edge))
         after_edge = _build_edge_condition(
             edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
         )
