@@ -15,7 +15,7 @@ from app.delivery.export_formats import routes as export_formats
 from app.delivery.exports import routes as exports
 from app.delivery.notifications import routes as notifications
 from app.delivery.scheduled_exports import routes as scheduled_exports
-from app.delivery.webhooks import catalogue as webhook_catalogue
+from app.delivery.webhooks import catalog as webhook_catalog
 from app.delivery.webhooks import routes as webhooks
 from app.documents.artifacts import routes as artifacts
 from app.identity.api_keys import routes as api_keys
@@ -82,7 +82,7 @@ BLUEPRINTS: list[Blueprint] = [
     teams.blueprint,
     workload.blueprint,
     users.blueprint,
-    workload.mine,
+    workload.my_work_blueprint,
     exports.blueprint,
     scheduled_exports.blueprint,
     export_formats.blueprint,
@@ -101,7 +101,7 @@ BLUEPRINTS: list[Blueprint] = [
     billing_periods.blueprint,
 ]
 
-WEBHOOKS = webhook_catalogue.build_openapi_webhooks()
+WEBHOOKS = webhook_catalog.build_openapi_webhooks()
 """Webhook requests that the service sends, for the API description."""
 
 PAGES: list[FlaskBlueprint] = [pages.blueprint]

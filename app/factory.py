@@ -9,7 +9,7 @@ import app.features  # noqa: F401 - registers the models and the job handlers
 from app import commands
 from app.billing.invoices.service import unbilled
 from app.billing.plan_changes import service as plan_changes
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.billing.seller import configuration
 from app.billing.usage.service import limits as usage_limits
 from app.delivery.exports.service import ports as exports
@@ -125,9 +125,9 @@ def _bind_identity_ports() -> None:
 def _check_files() -> None:
     """Raise SettingsError if a file that a setting names is invalid."""
     try:
-        catalogue.load_catalog()
+        catalog.load_catalog()
         configuration.find_configuration()
-    except catalogue.CatalogError as error:
+    except catalog.CatalogError as error:
         raise SettingsError([f"PLANS_FILE {error}"]) from None
     except configuration.BillingFileError as error:
         raise SettingsError([f"BILLING_FILE {error}"]) from None

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from app.billing.periods import service as periods
-from app.billing.plans import catalogue
-from app.billing.plans.catalogue import Charge
+from app.billing.plans import catalog
+from app.billing.plans.catalog import Charge
 from app.engines.invoices.charges import Tier
 from app.kit import db
 from app.kit.plan_limits import Meter
@@ -84,9 +84,9 @@ def _build_plan() -> str:
     """Return the JSON of a plan whose charge has an invoice line for each of its tiers."""
     tiers = [Tier(Decimal(100 * n), Decimal("0.05")) for n in range(1, _LINES - 1)]
     charge = Charge(Meter.DOCUMENTS, 0, (*tiers, Tier(None, Decimal("0.01"))), 1)
-    plan = catalogue.get_plan("business")
+    plan = catalog.get_plan("business")
     changed = {**vars(plan), "version": 99, "charges": (charge,)}
-    return orjson.dumps(catalogue.format_plan(type(plan)(**changed))).decode()
+    return orjson.dumps(catalog.format_plan(type(plan)(**changed))).decode()
 
 
 def _close_month(service: Service, cursor: Any, count: int) -> float:

@@ -43,21 +43,21 @@ class Customer:
         result = self.org.app.test_cli_runner().invoke(args=arguments)
         assert result.exit_code == 0, result.output
 
-    def begin(self, at: str) -> None:
+    def set_created_at(self, at: str) -> None:
         """Set the time at which the organization was created."""
         self.sql("UPDATE organizations SET created_at = :at WHERE id = :org", at=at)
 
-    def had(self, plan: str, until: str, then: str) -> None:
-        """Record that the organization had `plan` until the time `until`, and `then` after it."""
+    def add_plan_change(self, plan_before: str, changed_at: str, plan: str) -> None:
+        """Record that the organization changed from `plan_before` to `plan` at `changed_at`."""
         self.sql(
             "INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)"
-            " VALUES (:org, :plan, :then, :until)",
+            " VALUES (:org, :plan_before, :plan, :changed_at)",
+            plan_before=plan_before,
             plan=plan,
-            until=until,
-            then=then,
+            changed_at=changed_at,
         )
 
-    def used(self, meter: str, day: str, added: int, level: int | None = None) -> None:
+    def record_usage(self, meter: str, day: str, added: int, level: int | None = None) -> None:
         """Record a meter's use on a day; `level`, by default `added`, is the level after it."""
         self.sql(
             "INSERT INTO usage_days (organization_id, meter, day, added, removed, level)"
@@ -85,7 +85,7 @@ class Customer:
 def make_customer_of(org: Org) -> Customer:
     """Give an organization the plan team and a billing profile, since January 2001."""
     customer = Customer(org)
-    customer.begin("2001-01-01T00:00:00Z")
+    customer.set_created_at("2001-01-01T00:00:00Z")
     customer.set_plan("team")
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     customer.set_profile()
@@ -99,15 +99,15 @@ def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
     After the test, their creation times are set to November 2026, so that no other test bills them
     for earlier months.
     """
-    made: list[Customer] = []
+    customers: list[Customer] = []
 
     def make() -> Customer:
-        made.append(make_customer_of(make_org(app)))
-        return made[-1]
+        customers.append(make_customer_of(make_org(app)))
+        return customers[-1]
 
     yield make
-    for customer in made:
-        customer.begin("2026-11-01T00:00:00Z")
+    for customer in customers:
+        customer.set_created_at("2026-11-01T00:00:00Z")
 
 
 @pytest.fixture

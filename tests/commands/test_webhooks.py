@@ -39,12 +39,12 @@ def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_workers")
 def test_replay(flask: Any, hooks: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, 3, "abandoned")
-    hooks.fill(created, 2, "failed")
+    hooks.insert_deliveries(created, 3, "abandoned")
+    hooks.insert_deliveries(created, 2, "failed")
     arguments = ("webhooks", "replay", created["id"], "--org", hooks.org.slug)
     record = flask.json(*arguments, "--status", "failed", "--event", "artifact.ingested")
     assert (record["replayed"], record["total"], record["stop_reason"]) == (2, 2, None)
-    assert hooks.count(created, "pending") == 2
+    assert hooks.count_deliveries(created, "pending") == 2
     record = flask.json(*arguments, "--no-wait")
     assert (record["replayed"], record["total"]) == (0, None)
     assert "still running" in flask.refused(*arguments)
@@ -53,7 +53,7 @@ def test_replay(flask: Any, hooks: Any) -> None:
 @pytest.mark.usefixtures("_workers")
 def test_replay_of_a_deactivated_webhook(flask: Any, hooks: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, 3)
+    hooks.insert_deliveries(created, 3)
     hooks.org.api("admin").post(f"/webhooks/{created['id']}/deactivate")
     arguments = ("webhooks", "replay", created["id"], "--org", hooks.org.slug)
     assert "--activate" in flask.refused(*arguments)

@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.engines.fields.model import TYPES
 from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.declarations import Operation
@@ -149,7 +149,7 @@ def test_types_of_fields_and_events_are_choices(description: dict[str, Any]) -> 
     for name in ("CreateWebhook", "UpdateWebhook", "Webhook"):
         assert schemas[name]["properties"]["events"]["items"]["enum"] == list(SUBSCRIBABLE)
     for name in ("Delivery", "WebhookEvent"):
-        assert schemas[name]["properties"]["event"]["enum"] == list(CATALOGUE)
+        assert schemas[name]["properties"]["event"]["enum"] == list(CATALOG)
 
 
 def test_every_status_is_a_choice(description: dict[str, Any]) -> None:
@@ -167,12 +167,12 @@ def test_every_integer_has_a_format(description: dict[str, Any]) -> None:
 
 
 def test_every_event_is_a_webhook_with_its_payload(description: dict[str, Any]) -> None:
-    assert list(description["webhooks"]) == list(CATALOGUE)
+    assert list(description["webhooks"]) == list(CATALOG)
     for event, item in description["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
         schema = content["schema"] | {"components": description["components"]}
-        assert _takes(schema, CATALOGUE[event].sample)
-        assert not _takes(schema, {**CATALOGUE[event].sample, "event": "another"})
-        assert not _takes(schema, {**CATALOGUE[event].sample, "data": {}})
+        assert _takes(schema, CATALOG[event].sample)
+        assert not _takes(schema, {**CATALOG[event].sample, "event": "another"})
+        assert not _takes(schema, {**CATALOG[event].sample, "data": {}})
         names = {parameter["name"] for parameter in item["post"]["parameters"]}
         assert {"X-Service-Event", "X-Service-Signature", "webhook-signature"} <= names

@@ -38,7 +38,7 @@ def labeled(place: Site) -> Site:
 
 
 @dataclass
-class Storehouse:
+class UploadServer:
     """A server that receives files with PUT. It responds only after `may_respond` is set."""
 
     url: str = ""
@@ -48,17 +48,17 @@ class Storehouse:
 
 
 @pytest.fixture
-def storehouse() -> Iterator[Storehouse]:
-    storehouse = Storehouse()
+def upload_server() -> Iterator[UploadServer]:
+    upload_server = UploadServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            storehouse.arrived.set()
-            assert storehouse.may_respond.wait(DEADLINE)
-            storehouse.files.setdefault(self.path, []).append(body)
+            upload_server.arrived.set()
+            assert upload_server.may_respond.wait(DEADLINE)
+            upload_server.files.setdefault(self.path, []).append(body)
             self.send_response(201)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -67,11 +67,11 @@ def storehouse() -> Iterator[Storehouse]:
             pass
 
     with serve_http(Handler, ADDRESS) as port:
-        storehouse.url = f"http://{ADDRESS}:{port}/{{name}}"
+        upload_server.url = f"http://{ADDRESS}:{port}/{{name}}"
         try:
-            yield storehouse
+            yield upload_server
         finally:
-            storehouse.may_respond.set()
+            upload_server.may_respond.set()
 
 
 def _kill_workers(place: Site, group: str = "exports") -> None:
@@ -135,14 +135,14 @@ def test_exports_are_completed_after_kills_at_random_stages(labeled: Site) -> No
 
 
 def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
-    labeled: Site, storehouse: Storehouse
+    labeled: Site, upload_server: UploadServer
 ) -> None:
     body = {
         "name": "Nightly",
         "format": "jsonl",
         "mode": "incremental",
         "cron": "0 3 * * *",
-        "destination": {"kind": "http", "settings": {"url": storehouse.url}},
+        "destination": {"kind": "http", "settings": {"url": upload_server.url}},
     }
     scheduled = labeled.call("POST", "/exports/scheduled", json=body)["id"]
     runs = f"/exports/scheduled/{scheduled}/runs"
@@ -160,9 +160,9 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
         " AND leased_until > now()"
     )
     wait_until(lambda: labeled.call("GET", runs), "the run")
-    assert storehouse.arrived.wait(DEADLINE)
+    assert upload_server.arrived.wait(DEADLINE)
     _kill_workers(labeled, "crawls")
-    storehouse.may_respond.set()
+    upload_server.may_respond.set()
     labeled.expire_lease(labeled.find_job("scheduled_exports.deliver").id)
 
     def is_delivered() -> bool:
@@ -173,7 +173,7 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
     assert (run["status"], run["trigger"]) == ("completed", "schedule")
     content = _check_export(labeled, run["job_id"])
     # A killed delivery is repeated under the same name, with the same bytes.
-    ((_, bodies),) = storehouse.files.items()
+    ((_, bodies),) = upload_server.files.items()
     assert set(bodies) == {content}
     assert labeled.call("GET", f"/exports/scheduled/{scheduled}")["exported_until"]
 

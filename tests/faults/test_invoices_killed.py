@@ -80,10 +80,10 @@ for point in [*map(int, points), 0]:
 def customers(app: Flask) -> Iterator[list[Customer]]:
     customers = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
     for customer in customers:
-        customer.begin("1998-01-01T00:00:00Z")
+        customer.set_created_at("1998-01-01T00:00:00Z")
     yield customers
     for customer in customers:
-        customer.begin("2026-11-01T00:00:00Z")
+        customer.set_created_at("2026-11-01T00:00:00Z")
 
 
 def list_numbers(customers: list[Customer]) -> list[str]:

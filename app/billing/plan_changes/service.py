@@ -10,9 +10,9 @@ from uuid import UUID
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.models import NO_PLAN, PlanChange
 from app.billing.plan_changes.versions import record_versions
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.billing.plans import service as plans
-from app.billing.plans.catalogue import Plan
+from app.billing.plans.catalog import Plan
 from app.billing.plans.models import ScheduledPlanChange
 from app.billing.profiles import service as profiles
 from app.billing.usage.queries import lock_meters, read_month
@@ -68,10 +68,10 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
     if plan == organization.plan:
         queries.delete_scheduled_change()
         return _render_change(organization, None)
-    _check_change(organization, catalogue.get_plan(plan))
+    _check_change(organization, catalog.get_plan(plan))
     if when == ChangeTime.NOW:
         _check_change_count()
-        _check_usage(catalogue.get_plan(plan))
+        _check_usage(catalog.get_plan(plan))
         record_versions()
         organizations.change_plan(organization, plan=plan, limits={})
         db.session().flush()

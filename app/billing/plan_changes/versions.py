@@ -9,15 +9,15 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.billing.plans import catalogue, queries
-from app.billing.plans.catalogue import Plan
+from app.billing.plans import catalog, queries
+from app.billing.plans.catalog import Plan
 from app.billing.plans.models import PlanVersion
 from app.kit import db
 
 
 def record_versions() -> None:
     """Record the newest version of each plan, unless it is already recorded."""
-    for plan in catalogue.list_plans():
+    for plan in catalog.list_plans():
         queries.store_plan(plan)
 
 
@@ -38,9 +38,9 @@ class PlanVersions:
         """
         rows = self._rows.get(name)
         if not rows:
-            return catalogue.get_plan(name)
+            return catalog.get_plan(name)
         row = ([row for row in rows if row.created_at <= at] or rows[:1])[-1]
         key = (name, row.version)
         if key not in self._plans:
-            self._plans[key] = catalogue.parse_plan(row.definition, name)
+            self._plans[key] = catalog.parse_plan(row.definition, name)
         return self._plans[key]

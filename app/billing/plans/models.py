@@ -16,7 +16,7 @@ class PlanVersion(db.Base):
     """A recorded plan version. Rows are never changed.
 
     A version is recorded when it becomes the newest version of its plan in the plan file.
-    `definition` is the plan as returned by `catalogue.format_plan`.
+    `definition` is the plan as returned by `catalog.format_plan`.
     """
 
     __tablename__ = "plan_versions"

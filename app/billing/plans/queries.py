@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.billing.plans.catalogue import Plan, format_plan
+from app.billing.plans.catalog import Plan, format_plan
 from app.billing.plans.models import PlanVersion, ScheduledPlanChange
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.billing.plans.catalogue import MAX_QUANTITY
+from app.billing.plans.catalog import MAX_QUANTITY
 from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.billing.plans import catalogue, queries
-from app.billing.plans.catalogue import Plan
+from app.billing.plans import catalog, queries
+from app.billing.plans.catalog import Plan
 from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 
@@ -17,14 +17,14 @@ def describe_plan() -> dict[str, Any]:
     meters whose limits the operator has set.
     """
     name, overrides = queries.get_plan()
-    plan = catalogue.get_plan(name)
+    plan = catalog.get_plan(name)
     limits = merge_limits(plan, overrides)
     return {**_render_plan(plan), "limits": limits, "limits_set_by_operator": sorted(overrides)}
 
 
 def list_plans(*, page: PageRequest) -> Page:
     """Return a page of the plans that organizations can choose."""
-    plans = {plan.name: plan for plan in catalogue.list_plans() if plan.is_public}
+    plans = {plan.name: plan for plan in catalog.list_plans() if plan.is_public}
     rows = paginate_values(page, name=list(plans), rank=range(1, len(plans) + 1))
     items = [{**_render_plan(plans[row.name]), "rank": row.rank} for row in rows.items]
     return replace(rows, items=items)
@@ -40,6 +40,6 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
 
 
 def _render_plan(plan: Plan) -> dict[str, Any]:
-    definition = catalogue.format_plan(plan)
+    definition = catalog.format_plan(plan)
     price = {"amount": definition["price"], "currency": plan.currency}
     return {**definition, "price": price, "limits": dict(plan.limits)}

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pycountry
 
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.billing.plans import queries as plan_queries
-from app.billing.plans.catalogue import Plan
+from app.billing.plans.catalog import Plan
 from app.billing.profiles import emitted_events, queries
 from app.billing.profiles.models import BillingProfile
 from app.engines.fields.values.countries import ALPHA_2
@@ -37,7 +37,7 @@ def get() -> dict[str, Any]:
         return _render_profile(profile)
     return {
         **dict.fromkeys(("name", "address", "tax_number", "email", "created_at", "updated_at")),
-        "currency": catalogue.get_plan(plan_queries.get_plan().plan).currency,
+        "currency": catalog.get_plan(plan_queries.get_plan().plan).currency,
         "time_zone": "UTC",
         "language": LANGUAGES[0],
         "revision": 0,
@@ -123,7 +123,7 @@ def _check_currency(code: str, *plan_names: str | None) -> None:
     currency = pycountry.currencies.get(alpha_3=code)
     if currency is None or currency.alpha_3 != code:  # the library ignores case
         raise errors.invalid("Must be an ISO 4217 currency code, for example EUR.", "currency")
-    for plan in (catalogue.get_plan(name) for name in plan_names if name is not None):
+    for plan in (catalog.get_plan(name) for name in plan_names if name is not None):
         if has_price(plan) and code != plan.currency:
             message = f"Must be {plan.currency}, the currency of the plan {plan.name}."
             raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
@@ -135,7 +135,7 @@ def _check_tax_number(number: str | None, country: str) -> str | None:
     try:
         return normalize_tax_number(number, country)
     except TaxNumberError as error:
-        raise errors.invalid(f"This {error.message}.", "tax_number") from None
+        raise errors.invalid(f"This value {error.message}.", "tax_number") from None
 
 
 def _check_text(text: str, field: str) -> str:

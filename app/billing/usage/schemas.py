@@ -1,6 +1,6 @@
 """Query and response schemas for usage."""
 
-from app.billing.plans.catalogue import MAX_QUANTITY
+from app.billing.plans.catalog import MAX_QUANTITY
 from app.billing.usage.service.reporting import WARNINGS
 from app.kit.api.fields import Date, Int, List, Nested, OneOf, Response, Schema, Str
 from app.kit.plan_limits import Meter

@@ -20,7 +20,7 @@ from app.kit.jobs import Job, Retry
 from app.kit.storage import StagedFile
 
 REPORT_SECONDS = 1.0
-EXPIRE_EVERY = 600
+EXPIRE_INTERVAL_SECONDS = 600
 OLD_REMOVED_TAG_SETS = "removed_at < now() - interval '400 days'"
 _DAY_SECONDS = 86_400
 
@@ -155,5 +155,5 @@ def purge_removed_tag_sets(job: Job) -> None:
     purging.purge("removed_tag_sets", OLD_REMOVED_TAG_SETS, job.checkpoint)
 
 
-jobs.periodic("exports.expire", every=EXPIRE_EVERY)
+jobs.periodic("exports.expire", every=EXPIRE_INTERVAL_SECONDS)
 jobs.periodic("exports.forget_removed", every=_DAY_SECONDS)

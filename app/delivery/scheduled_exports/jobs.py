@@ -8,7 +8,7 @@ from app.delivery.scheduled_exports.service import delivering, starting
 from app.kit import jobs
 from app.kit.jobs import Job
 
-SCHEDULE_EVERY = 15
+SCHEDULE_INTERVAL_SECONDS = 15
 MAX_ATTEMPTS = 10
 """The maximum number of delivery attempts. With the delays, they take about an hour in total."""
 
@@ -45,4 +45,4 @@ def deliver(job: Job) -> None:
     delivering.deliver(job, _get_job_id(job.args))
 
 
-jobs.periodic("scheduled_exports.start_due", every=SCHEDULE_EVERY)
+jobs.periodic("scheduled_exports.start_due", every=SCHEDULE_INTERVAL_SECONDS)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from app.delivery.webhooks.catalogue import TEST, TEST_MESSAGE
+from app.delivery.webhooks.catalog import TEST, TEST_MESSAGE
 from app.delivery.webhooks.models import DeliveryStatus
 from app.delivery.webhooks.queries import fanout
 from app.kit import db

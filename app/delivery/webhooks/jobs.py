@@ -9,7 +9,7 @@ from flask import Flask
 from flask.globals import app_ctx
 
 from app.delivery.webhooks import abandoning, fanout, replaying
-from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.catalog import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
 from app.delivery.webhooks.queries import backlog, due, maintenance
 from app.kit import container, jobs, purging

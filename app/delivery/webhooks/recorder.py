@@ -209,13 +209,13 @@ class Recorder:
             except Exception as failure:
                 if _is_transient(failure):
                     postponed.append(result)
-                elif self._can_retry(result, failure):
+                elif self._count_failure(result, failure):
                     failed.append(result)
                 else:
                     log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
         return postponed, failed
 
-    def _can_retry(self, result: AttemptResult, failure: Exception) -> bool:
+    def _count_failure(self, result: AttemptResult, failure: Exception) -> bool:
         """Count a failure to write an outcome, and return whether another attempt may succeed."""
         if isinstance(failure, SQLAlchemyError):
             return False

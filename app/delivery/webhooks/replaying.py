@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.webhooks import abandoning
-from app.delivery.webhooks.catalogue import SUBSCRIBABLE, check_events
+from app.delivery.webhooks.catalog import SUBSCRIBABLE, check_events
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import replays
 from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS

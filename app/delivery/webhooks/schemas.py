@@ -2,7 +2,7 @@
 
 from marshmallow.validate import Length
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.delivery.webhooks.models import DeliveryStatus
 from app.delivery.webhooks.replaying import StopReason
 from app.kit.api.fields import (
@@ -188,7 +188,7 @@ class DeliveryFilters(Schema):
     """Filters for the list of deliveries."""
 
     status = Str(validate=OneOf(_STATUSES))
-    event = Str(validate=OneOf(CATALOGUE))
+    event = Str(validate=OneOf(CATALOG))
 
 
 class DeliveryAttempt(Response):
@@ -208,7 +208,7 @@ class Delivery(Response):
 
     id = Uuid()
     webhook_id = Uuid()
-    event = Str(validate=OneOf(CATALOGUE))
+    event = Str(validate=OneOf(CATALOG))
     status = Str(validate=OneOf(_STATUSES))
     test = Bool()
     round = Int(
@@ -227,7 +227,7 @@ class Delivery(Response):
 class WebhookEvent(Response):
     """An event type with the JSON Schema of its body and a sample body."""
 
-    event = Str(validate=OneOf(CATALOGUE))
+    event = Str(validate=OneOf(CATALOG))
     description = Str()
     schema = JsonObject(description="The JSON Schema of the request body for this event.")
     sample = JsonObject(description="A sample request body for this event.")

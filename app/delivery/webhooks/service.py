@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import func
 
 from app.delivery.webhooks import abandoning, fanout, replaying
-from app.delivery.webhooks.catalogue import CATALOGUE, check_events
+from app.delivery.webhooks.catalog import CATALOG, check_events
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord, WebhookFilters
@@ -296,5 +296,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of event types from the catalog."""
-    names = paginate_values(page, event=list(CATALOGUE))
-    return replace(names, items=[CATALOGUE[row.event] for row in names.items])
+    names = paginate_values(page, event=list(CATALOG))
+    return replace(names, items=[CATALOG[row.event] for row in names.items])

@@ -51,7 +51,7 @@ class HistorySources(NamedTuple):
     recorded actions on the document. `revisions` are revisions of its tag sets, except saves.
     `rules` are the rules that matched the document.
 
-    If `claims_by` is set, claims and releases by other users are left out. Changes to the
+    If `only_claims_by` is set, claims and releases by other users are left out. Changes to the
     document properties in `hidden_properties` are always left out.
     """
 
@@ -61,7 +61,7 @@ class HistorySources(NamedTuple):
     actions: Select[Any]
     revisions: Select[Any]
     rules: Select[Any]
-    claims_by: UUID | None
+    only_claims_by: UUID | None
     hidden_properties: tuple[str, ...] = ()
 
 
@@ -74,7 +74,9 @@ def list_entries(
 ) -> Page:
     """Return a page of history entries from all sources, optionally limited to a period."""
     selects = [
-        _select_document_entries(sources.document, sources.claims_by, sources.hidden_properties),
+        _select_document_entries(
+            sources.document, sources.only_claims_by, sources.hidden_properties
+        ),
         _select_comment_entries(sources.comments),
         _select_action_entries(sources.actions),
         _select_revision_entries(sources.revisions),
@@ -144,7 +146,7 @@ def _has_changed_only(entry: Columns, *names: str) -> ColumnElement[bool]:
 
 
 def _select_document_entries(
-    entries: Select[Any], claims_by: UUID | None, hidden_properties: tuple[str, ...]
+    entries: Select[Any], only_claims_by: UUID | None, hidden_properties: tuple[str, ...]
 ) -> Select[Any]:
     entry = entries.subquery("entry").c
     is_release = entry.action == "artifacts.release"
@@ -173,8 +175,8 @@ def _select_document_entries(
         statement = statement.where(
             not_(and_(is_update, _has_changed_only(entry, *hidden_properties)))
         )
-    if claims_by is not None:
-        is_by_user = func.coalesce(entry.actor_id == claims_by, False)
+    if only_claims_by is not None:
+        is_by_user = func.coalesce(entry.actor_id == only_claims_by, False)
         statement = statement.where(
             or_(is_by_user, not_(or_(is_release, _has_changed(entry, "claim_user_id"))))
         )

@@ -34,7 +34,7 @@ def list_history(
         actions=tag_sets.select_actions(artifact_id, by=only_user_id),
         revisions=tag_sets.select_revisions(artifact_id, caller=caller),
         rules=routing.select_matches(artifact_id),
-        claims_by=only_user_id,
+        only_claims_by=only_user_id,
         hidden_properties=() if caller.has_role(Role.reviewer) else ("gold",),
     )
     return queries.list_entries(page, sources, **created)

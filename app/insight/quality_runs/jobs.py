@@ -7,7 +7,7 @@ from uuid import UUID
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import QualityRun
 from app.insight.quality_runs.queries import answers, records
-from app.insight.quality_runs.service import disagreeing, runs
+from app.insight.quality_runs.service import disagreement_updates, runs
 from app.insight.quality_runs.service.plans import plan_fields
 from app.kit import jobs, purging
 from app.kit.jobs import Job
@@ -106,7 +106,7 @@ def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
 )
 def compare_documents(batch: list[Job]) -> None:
     """Compare documents whose tag sets have changed, and update their disagreements."""
-    disagreeing.update(sorted({UUID(job.args["data"]["artifact_id"]) for job in batch}))
+    disagreement_updates.update(sorted({UUID(job.args["data"]["artifact_id"]) for job in batch}))
 
 
 @jobs.handler("quality_runs.compare_schema", queue="bulk")
@@ -116,7 +116,7 @@ def compare_schema(job: Job) -> None:
     Enqueues a job for the documents that follow, unless no documents are left.
     """
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
-    last_artifact_id = disagreeing.update_next_documents(schema_id, after)
+    last_artifact_id = disagreement_updates.update_next_documents(schema_id, after)
     if last_artifact_id is not None:
         jobs.enqueue(
             "quality_runs.compare_schema",

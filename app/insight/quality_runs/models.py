@@ -46,8 +46,9 @@ class QualityRun(TenantModel, db.Record, db.Base):
     `fields` are the names of the requested fields; an empty list means all fields. The period
     begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
     `warnings` and `pairs` are stored in the API's format, but the labelers of a pair are user ids.
-    `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
-    `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
+    `confusions` maps each choice field to its matrices (see `service.confusion_matrices`).
+    `results`, `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show
+    them.
     """
 
     __tablename__ = "quality_runs"

@@ -16,7 +16,7 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint("workload", tag="teams")
-mine = Blueprint("my-work", tag="users")
+my_work_blueprint = Blueprint("my-work", tag="users")
 
 
 @blueprint.get(
@@ -34,7 +34,7 @@ def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> d
     return service.get_team_workload(team_id, caller=caller, **query)
 
 
-@mine.get(
+@my_work_blueprint.get(
     "/users/me/assignments",
     permission="assignments:read",
     query=Listing(sorts=("urgency",), filters=AssignmentFilters),
@@ -48,7 +48,9 @@ def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Page:
     return service.list_assignments(caller=caller, **query)
 
 
-@mine.get("/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity)
+@my_work_blueprint.get(
+    "/users/me/activity", permission="activity:read", query=PeriodQuery, returns=Activity
+)
 def get_my_activity(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the caller's activity.
 

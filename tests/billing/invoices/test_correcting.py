@@ -29,29 +29,29 @@ def invoice(customer: Customer) -> dict[str, Any]:
     return invoice
 
 
-def run(customer: Customer, *arguments: str) -> tuple[int, str]:
+def run_billing_command(customer: Customer, *arguments: str) -> tuple[int, str]:
     """Run a command, and return its exit status and its output."""
     result = customer.org.app.test_cli_runner().invoke(args=["billing", *arguments])
     return result.exit_code, result.output
 
 
-def get(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = (
+def get_invoice(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
+    invoice_data: dict[str, Any] = (
         customer.org.api("admin").get(f"/billing/invoices/{invoice['id']}").json["data"]
     )
-    return found
+    return invoice_data
 
 
 def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any]) -> None:
-    status, output = run(customer, "invoices", "mark-paid", invoice["number"])
+    status, output = run_billing_command(customer, "invoices", "mark-paid", invoice["number"])
     assert status == 0, output
-    paid = get(customer, invoice)
+    paid = get_invoice(customer, invoice)
     assert (paid["status"], paid["paid_at"] is not None) == ("paid", True)
     changing = ("status", "paid_at", "updated_at")
     assert {k: v for k, v in paid.items() if k not in changing} == {
         k: v for k, v in invoice.items() if k not in changing
     }
-    status, output = run(customer, "invoices", "mark-paid", invoice["number"])
+    status, output = run_billing_command(customer, "invoices", "mark-paid", invoice["number"])
     assert (status, "only issued invoices can be paid" in output) == (1, True)
 
 
@@ -59,9 +59,11 @@ def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any])
 def test_a_day_of_payment_that_cannot_be(
     customer: Customer, invoice: dict[str, Any], day: str
 ) -> None:
-    status, output = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
+    status, output = run_billing_command(
+        customer, "invoices", "mark-paid", invoice["number"], "--on", day
+    )
     assert (status, "between the day of issue and today" in output) == (1, True)
-    assert get(customer, invoice)["status"] == "issued"
+    assert get_invoice(customer, invoice)["status"] == "issued"
 
 
 @pytest.mark.parametrize(("hour", "status"), [(9, 1), (11, 0)])
@@ -77,10 +79,12 @@ def test_today_is_that_of_any_time_zone(
     day = str(now.date() + timedelta(days=1))
     with monkeypatch.context() as patch:
         patch.setattr(db, "utc_now", lambda: now)
-        found = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
-    assert found[0] == status, found
+        result = run_billing_command(
+            customer, "invoices", "mark-paid", invoice["number"], "--on", day
+        )
+    assert result[0] == status, result
     if status == 0:
-        assert datetime.fromisoformat(get(customer, invoice)["paid_at"]) == now
+        assert datetime.fromisoformat(get_invoice(customer, invoice)["paid_at"]) == now
 
 
 def test_the_day_of_issue_is_that_of_any_time_zone(
@@ -88,17 +92,19 @@ def test_the_day_of_issue_is_that_of_any_time_zone(
 ) -> None:
     issued_at = datetime.fromisoformat(invoice["issued_at"])
     day = str((issued_at - timedelta(hours=12)).date())
-    status, output = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
+    status, output = run_billing_command(
+        customer, "invoices", "mark-paid", invoice["number"], "--on", day
+    )
     assert status == 0, output
-    assert get(customer, invoice)["paid_at"] == invoice["issued_at"]
+    assert get_invoice(customer, invoice)["paid_at"] == invoice["issued_at"]
 
 
 def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[str, Any]) -> None:
-    status, output = run(
+    status, output = run_billing_command(
         customer, "invoices", "void", invoice["number"], "--reason", "Sent by mistake"
     )
     assert status == 0, output
-    assert get(customer, invoice)["status"] == "void"
+    assert get_invoice(customer, invoice)["status"] == "void"
     (note,) = customer.list_invoices(kind="credit_note")
     for member in ("lines", "subtotal", "tax", "total", "buyer", "seller", "period", "currency"):
         assert note[member] == invoice[member]
@@ -110,24 +116,28 @@ def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[s
     run_jobs_of(customer.org, "invoice_files")
     answer = customer.org.api("admin").get(f"/billing/invoices/{note['id']}/pdf")
     assert answer.status_code == 200
-    again = run(customer, "invoices", "void", invoice["number"], "--reason", "Again")
+    again = run_billing_command(
+        customer, "invoices", "void", invoice["number"], "--reason", "Again"
+    )
     assert (again[0], "The invoice is void" in again[1]) == (1, True)
     assert len(customer.list_invoices()) == 2
 
 
 def test_crediting_parts_of_an_invoice(customer: Customer, invoice: dict[str, Any]) -> None:
     credit = ("credit-note", invoice["number"], "--reason", "A day without service", "--amount")
-    assert run(customer, *credit, "9.99")[0] == 0
+    assert run_billing_command(customer, *credit, "9.99")[0] == 0
     (note,) = customer.list_invoices(kind="credit_note")
     assert (note["subtotal"], note["tax"]["amount"], note["total"]) == ("9.99", "1.90", "11.89")
     assert note["lines"][0]["description"] == "A day without service"
-    assert get(customer, invoice) == invoice
-    status, output = run(customer, *credit, "39.02")
+    assert get_invoice(customer, invoice) == invoice
+    status, output = run_billing_command(customer, *credit, "39.02")
     assert (status, "Only 39.01 EUR before tax can still be credited" in output) == (1, True)
-    status, output = run(customer, "invoices", "void", invoice["number"], "--reason", "x")
+    status, output = run_billing_command(
+        customer, "invoices", "void", invoice["number"], "--reason", "x"
+    )
     assert (status, "A part of the invoice has been credited" in output) == (1, True)
-    assert run(customer, *credit, "39.01")[0] == 0
-    assert get(customer, invoice)["status"] == "void"
+    assert run_billing_command(customer, *credit, "39.01")[0] == 0
+    assert get_invoice(customer, invoice)["status"] == "void"
     notes = customer.list_invoices(kind="credit_note")
     assert sum(Decimal(note["subtotal"]) for note in notes) == Decimal("49.00")
 
@@ -144,17 +154,17 @@ def test_credit_notes_for_a_whole_invoice_reverse_its_tax(
 ) -> None:
     customer.set_profile(tax_number=None, address={"lines": ["A"], "city": "B", "country": "DE"})
     # 49.00, and 1,020 documents for 0.05 each.
-    customer.used("documents_per_month", "2001-03-05", 2_020)
+    customer.record_usage("documents_per_month", "2001-03-05", 2_020)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     assert (invoice["subtotal"], invoice["tax"]["amount"]) == ("100.00", "19.00")
     for amount in amounts:
         note = ("credit-note", invoice["number"], "--amount", amount, "--reason", "Outage")
-        assert run(customer, *note)[0] == 0
+        assert run_billing_command(customer, *note)[0] == 0
     notes = customer.list_invoices(kind="credit_note", sort="created_at")
     assert [note["tax"]["amount"] for note in notes] == taxes
     assert sum(Decimal(note["total"]) for note in notes) == Decimal("119.00")
-    assert get(customer, invoice)["status"] == "void"
+    assert get_invoice(customer, invoice)["status"] == "void"
     rendered = list_xml(customer)
     assert len(rendered) == len(notes) + 1
     assert [find_violations(xml) for xml in rendered.values()] == [[]] * len(rendered)
@@ -174,11 +184,11 @@ def test_a_credit_note_needs_an_account_that_can_be_rendered(
     (invoice,) = customer.list_invoices()
     void = ("invoices", "void", invoice["number"], "--reason", "It has no PDF")
     monkeypatch.setattr(correcting, "require_configuration", lambda: wrong)
-    status, output = run(customer, *void)
+    status, output = run_billing_command(customer, *void)
     assert (status, "cannot be rendered: payment.bic: is not a valid BIC" in output) == (1, True)
     assert customer.list_invoices() == [invoice]
     monkeypatch.setattr(correcting, "require_configuration", lambda: valid)
-    status, output = run(customer, *void)
+    status, output = run_billing_command(customer, *void)
     assert status == 0, output
     run_jobs_of(customer.org, "invoice_files")
     (note,) = customer.list_invoices(kind="credit_note")
@@ -199,7 +209,7 @@ def test_a_credit_note_needs_an_account_that_can_be_rendered(
 def test_amounts_that_cannot_be_credited(
     customer: Customer, invoice: dict[str, Any], amount: str, message: str
 ) -> None:
-    status, output = run(
+    status, output = run_billing_command(
         *(customer, "credit-note", invoice["number"]), f"--amount={amount}", "--reason", "x"
     )
     assert status in (1, 2)
@@ -216,25 +226,30 @@ def test_amounts_that_cannot_be_credited(
     ],
 )
 def test_a_number_that_is_not_one(customer: Customer, arguments: tuple[str, ...]) -> None:
-    status, output = run(customer, *arguments)
+    status, output = run_billing_command(customer, *arguments)
     assert (status, "No invoice has this number" in output) == (1, True)
 
 
 def test_a_credit_note_cannot_be_credited(customer: Customer, invoice: dict[str, Any]) -> None:
-    run(customer, "invoices", "void", invoice["number"], "--reason", "x")
+    run_billing_command(customer, "invoices", "void", invoice["number"], "--reason", "x")
     (note,) = customer.list_invoices(kind="credit_note")
-    status, output = run(customer, "invoices", "void", note["number"], "--reason", "x")
+    status, output = run_billing_command(
+        customer, "invoices", "void", note["number"], "--reason", "x"
+    )
     assert (status, "This is a credit note" in output) == (1, True)
 
 
 def test_listing_invoices(customer: Customer, invoice: dict[str, Any]) -> None:
     slug = customer.org.slug
-    _, output = run(customer, "invoices", "list", "--org", slug)
+    _, output = run_billing_command(customer, "invoices", "list", "--org", slug)
     assert invoice["number"] in output
     assert "2001-03" in output
     for option in (("--status", "void"), ("--period", "2001-04")):
-        assert invoice["number"] not in run(customer, "invoices", "list", "--org", slug, *option)[1]
-    status, output = run(customer, "invoices", "list", "--period", "2001-13")
+        assert (
+            invoice["number"]
+            not in run_billing_command(customer, "invoices", "list", "--org", slug, *option)[1]
+        )
+    status, output = run_billing_command(customer, "invoices", "list", "--period", "2001-13")
     assert (status, "is not a month" in output) == (2, True)
 
 
@@ -245,7 +260,7 @@ def test_the_list_is_not_kept_in_memory(
     customer.issue("2001-04")
     monkeypatch.setattr(queries, "_BATCH_SIZE", 1)
     trace = trace_list(monkeypatch, queries, "list_all")
-    status, output = run(customer, "invoices", "list", "--org", customer.org.slug)
+    status, output = run_billing_command(customer, "invoices", "list", "--org", customer.org.slug)
     assert status == 0, output
     assert_printed_while_read(trace)
 
@@ -254,5 +269,5 @@ def test_the_list_is_not_kept_in_memory(
     "command", [("invoices",), ("invoices", "list"), ("invoices", "mark-paid"), ("credit-note",)]
 )
 def test_each_command_has_help(customer: Customer, command: tuple[str, ...]) -> None:
-    status, output = run(customer, *command, "--help")
+    status, output = run_billing_command(customer, *command, "--help")
     assert (status, "Usage:" in output) == (0, True)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.billing.invoices.models import Invoice
 from app.billing.invoices.service import documents
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.billing.conftest import Customer
@@ -22,8 +22,8 @@ def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPa
     invalid, valid = (
         Invoice(organization_id=organization_id, status="draft", buyer={}) for _ in range(2)
     )
-    found = {invalid: "The BIC is not valid.", valid: None}
-    monkeypatch.setattr(documents, "find_problem", found.get)
+    problems = {invalid: "The BIC is not valid.", valid: None}
+    monkeypatch.setattr(documents, "find_problem", problems.get)
     expected = {organization_id: "The BIC is not valid."}
     for drafts in ([invalid, valid], [valid, invalid]):
         assert documents.list_problems(drafts) == expected
@@ -33,8 +33,8 @@ def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPa
 def currency(request: pytest.FixtureRequest, customer: Customer) -> Iterator[str]:
     """Give the customer a plan in a currency; afterwards, the plan is one that exists."""
     name = f"plan-{uuid7().hex}"
-    plan = replace(catalogue.get_plan("team"), currency=request.param, price=Decimal("4999.5"))
-    definition = orjson.dumps(catalogue.format_plan(plan)).decode()
+    plan = replace(catalog.get_plan("team"), currency=request.param, price=Decimal("4999.5"))
+    definition = orjson.dumps(catalog.format_plan(plan)).decode()
     insert = text(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES (:name, 1, CAST(:plan AS jsonb), '2001-01-01')"
@@ -51,8 +51,8 @@ def currency(request: pytest.FixtureRequest, customer: Customer) -> Iterator[str
 def test_amounts_have_the_decimal_places_of_their_currency(
     customer: Customer, currency: str
 ) -> None:
-    customer.used("documents_per_month", "2001-03-05", 1_111)
-    customer.used("documents_per_month", "2001-04-05", 10**12)
+    customer.record_usage("documents_per_month", "2001-03-05", 1_111)
+    customer.record_usage("documents_per_month", "2001-04-05", 10**12)
     customer.issue("2001-03")
     customer.issue("2001-04")
     large, small = customer.list_invoices()

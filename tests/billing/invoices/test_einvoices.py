@@ -40,19 +40,19 @@ def list_xml(customer: Customer) -> dict[str, bytes]:
 @pytest.mark.parametrize("buyer", _BUYERS)
 def test_invoices_and_credit_notes_follow_the_rules(customer: Customer, buyer: str) -> None:
     customer.set_profile(**_BUYERS[buyer])
-    customer.begin("2001-03-02T08:00:00Z")
-    customer.had("business", "2001-03-07T10:11:12Z", "team")
-    customer.used("documents_per_month", "2001-03-06", 7_777)
-    customer.used("documents_per_month", "2001-03-09", 4_321)
-    customer.used("stored_bytes", "2001-03-09", 10**11 + 1)
+    customer.set_created_at("2001-03-02T08:00:00Z")
+    customer.add_plan_change("business", "2001-03-07T10:11:12Z", "team")
+    customer.record_usage("documents_per_month", "2001-03-06", 7_777)
+    customer.record_usage("documents_per_month", "2001-03-09", 4_321)
+    customer.record_usage("stored_bytes", "2001-03-09", 10**11 + 1)
     customer.issue("2001-03")
     customer.issue("2001-04")
     later, first = [invoice["number"] for invoice in customer.list_invoices()]
     with customer.org.app.app_context(), db.transaction():
         correcting.void(first, reason="Sent by mistake")
         correcting.credit(later, amount=Decimal("1.23"), reason="A day without service")
-    found = list_xml(customer)
-    assert len(found) == 4
-    for number, xml in found.items():
+    documents = list_xml(customer)
+    assert len(documents) == 4
+    for number, xml in documents.items():
         assert list_schema_errors(xml) == [], number
         assert find_violations(xml) == [], number

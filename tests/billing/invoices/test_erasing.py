@@ -51,7 +51,7 @@ def test_invoices_and_their_files_are_kept(customer: Customer) -> None:
 
 def close_at(customer: Customer, created_at: str, closed_at: str) -> None:
     """Close an organization at a time in the past, so that its grace period is over."""
-    customer.begin(created_at)
+    customer.set_created_at(created_at)
     customer.run_command("org", "close", customer.org.slug, "--yes")
     run_jobs_of(customer.org)
     sql = "UPDATE organizations SET closed_at = :at, erase_after = :at WHERE id = :org"
@@ -139,7 +139,7 @@ def test_erasing_does_not_wait_if_nothing_can_be_billed(
     customer: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close_at(customer, "2004-08-11T00:00:00Z", "2004-09-21T00:00:00Z")
-    customer.had("team", "2004-08-20T00:00:00Z", "free")
+    customer.add_plan_change("team", "2004-08-20T00:00:00Z", "free")
     customer.sql("UPDATE organizations SET plan = 'free' WHERE id = :org")
     customer.sql("DELETE FROM plan_changes WHERE changed_at > '2020-01-01'")
     # August, in which the plan had a price, is open.
@@ -158,7 +158,7 @@ def test_erasing_does_not_wait_if_nothing_can_be_billed(
 
 
 def test_no_invoice_is_issued_once_the_erasure_has_begun(customer: Customer) -> None:
-    customer.had("free", "2001-03-16T12:00:00Z", "team")
+    customer.add_plan_change("free", "2001-03-16T12:00:00Z", "team")
     customer.sql("DELETE FROM billing_profiles WHERE organization_id = :org")
     customer.issue("2001-04")
     before = run_sql(customer.org, "SELECT * FROM invoices")

@@ -26,7 +26,7 @@ def render(customer: Customer) -> None:
 
 
 def test_the_download_is_the_stored_file(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 1_200)
+    customer.record_usage("documents_per_month", "2001-03-05", 1_200)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     path = f"/billing/invoices/{invoice['id']}/pdf"
@@ -47,7 +47,7 @@ def test_the_download_is_the_stored_file(customer: Customer) -> None:
 
 
 def test_the_pdf_contains_the_stored_xml_and_all_amounts(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 1_200)
+    customer.record_usage("documents_per_month", "2001-03-05", 1_200)
     customer.issue("2001-03")
     render(customer)
     (invoice,) = customer.list_invoices()

@@ -33,22 +33,24 @@ _CHANGES = {
 
 
 @pytest.fixture
-def issued(customer: Customer) -> Customer:
+def issued_customer(customer: Customer) -> Customer:
     customer.issue("2001-03")
     return customer
 
 
 @pytest.mark.parametrize("column", _CHANGES)
-def test_nothing_of_an_issued_invoice_can_be_changed(issued: Customer, column: str) -> None:
-    before = issued.list_invoices()
+def test_nothing_of_an_issued_invoice_can_be_changed(
+    issued_customer: Customer, column: str
+) -> None:
+    before = issued_customer.list_invoices()
     with pytest.raises(Exception, match="an issued invoice cannot be changed"):
-        issued.sql(f"UPDATE invoices SET {column} = {_CHANGES[column]}")
-    assert issued.list_invoices() == before
+        issued_customer.sql(f"UPDATE invoices SET {column} = {_CHANGES[column]}")
+    assert issued_customer.list_invoices() == before
 
 
-def test_every_column_is_tried(issued: Customer) -> None:
+def test_every_column_is_tried(issued_customer: Customer) -> None:
     rows = run_sql(
-        issued.org,
+        issued_customer.org,
         "SELECT attname FROM pg_attribute WHERE attrelid = CAST('invoices' AS regclass)"
         " AND attnum > 0 AND NOT attisdropped",
     )
@@ -56,19 +58,19 @@ def test_every_column_is_tried(issued: Customer) -> None:
     assert {row.attname for row in rows} - changing == set(_CHANGES)
 
 
-def test_an_issued_invoice_cannot_be_deleted(issued: Customer) -> None:
+def test_an_issued_invoice_cannot_be_deleted(issued_customer: Customer) -> None:
     with pytest.raises(Exception, match="an issued invoice cannot be deleted"):
-        issued.sql("DELETE FROM invoices")
-    assert len(issued.list_invoices()) == 1
+        issued_customer.sql("DELETE FROM invoices")
+    assert len(issued_customer.list_invoices()) == 1
 
 
 @pytest.mark.parametrize("file", ["pdf", "xml", "paid_at"])
-def test_files_and_the_payment_are_stored_once(issued: Customer, file: str) -> None:
+def test_files_and_the_payment_are_stored_once(issued_customer: Customer, file: str) -> None:
     first, second = ("now()", "now() + interval '1 day'") if file == "paid_at" else ("'{}'", "'[]'")
-    issued.sql(f"UPDATE invoices SET {file} = {first}")
+    issued_customer.sql(f"UPDATE invoices SET {file} = {first}")
     for value in (second, "NULL"):
         with pytest.raises(Exception, match="an issued invoice cannot be changed"):
-            issued.sql(f"UPDATE invoices SET {file} = {value}")
+            issued_customer.sql(f"UPDATE invoices SET {file} = {value}")
 
 
 @pytest.mark.parametrize(
@@ -80,28 +82,28 @@ def test_files_and_the_payment_are_stored_once(issued: Customer, file: str) -> N
     ],
 )
 def test_the_trigger_has_the_table_of_transitions(
-    issued: Customer, before: InvoiceStatus, after: InvoiceStatus
+    issued_customer: Customer, before: InvoiceStatus, after: InvoiceStatus
 ) -> None:
     if before != InvoiceStatus.ISSUED:
-        issued.sql("UPDATE invoices SET status = :status", status=before.value)
+        issued_customer.sql("UPDATE invoices SET status = :status", status=before.value)
     change = "UPDATE invoices SET status = :status"
     if after in TRANSITIONS[before]:
-        issued.sql(change, status=after.value)
-        assert issued.list_invoices()[0]["status"] == after
+        issued_customer.sql(change, status=after.value)
+        assert issued_customer.list_invoices()[0]["status"] == after
         return
     with pytest.raises(Exception, match=r"cannot become|cannot be changed"):
-        issued.sql(change, status=after.value)
+        issued_customer.sql(change, status=after.value)
 
 
-def test_a_draft_has_no_number_and_everything_else_has_one(issued: Customer) -> None:
+def test_a_draft_has_no_number_and_everything_else_has_one(issued_customer: Customer) -> None:
     with pytest.raises(Exception, match="ck_invoices_numbered"):
-        issued.sql(
+        issued_customer.sql(
             """INSERT INTO invoices SELECT (jsonb_populate_record(i, jsonb_build_object(
                    'id', gen_random_uuid(), 'kind', 'credit_note', 'number', NULL))).*
                FROM invoices i"""
         )
 
 
-def test_numbers_of_a_series_cannot_be_deleted(issued: Customer) -> None:
+def test_numbers_of_a_series_cannot_be_deleted(issued_customer: Customer) -> None:
     with pytest.raises(Exception, match="permission denied"):
-        issued.sql("DELETE FROM invoice_series")
+        issued_customer.sql("DELETE FROM invoice_series")

@@ -18,8 +18,8 @@ from app.billing.invoices.service.computing import InvoiceInputs
 from app.billing.periods.service import get_bounds
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
-from app.billing.plans import catalogue
-from app.billing.plans.catalogue import Charge
+from app.billing.plans import catalog
+from app.billing.plans.catalog import Charge
 from app.billing.usage.service.measuring import measure_period
 from app.engines.invoices.charges import Tier
 from app.engines.invoices.model import Document, InvoiceError
@@ -31,14 +31,14 @@ from tests.factories.counts import run_sql
 
 
 def test_an_invoice_has_the_price_and_what_was_used(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 6_100)
-    customer.used("documents_per_month", "2001-03-31", 900)
-    customer.used("documents_per_month", "2001-04-01", 5_000)
-    customer.used("members", "2001-02-10", 7)
+    customer.record_usage("documents_per_month", "2001-03-05", 6_100)
+    customer.record_usage("documents_per_month", "2001-03-31", 900)
+    customer.record_usage("documents_per_month", "2001-04-01", 5_000)
+    customer.record_usage("members", "2001-02-10", 7)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
-    shown = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
-    assert shown == [
+    lines = [(line["description"], line["quantity"], line["amount"]) for line in invoice["lines"]]
+    assert lines == [
         ("Tarif team, 01.03.2001 \N{EN DASH} 31.03.2001", "1", "49.00"),
         ("Mitglieder", "2", "18.00"),
         ("Dokumente (1\N{EN DASH}5.000)", "5000", "250.00"),
@@ -85,7 +85,7 @@ def test_the_tax_depends_on_the_buyer(
 def test_issuing_again_changes_nothing(customer: Customer) -> None:
     customer.issue("2001-03")
     before = customer.list_invoices()
-    customer.used("documents_per_month", "2001-03-05", 6_100)
+    customer.record_usage("documents_per_month", "2001-03-05", 6_100)
     assert customer.issue("2001-03") == []
     assert customer.list_invoices() == before
 
@@ -94,18 +94,16 @@ def test_issuing_again_changes_nothing(customer: Customer) -> None:
 def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan: str) -> None:
     customer.set_plan(plan)
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
-    customer.used("documents_per_month", "2001-03-05", 50)
+    customer.record_usage("documents_per_month", "2001-03-05", 50)
     assert customer.issue("2001-03") == []
     assert customer.list_invoices() == []
 
 
 def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
-    customer.used("documents_per_month", "2001-03-05", 40)
-    customer.used("documents_per_month", "2001-04-05", 50)
+    customer.record_usage("documents_per_month", "2001-03-05", 40)
+    customer.record_usage("documents_per_month", "2001-04-05", 50)
     tiers = (Tier(None, Decimal("0.0001")),)
-    plan = replace(
-        catalogue.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),)
-    )
+    plan = replace(catalog.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),))
     insert = text(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('cheap', 1, CAST(:plan AS jsonb), '2001-01-01')"
@@ -113,7 +111,7 @@ def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
         session.execute(
             text("UPDATE organizations SET plan = 'cheap' WHERE id = :id"), {"id": customer.org.id}
         )
@@ -140,11 +138,11 @@ def test_a_month_before_the_organization_has_no_invoice(customer: Customer) -> N
 
 
 def test_a_month_with_several_plans_is_prorated(customer: Customer) -> None:
-    customer.begin("2001-03-05T12:00:00Z")
-    customer.had("free", "2001-03-11T00:00:00Z", "business")
-    customer.had("business", "2001-03-21T18:00:00Z", "team")
-    customer.used("documents_per_month", "2001-03-20", 9_000)
-    customer.used("documents_per_month", "2001-03-21", 500)
+    customer.set_created_at("2001-03-05T12:00:00Z")
+    customer.add_plan_change("free", "2001-03-11T00:00:00Z", "business")
+    customer.add_plan_change("business", "2001-03-21T18:00:00Z", "team")
+    customer.record_usage("documents_per_month", "2001-03-20", 9_000)
+    customer.record_usage("documents_per_month", "2001-03-21", 500)
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     seconds = 31 * 86400
@@ -173,10 +171,10 @@ def test_a_month_with_thousands_of_changes_is_invoiced_by_plan(customer: Custome
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     assert (invoice["status"], invoice["number"] is not None) == ("issued", True)
-    shown = [(line["description"], line["amount"]) for line in invoice["lines"]]
+    lines = [(line["description"], line["amount"]) for line in invoice["lines"]]
     # The plans alternate for 30 days, and the last day has the plan team.
     period = "01.03.2001 \N{EN DASH} {}.03.2001 (2.160 Zeiträume)"
-    assert shown == [
+    assert lines == [
         (f"Tarif business, {period.format(30)}", f"{Decimal(299) * 15 / 31:.2f}"),
         (f"Tarif team, {period.format(31)}", f"{Decimal(49) * 16 / 31:.2f}"),
     ]
@@ -206,7 +204,7 @@ def close_for_a_time(
 def test_the_time_for_which_an_organization_was_closed_is_not_billed(
     customer: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    customer.used("documents_per_month", "2001-03-10", 1_100)
+    customer.record_usage("documents_per_month", "2001-03-10", 1_100)
     close_for_a_time(customer, monkeypatch, "2001-03-16T12:00:00Z", "2001-03-25T00:00:00Z")
     customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
@@ -254,13 +252,13 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('changing', :version, CAST(:plan AS jsonb), :at)"
     )
-    team = catalogue.get_plan("team")
+    team = catalog.get_plan("team")
     subtotals = []
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
         for version, price, at in ((1, 49, "2001-01-01"), (2, 99, "2001-03-15")):
             plan = replace(team, version=version, price=Decimal(price))
-            definition = orjson.dumps(catalogue.format_plan(plan)).decode()
+            definition = orjson.dumps(catalog.format_plan(plan)).decode()
             session.execute(insert, {"version": version, "plan": definition, "at": at})
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "changing"
@@ -394,12 +392,12 @@ def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
         "INSERT INTO plan_versions (name, version, definition, created_at)"
         " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
     )
-    plan = replace(catalogue.get_plan("team"), currency="USD")
-    customer.had("team", "2001-03-11T00:00:00Z", "dollars")
+    plan = replace(catalog.get_plan("team"), currency="USD")
+    customer.add_plan_change("team", "2001-03-11T00:00:00Z", "dollars")
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "dollars"
         session.flush()

@@ -53,8 +53,8 @@ def series(
     path = tmp_path / "billing.toml"
     content = (ROOT / "examples/billing.toml").read_text()
     path.write_text(content.replace("INV-{year}-", prefix).replace("CN-{year}-", f"C{prefix}"))
-    found = configuration.read_configuration(path)
-    monkeypatch.setattr(issuing, "require_configuration", lambda: found)
+    new_configuration = configuration.read_configuration(path)
+    monkeypatch.setattr(issuing, "require_configuration", lambda: new_configuration)
     return prefix, path
 
 

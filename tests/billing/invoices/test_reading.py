@@ -25,11 +25,11 @@ def test_the_upcoming_invoice_is_what_closing_creates(
     customer: Customer, monkeypatch: pytest.MonkeyPatch, day: int, language: str
 ) -> None:
     customer.set_profile(language=language, tax_number=None)
-    customer.begin("2001-03-02T08:00:00Z")
-    customer.had("business", "2001-03-07T10:11:12Z", "team")
-    customer.used("documents_per_month", "2001-03-06", 7_777)
-    customer.used("documents_per_month", "2001-03-09", 4_321)
-    customer.used("stored_bytes", "2001-03-09", 10**11 + 1)
+    customer.set_created_at("2001-03-02T08:00:00Z")
+    customer.add_plan_change("business", "2001-03-07T10:11:12Z", "team")
+    customer.record_usage("documents_per_month", "2001-03-06", 7_777)
+    customer.record_usage("documents_per_month", "2001-03-09", 4_321)
+    customer.record_usage("stored_bytes", "2001-03-09", 10**11 + 1)
     now = datetime(2001, 3, day, 23, 59, 59, tzinfo=UTC)
     monkeypatch.setattr(
         "app.billing.invoices.service.reading.plan_changes.get_database_time", lambda: now

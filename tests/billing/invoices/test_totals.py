@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import PlanPeriod
-from app.billing.plans.catalogue import Charge, Plan
+from app.billing.plans.catalog import Charge, Plan
 from app.engines.invoices.charges import Tier
 from app.engines.invoices.model import TaxCategory
 from app.engines.invoices.taxes import TaxRule, compute_totals

@@ -28,7 +28,7 @@ def month() -> str:
     return f"{2000 + number // 12}-{number % 12 + 1:02}"
 
 
-def move(
+def update_organization(
     org: Org, created_at: str, status: str = "active", *, closed_at: str | None = None
 ) -> None:
     with org.app.app_context(), db.transaction() as session:
@@ -41,29 +41,29 @@ def move(
         )
 
 
-def told(org: Org, period: str) -> list[dict[str, Any]]:
+def list_closed_events(org: Org, period: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.organization(org.id):
-        found = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
-        return [data for data in db.session().scalars(found) if data["period"] == period]
+        statement = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
+        return [data for data in db.session().scalars(statement) if data["period"] == period]
 
 
 @pytest.fixture
 def old_org(org: Org) -> Iterator[Org]:
     """An organization that was there before all months of these tests."""
-    move(org, "1999-12-31T00:00:00Z")
+    update_organization(org, "1999-12-31T00:00:00Z")
     yield org
-    move(org, "2026-11-01T00:00:00Z")
+    update_organization(org, "2026-11-01T00:00:00Z")
 
 
-def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month: str) -> None:
+def test_each_organization_of_the_month_gets_an_event(app: Flask, old_org: Org, month: str) -> None:
     later, suspended, closed, erased, erasing, gone = (make_org(app) for _ in range(6))
-    move(suspended, "1999-12-31T00:00:00Z", "suspended")
-    move(closed, "1999-12-31T00:00:00Z", "closed")
-    move(erased, "1999-12-31T00:00:00Z", "erased")
+    update_organization(suspended, "1999-12-31T00:00:00Z", "suspended")
+    update_organization(closed, "1999-12-31T00:00:00Z", "closed")
+    update_organization(erased, "1999-12-31T00:00:00Z", "erased")
     run_sql(erased, "UPDATE organizations SET erasure = '{}' WHERE id = :org")
-    move(erasing, "1999-12-31T00:00:00Z", "closed")
+    update_organization(erasing, "1999-12-31T00:00:00Z", "closed")
     run_sql(erasing, "UPDATE organizations SET erasure = '{}' WHERE id = :org")
-    move(gone, "1999-12-30T00:00:00Z", "closed", closed_at="1999-12-31T00:00:00Z")
+    update_organization(gone, "1999-12-30T00:00:00Z", "closed", closed_at="1999-12-31T00:00:00Z")
     answer = operator(app).post(PATH, json={"period": month})
     assert answer.status_code == 202
     data = answer.json["data"]
@@ -73,10 +73,10 @@ def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month:
     assert data["to"] == end.isoformat().replace("+00:00", "Z")
     assert data["organizations"] >= 3
     expected = {"period": month, "from": data["from"], "to": data["to"]}
-    assert [told(o, month) for o in (old_org, suspended, closed)] == [[expected]] * 3
-    assert [told(o, month) for o in (later, erased, erasing, gone)] == [[]] * 4
+    assert [list_closed_events(o, month) for o in (old_org, suspended, closed)] == [[expected]] * 3
+    assert [list_closed_events(o, month) for o in (later, erased, erasing, gone)] == [[]] * 4
     for one in (suspended, closed, erased, erasing, gone):
-        move(one, "2026-11-01T00:00:00Z")
+        update_organization(one, "2026-11-01T00:00:00Z")
 
 
 def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) -> None:
@@ -84,7 +84,7 @@ def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) ->
     again = operator(app).post(PATH, json={"period": month})
     assert (first.status_code, again.status_code) == (202, 202)
     assert first.json == again.json
-    assert len(told(old_org, month)) == 1
+    assert len(list_closed_events(old_org, month)) == 1
 
 
 def test_closed_by_many_at_once(app: Flask, old_org: Org, month: str) -> None:
@@ -101,7 +101,7 @@ def test_closed_by_many_at_once(app: Flask, old_org: Org, month: str) -> None:
         thread.join()
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
-    assert len(told(old_org, month)) == 1
+    assert len(list_closed_events(old_org, month)) == 1
 
 
 def test_statements_do_not_grow_with_the_organizations(
@@ -109,7 +109,7 @@ def test_statements_do_not_grow_with_the_organizations(
 ) -> None:
     others = [make_org(app) for _ in range(3)]
     for one in others:
-        move(one, "1999-12-31T00:00:00Z")
+        update_organization(one, "1999-12-31T00:00:00Z")
     statements: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -122,9 +122,9 @@ def test_statements_do_not_grow_with_the_organizations(
             service.close(period=month)
         event.remove(engine, "before_cursor_execute", note)
     assert len(statements) == 5
-    assert all(len(told(one, month)) == 1 for one in others)
+    assert all(len(list_closed_events(one, month)) == 1 for one in others)
     for one in others:
-        move(one, "2026-11-01T00:00:00Z")
+        update_organization(one, "2026-11-01T00:00:00Z")
 
 
 def test_nothing_is_closed_without_a_billing_file(
@@ -139,7 +139,7 @@ def test_nothing_is_closed_without_a_billing_file(
         assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "open"}
         assert "BILLING_FILE is not set" in answer.json["error"]["message"]
-    assert told(old_org, month) == []
+    assert list_closed_events(old_org, month) == []
     with app.app_context():
         counted = text("SELECT count(*) FROM billing_periods WHERE period = :month")
         assert db.session().scalar(counted, {"month": month}) == 0

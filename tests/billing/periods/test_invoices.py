@@ -12,7 +12,7 @@ def test_closing_a_month_issues_invoices_and_their_files(
     app: Flask, customer: Customer, work: Callable[[], None]
 ) -> None:
     draft = Customer(make_org(app))
-    draft.begin("2001-01-01T00:00:00Z")
+    draft.set_created_at("2001-01-01T00:00:00Z")
     draft.set_plan("business")
     draft.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     for _ in range(2):
@@ -25,4 +25,4 @@ def test_closing_a_month_issues_invoices_and_their_files(
     (other,) = draft.list_invoices()
     assert (other["status"], other["subtotal"]) == ("draft", "299.00")
     for one in (customer, draft):
-        one.begin("2026-11-01T00:00:00Z")
+        one.set_created_at("2026-11-01T00:00:00Z")

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 
-from app.billing.plans import catalogue, queries
+from app.billing.plans import catalog, queries
 from app.billing.plans.models import PlanVersion
 from app.factory import create_app
 from app.kit import db
@@ -74,14 +74,14 @@ def test_plans_that_can_be_chosen(org: Org) -> None:
 def test_a_version_stays_as_it_was_when_it_was_first_used(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used = replace(catalogue.get_plan("team"), version=900, price=Decimal("12.5"))
+    used = replace(catalog.get_plan("team"), version=900, price=Decimal("12.5"))
     with app.app_context(), db.transaction():
         queries.store_plan(used)
         # The operator changes the price of a version, which must not happen; it has no effect.
         queries.store_plan(replace(used, price=Decimal(99)))
     with app.app_context():
         stored = db.session().get_one(PlanVersion, ("team", 900))
-        assert catalogue.parse_plan(stored.definition, "stored") == used
+        assert catalog.parse_plan(stored.definition, "stored") == used
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_the_service_cannot_change_a_version(app: Flask, change: str) -> None:
 
 def test_the_operator_replaces_the_plans(environ: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "plans.toml"
-    content = catalogue.BUILT_IN.read_text().replace('price = "49.00"', 'price = "59.00"')
+    content = catalog.BUILT_IN_PATH.read_text().replace('price = "49.00"', 'price = "59.00"')
     path.write_text(content)
     app = create_app({**environ, "PLANS_FILE": str(path)})
     try:
         with app.app_context():
-            assert catalogue.get_plan("team").price == 59
+            assert catalog.get_plan("team").price == 59
     finally:
         create_app(environ)
 

@@ -35,8 +35,13 @@ def test_setting_and_replacing_the_profile(org: Org) -> None:
     less = {key: PROFILE[key] for key in ("name", "address", "email", "currency")}
     again = api.put(PATH, json=less, headers={"If-Match": '"1"'})
     assert again.status_code == 200
-    found = again.json["data"]
-    assert (found["tax_number"], found["time_zone"], found["language"], found["revision"]) == (
+    profile = again.json["data"]
+    assert (
+        profile["tax_number"],
+        profile["time_zone"],
+        profile["language"],
+        profile["revision"],
+    ) == (
         *(None, "UTC"),
         *("en", 2),
     )

@@ -27,14 +27,14 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
 
 
 def test_the_example() -> None:
-    found = read_configuration(EXAMPLE)
-    assert found.seller.tax_number == "DE136695976"
-    assert found.rates["DE"] == Decimal(19)
-    assert (found.digits, found.payment_days, found.notes) == (5, 14, ())
+    configuration = read_configuration(EXAMPLE)
+    assert configuration.seller.tax_number == "DE136695976"
+    assert configuration.rates["DE"] == Decimal(19)
+    assert (configuration.digits, configuration.payment_days, configuration.notes) == (5, 14, ())
     at = datetime(2027, 1, 1, tzinfo=UTC)
-    prefix = found.build_prefix(is_credit_note=False, at=at)
-    assert found.format_number(prefix, 7) == "INV-2027-00007"
-    assert found.build_prefix(is_credit_note=True, at=at) == "CN-2027-"
+    prefix = configuration.build_prefix(is_credit_note=False, at=at)
+    assert configuration.format_number(prefix, 7) == "INV-2027-00007"
+    assert configuration.build_prefix(is_credit_note=True, at=at) == "CN-2027-"
 
 
 def test_account_numbers_may_have_spaces(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_the_service_does_not_start_with_an_invalid_file(
 ) -> None:
     path = write(tmp_path, ('name = "VAT"', 'name = ""'))
     command = "import os; from app.factory import create_app; create_app(os.environ)"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", command],
         env={**environ, "BILLING_FILE": str(path)},
         cwd=EXAMPLE.parents[1],
@@ -111,5 +111,5 @@ def test_the_service_does_not_start_with_an_invalid_file(
         text=True,
         check=False,
     )
-    assert found.returncode == 1
-    assert "BILLING_FILE taxes.name must be a string" in found.stderr
+    assert result.returncode == 1
+    assert "BILLING_FILE taxes.name must be a string" in result.stderr

@@ -37,7 +37,7 @@ def bare_org(app: Flask) -> Org:
     return org
 
 
-def expect(changes: list[Any], meter: str) -> dict[datetime, int]:
+def compute_expected_usage(changes: list[Any], meter: str) -> dict[datetime, int]:
     """Compute what May and June used, day by day."""
     net: dict[date, int] = {}
     for name, day, added, removed, _ in changes:
@@ -74,7 +74,7 @@ def test_sums_and_highest_daily_levels(bare_org: Org, changes: list[Any]) -> Non
         used = measure(bare_org, start, end)
         assert set(used) == set(Meter)
         for meter in (MEMBERS, DOCUMENTS):
-            assert used[meter] == expect(changes, meter)[start], meter
+            assert used[meter] == compute_expected_usage(changes, meter)[start], meter
 
 
 def test_a_new_organization_has_one_member(org: Org) -> None:

@@ -166,8 +166,8 @@ class Model:
 
     def check(self) -> None:
         assert find_usage_differences(self.org) == []
-        shown = self.api.get("/billing/usage").json["data"]["meters"]
-        for one in shown:
+        meters = self.api.get("/billing/usage").json["data"]["meters"]
+        for one in meters:
             meter = Meter(one["meter"])
             level = self.added[meter] - self.removed[meter]
             expected = self.added[meter] if meter.is_monthly else level
@@ -233,11 +233,11 @@ def test_only_changes_of_a_quantity_run_a_trigger(app: Flask) -> None:
     WHERE t.tgname LIKE 'meter\\_%' ORDER BY 1, 2
     """
     with app.app_context():
-        found = [tuple(row) for row in db.session().execute(text(sql))]
+        rows = [tuple(row) for row in db.session().execute(text(sql))]
     tables = ("artifacts", "connectors", "memberships", "prediction_usage", "schemas", "webhooks")
     expected = [(table, f"meter_{event}") for table in tables for event in ("delete", "insert")]
     updated = [("schemas", "meter_active_schemas_update"), ("webhooks", "meter_webhooks_update")]
-    assert found == sorted([*expected, *updated])
+    assert rows == sorted([*expected, *updated])
 
 
 def test_memberships_that_end_with_an_account_are_metered(org: Org) -> None:
@@ -246,5 +246,5 @@ def test_memberships_that_end_with_an_account_are_metered(org: Org) -> None:
         # No organization is bound, as when an account is deleted.
         session.execute(text("DELETE FROM users WHERE id = :id"), {"id": user_id})
     assert find_usage_differences(org) == []
-    shown = org.api("viewer").get("/billing/usage").json["data"]["meters"][0]
-    assert (shown["meter"], shown["used"]) == (Meter.MEMBERS, len(org.users) - 1)
+    meter = org.api("viewer").get("/billing/usage").json["data"]["meters"][0]
+    assert (meter["meter"], meter["used"]) == (Meter.MEMBERS, len(org.users) - 1)

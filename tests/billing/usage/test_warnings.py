@@ -55,7 +55,7 @@ def test_each_level_once(org: Org) -> None:
     assert note["title"] == "The monthly document limit has been reached"
     assert note["body"].startswith("Your plan allows 10, and 11 are in use.\n\nNo more documents")
     assert list_notes(org, "reviewer") == []
-    subjects = [letter.subject for letter in list_emails_to(org.email("owner"))]
+    subjects = [email.subject for email in list_emails_to(org.email("owner"))]
     assert subjects == [
         "[Test] 80% of the monthly document limit is used",
         "[Test] The monthly document limit has been reached",

@@ -19,11 +19,11 @@ from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
-OF_RUN = "organization_id = :org AND function = 'exports.run'"
+IS_EXPORT_JOB = "organization_id = :org AND function = 'exports.run'"
 VERSION = "SELECT current_version_id FROM schemas WHERE organization_id = :org AND id = :schema"
 
 
-def _staging() -> list[str]:
+def _list_staging_keys() -> list[str]:
     return [entry.key for entry in container.current().storage.list(STAGING)]
 
 
@@ -35,7 +35,7 @@ class Exports:
         self.work = work
         self.workspace = Workspace(org)
         self.api = org.api("reviewer")
-        self._staged_before = set(_staging())
+        self._staged_before = set(_list_staging_keys())
 
     def label(
         self,
@@ -72,7 +72,7 @@ class Exports:
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             s.add_all(records)
 
-    def artifact_of(self, tag_set_id: str) -> Artifact:
+    def get_artifact(self, tag_set_id: str) -> Artifact:
         """Return the document of a tag set."""
         with self.org.app.app_context(), tenancy.organization(self.org.id):
             tag_set = db.session().get(TagSet, (self.org.id, UUID(tag_set_id)))
@@ -101,58 +101,60 @@ class Exports:
         assert export["status"] == "completed", export
         return export
 
-    def file(self, export_id: str) -> bytes:
+    def download_file(self, export_id: str) -> bytes:
         """Download the file of an export."""
         answer = self.api.get(f"/exports/{export_id}/download")
         assert answer.status_code == 200, answer.json
         return bytes(answer.data)
 
-    def rows(self, **body: Any) -> list[dict[str, Any]]:
+    def export_rows(self, **body: Any) -> list[dict[str, Any]]:
         """Run an export in the format jsonl, and return its rows."""
-        return [orjson.loads(line) for line in self.file(self.make(**body)["id"]).splitlines()]
+        return [
+            orjson.loads(line) for line in self.download_file(self.make(**body)["id"]).splitlines()
+        ]
 
-    def ids(self, **body: Any) -> list[str]:
+    def export_tag_set_ids(self, **body: Any) -> list[str]:
         """Run an export, and return the ids of its tag sets in the order of the file."""
-        return [row["tag_set_id"] for row in self.rows(**body)]
+        return [row["tag_set_id"] for row in self.export_rows(**body)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""
         return self.workspace.sql(statement, **values)
 
-    def events(self, name: str) -> list[dict[str, Any]]:
+    def list_events(self, name: str) -> list[dict[str, Any]]:
         """Return the data of the organization's events with this name."""
         return self.workspace.events(name)
 
-    def key_of(self, export_id: str) -> str:
+    def build_storage_key(self, export_id: str) -> str:
         """Return the key of an export's file in the storage."""
         return f"organizations/{self.org.id}/exports/{export_id}.jsonl"
 
-    def staged(self) -> list[str]:
+    def list_staged_files(self) -> list[str]:
         """Return the staged files that runs have left since the test began."""
-        return [key for key in _staging() if key not in self._staged_before]
+        return [key for key in _list_staging_keys() if key not in self._staged_before]
 
-    def run_row(self, *, skip_locked: bool = False) -> Any:
+    def get_run_job(self, *, skip_locked: bool = False) -> Any:
         """Return the job of the organization's only export, or None if there is no job.
 
         With `skip_locked`, also returns None if the row is locked.
         """
         lock = " FOR UPDATE SKIP LOCKED" if skip_locked else ""
-        jobs = self.sql(f"SELECT * FROM jobs WHERE {OF_RUN}{lock}", org=self.org.id)
+        jobs = self.sql(f"SELECT * FROM jobs WHERE {IS_EXPORT_JOB}{lock}", org=self.org.id)
         return jobs[0] if jobs else None
 
     def update_run(self, change: str) -> None:
         """Update the jobs of the organization's exports."""
-        self.sql(f"UPDATE jobs SET {change} WHERE {OF_RUN}", org=self.org.id)
+        self.sql(f"UPDATE jobs SET {change} WHERE {IS_EXPORT_JOB}", org=self.org.id)
 
-    def take_lease(self) -> None:
+    def lose_lease(self) -> None:
         """Lease the job to another worker for an hour."""
         self.update_run("lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'")
 
     def end_lease(self) -> None:
-        """Let the lease that `take_lease` took expire."""
+        """Let the lease that `lose_lease` created expire."""
         self.update_run("leased_until = now() - interval '1 second'")
 
-    def again(self) -> None:
+    def rerun(self) -> None:
         """Make the job due again, and run it."""
         self.update_run(
             "status = 'queued', due_at = now(), leased_until = NULL, lease_token = NULL,"
@@ -160,7 +162,7 @@ class Exports:
         )
         self.work()
 
-    def apart(self, call: Callable[[], Any]) -> Any:
+    def call_in_thread(self, call: Callable[[], Any]) -> Any:
         """Call a function on another thread, and return its result."""
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(call).result()
@@ -191,7 +193,7 @@ def other_exports(other_org: Org, work: Callable[[], None]) -> Exports:
 
 
 @pytest.fixture
-def during(
+def on_progress(
     exports: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[int], None]], None]:
     """Return a function that installs a callback for the organization's exports.
@@ -204,7 +206,7 @@ def during(
         def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
             report(job, export_id, done, total)
             if job.organization_id == exports.org.id:
-                exports.apart(lambda: call(done))
+                exports.call_in_thread(lambda: call(done))
 
         monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
         monkeypatch.setattr(jobs, "_report_progress", reported)

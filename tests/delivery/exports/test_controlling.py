@@ -24,13 +24,13 @@ def test_a_queued_export_is_cancelled_and_never_runs(exports: Any) -> None:
     assert cancelled["finished_at"] is not None
     exports.work()
     assert exports.get(export_id) == cancelled
-    assert exports.events("export.completed") == []
-    assert exports.events("export.cancelled") == [
+    assert exports.list_events("export.completed") == []
+    assert exports.list_events("export.cancelled") == [
         {"job_id": export_id, "scheduled_export_id": None}
     ]
 
 
-def test_a_running_export_is_cancelled(exports: Any, during: Any) -> None:
+def test_a_running_export_is_cancelled(exports: Any, on_progress: Any) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
     seen: list[int] = []
@@ -40,17 +40,17 @@ def test_a_running_export_is_cancelled(exports: Any, during: Any) -> None:
         if done == 2:
             _act(exports, export_id, "cancel", 200)
 
-    during(cancel)
+    on_progress(cancel)
     exports.work()
     assert seen == [0, 1, 2]
     assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.staged() == []
-    assert not container.current().storage.exists(exports.key_of(export_id))
+    assert exports.list_staged_files() == []
+    assert not container.current().storage.exists(exports.build_storage_key(export_id))
 
 
 def test_an_export_that_has_ended_is_not_cancelled(exports: Any) -> None:
-    made = exports.make()
-    error = _act(exports, made["id"], "cancel", 409)
+    export = exports.make()
+    error = _act(exports, export["id"], "cancel", 409)
     assert (error["code"], error["details"]["state"]) == ("conflict", "completed")
     cancelled = exports.start()
     _act(exports, cancelled, "cancel", 200)
@@ -71,38 +71,39 @@ def test_a_failed_export_runs_again(exports: Any) -> None:
     queued = _act(exports, export_id, "retry", 202)
     assert (queued["status"], queued["error"], queued["filter"]) == ("queued", None, asked)
     exports.work()
-    made = exports.get(export_id)
-    assert (made["status"], made["row_count"], made["filter"]) == ("completed", 3, asked)
-    assert len(exports.events("export.completed")) == 1
+    export = exports.get(export_id)
+    assert (export["status"], export["row_count"], export["filter"]) == ("completed", 3, asked)
+    assert len(exports.list_events("export.completed")) == 1
 
 
 def test_an_expired_export_runs_again(exports: Any) -> None:
     make_labeled(exports.org, 3)
-    made = exports.make()
-    assert _act(exports, made["id"], "retry", 409)["details"]["state"] == "completed"
+    export = exports.make()
+    assert _act(exports, export["id"], "retry", 409)["details"]["state"] == "completed"
     exports.sql(
-        "UPDATE exports SET expires_at = now() - interval '1 minute' WHERE id = :id", id=made["id"]
+        "UPDATE exports SET expires_at = now() - interval '1 minute' WHERE id = :id",
+        id=export["id"],
     )
-    queued = _act(exports, made["id"], "retry", 202)
+    queued = _act(exports, export["id"], "retry", 202)
     assert (queued["row_count"], queued["sha256"], queued["expires_at"]) == (None, None, None)
     exports.work()
-    again = exports.get(made["id"])
-    assert (again["status"], again["sha256"]) == ("completed", made["sha256"])
+    again = exports.get(export["id"])
+    assert (again["status"], again["sha256"]) == ("completed", export["sha256"])
     # The completion of a job is announced once.
-    assert [event["job_id"] for event in exports.events("export.completed")] == [made["id"]]
-    assert len(exports.file(made["id"]).splitlines()) == 3
+    assert [event["job_id"] for event in exports.list_events("export.completed")] == [export["id"]]
+    assert len(exports.download_file(export["id"]).splitlines()) == 3
 
 
 def test_an_export_whose_file_is_missing_runs_again(exports: Any) -> None:
     make_labeled(exports.org, 3)
-    made = exports.make()
-    container.current().storage.delete(exports.key_of(made["id"]))
-    answer = exports.api.get(f"/exports/{made['id']}/download")
+    export = exports.make()
+    container.current().storage.delete(exports.build_storage_key(export["id"]))
+    answer = exports.api.get(f"/exports/{export['id']}/download")
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "expired"}
-    _act(exports, made["id"], "retry", 202)
+    _act(exports, export["id"], "retry", 202)
     exports.work()
-    assert len(exports.file(made["id"]).splitlines()) == 3
+    assert len(exports.download_file(export["id"]).splitlines()) == 3
 
 
 @pytest.mark.parametrize("status", ["queued", "running", "cancelled"])

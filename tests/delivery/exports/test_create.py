@@ -22,34 +22,34 @@ NO_FILTER = {
 def test_what_was_left_out_is_filled_in(exports: Any) -> None:
     answer = exports.api.post("/exports", {"format": "jsonl"})
     assert answer.status_code == 202
-    made = answer.json["data"]
-    assert made["status"] == "queued"
-    assert made["filter"] == {**NO_FILTER, "statuses": ["accepted"]}
-    assert made["include"] == {
+    export = answer.json["data"]
+    assert export["status"] == "queued"
+    assert export["filter"] == {**NO_FILTER, "statuses": ["accepted"]}
+    assert export["include"] == {
         "tags": "accepted",
         "evidence": True,
         "text": False,
         "history": False,
         "removed": False,
     }
-    assert made["options"] == {}
-    assert made["progress"] == {
+    assert export["options"] == {}
+    assert export["progress"] == {
         "done": 0,
         "total": None,
         "rate_per_second": None,
         "eta_seconds": None,
     }
-    assert made["created_by"] == str(exports.org.users["reviewer"])
+    assert export["created_by"] == str(exports.org.users["reviewer"])
     unknown_yet = ("row_count", "size_bytes", "sha256", "expires_at", "error", "started_at")
-    assert {made[name] for name in (*unknown_yet, "finished_at", "download_path")} == {None}
-    assert exports.get(made["id"]) == made
+    assert {export[name] for name in (*unknown_yet, "finished_at", "download_path")} == {None}
+    assert exports.get(export["id"]) == export
 
 
 def test_a_format_says_what_is_kept_by_default(exports: Any) -> None:
-    made = exports.get(exports.start("csv", options={"delimiter": ";"}))
-    assert made["include"]["evidence"] is False
-    assert made["options"]["delimiter"] == ";"
-    assert made["options"]["rows"] == "join"
+    export = exports.get(exports.start("csv", options={"delimiter": ";"}))
+    assert export["include"]["evidence"] is False
+    assert export["options"]["delimiter"] == ";"
+    assert export["options"]["rows"] == "join"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_a_format_says_what_is_kept_by_default(exports: Any) -> None:
 def test_which_and_in_what_state(
     exports: Any, sent: dict[str, Any], which: str, statuses: list[str]
 ) -> None:
-    made = exports.get(exports.start(**sent))
-    assert (made["include"]["tags"], made["filter"]["statuses"]) == (which, statuses)
+    export = exports.get(exports.start(**sent))
+    assert (export["include"]["tags"], export["filter"]["statuses"]) == (which, statuses)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_rules_that_a_body_breaks(exports: Any, body: dict[str, Any], field: str
     assert answer.json["error"]["code"] == "validation_error"
     assert answer.json["error"]["field"] == field
     assert exports.api.get("/exports").json["meta"]["total"] == 0
-    assert exports.events("export.requested") == []
+    assert exports.list_events("export.requested") == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_somebody_who_left_can_still_be_named(exports: Any) -> None:
     gone = exports.org.users["labeler"]
     exports.label(exports.workspace.schema(), [])
     exports.sql("DELETE FROM memberships WHERE user_id = :id", id=gone)
-    assert len(exports.rows(filter={"labeler_id": str(gone)})) == 1
+    assert len(exports.export_rows(filter={"labeler_id": str(gone)})) == 1
 
 
 def test_the_same_key_asks_once(exports: Any) -> None:
@@ -210,7 +210,7 @@ def test_the_same_key_asks_once(exports: Any) -> None:
         exports.api.post("/exports", {"format": "jsonl"}, headers=headers) for _ in range(2)
     )
     assert first.json == second.json
-    assert len(exports.events("export.requested")) == 1
+    assert len(exports.list_events("export.requested")) == 1
 
 
 def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
@@ -218,24 +218,24 @@ def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
     exports.work()
     waiting = exports.start("csv")
 
-    def listed(query: str = "") -> list[str]:
+    def list_ids(query: str = "") -> list[str]:
         answer = exports.api.get(f"/exports{query}")
         assert answer.status_code == 200, answer.json
         return [one["id"] for one in answer.json["data"]]
 
-    assert listed() == [waiting, csv, jsonl]
-    assert listed("?sort=created_at") == [jsonl, csv, waiting]
-    assert listed("?format=csv") == [waiting, csv]
-    assert listed("?format=docx") == []
-    assert listed("?status=completed") == [csv, jsonl]
-    assert listed("?status=queued&format=csv") == [waiting]
-    assert listed(f"?created_after={exports.get(csv)['created_at']}") == [waiting, csv]
-    assert listed(f"?created_before={exports.get(csv)['created_at']}") == [jsonl]
+    assert list_ids() == [waiting, csv, jsonl]
+    assert list_ids("?sort=created_at") == [jsonl, csv, waiting]
+    assert list_ids("?format=csv") == [waiting, csv]
+    assert list_ids("?format=docx") == []
+    assert list_ids("?status=completed") == [csv, jsonl]
+    assert list_ids("?status=queued&format=csv") == [waiting]
+    assert list_ids(f"?created_after={exports.get(csv)['created_at']}") == [waiting, csv]
+    assert list_ids(f"?created_before={exports.get(csv)['created_at']}") == [jsonl]
     assert exports.api.get("/exports?status=lost").status_code == 422
     answer = exports.api.get("/exports?page_size=1")
     assert answer.json["meta"]["total"] == 3
     assert answer.json["data"] == [exports.get(waiting)]
-    assert listed(f"?page_size=1&cursor={answer.json['meta']['next_cursor']}") == [csv]
+    assert list_ids(f"?page_size=1&cursor={answer.json['meta']['next_cursor']}") == [csv]
 
 
 def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> None:
@@ -245,7 +245,7 @@ def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> 
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
     assert exports.api.get("/exports").json["data"] == []
-    assert other_exports.events("export.downloaded") == []
+    assert other_exports.list_events("export.downloaded") == []
 
 
 def test_the_formats(exports: Any) -> None:

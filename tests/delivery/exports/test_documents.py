@@ -33,11 +33,11 @@ BOX = [0.25, 0.5, 0.5, 0.75]
 PDF = make_pdf("Invoice A-1\nPaper 3", "Second page")
 
 
-def piece(**members: Any) -> list[dict[str, Any]]:
+def build_evidence(**members: Any) -> list[dict[str, Any]]:
     return [{"page": None, "box": None, "start": None, "end": None, "text": None, **members}]
 
 
-class Shelf:
+class DocumentExports:
     """The documents of an organization, and tag sets for them."""
 
     def __init__(self, exports: Any, work: Callable[[], None]) -> None:
@@ -57,12 +57,12 @@ class Shelf:
         assert artifact["status"] == "ready", artifact
         return dict(artifact)
 
-    def text_of(self, artifact: dict[str, Any]) -> str:
+    def get_text(self, artifact: dict[str, Any]) -> str:
         return str(self.api.get(f"/artifacts/{artifact['id']}/text").json["data"]["text"])
 
-    def words_of(self, artifact: dict[str, Any]) -> list[dict[str, Any]]:
-        found = self.api.get(f"/artifacts/{artifact['id']}/pages").json["data"]
-        return [word for page in found for word in page["words"]]
+    def list_words(self, artifact: dict[str, Any]) -> list[dict[str, Any]]:
+        pages = self.api.get(f"/artifacts/{artifact['id']}/pages").json["data"]
+        return [word for page in pages for word in page["words"]]
 
     def label(self, artifact: dict[str, Any], *tags: Any) -> str:
         return str(self.exports.label(self.schema_id, list(tags), artifact_id=UUID(artifact["id"])))
@@ -71,29 +71,35 @@ class Shelf:
         self, artifact: dict[str, Any], text: str, field: str = "number", **members: Any
     ) -> Any:
         """Return a tag at the first place of `text` in the document."""
-        start = self.text_of(artifact).index(text)
-        evidence = piece(start=start, end=start + len(text), text=text)
+        start = self.get_text(artifact).index(text)
+        evidence = build_evidence(start=start, end=start + len(text), text=text)
         return tag(field, text, evidence=evidence, **members)
 
     def export(self, format_id: str, **body: Any) -> bytes:
         made = self.exports.make(format_id, **body)
-        return bytes(self.exports.file(made["id"]))
+        return bytes(self.exports.download_file(made["id"]))
 
     def delete_file(self, artifact: dict[str, Any]) -> None:
         container.current().storage.delete(build_blob_key(self.exports.org.id, artifact["sha256"]))
 
 
 @pytest.fixture
-def shelf(exports: Any, work: Callable[[], None]) -> Shelf:
-    return Shelf(exports, work)
+def document_exports(exports: Any, work: Callable[[], None]) -> DocumentExports:
+    return DocumentExports(exports, work)
 
 
-def test_conll_has_the_words_of_pdf_and_text(shelf: Shelf) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    note = shelf.finish(create_text(shelf.api, "Order 7\n\nرقم B-2 for Ann\fnext page")["id"])
-    shelf.label(pdf, shelf.mark(pdf, "A-1"), shelf.mark(pdf, "Second page", "items.name", row=0))
-    shelf.label(note, shelf.mark(note, "B-2"))
-    first, second = parse(shelf.export("conll", options={"columns": "boxes"}), "boxes")
+def test_conll_has_the_words_of_pdf_and_text(document_exports: DocumentExports) -> None:
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    note = document_exports.finish(
+        create_text(document_exports.api, "Order 7\n\nرقم B-2 for Ann\fnext page")["id"]
+    )
+    document_exports.label(
+        pdf,
+        document_exports.mark(pdf, "A-1"),
+        document_exports.mark(pdf, "Second page", "items.name", row=0),
+    )
+    document_exports.label(note, document_exports.mark(note, "B-2"))
+    first, second = parse(document_exports.export("conll", options={"columns": "boxes"}), "boxes")
     tags = {line[0]: line[-1] for sequence in first for line in sequence}
     assert len(first) == 2
     assert tags == {
@@ -104,27 +110,29 @@ def test_conll_has_the_words_of_pdf_and_text(shelf: Shelf) -> None:
         written = [
             (line[0], [float(side) for side in line[1:5]]) for page in block for line in page
         ]
-        words = shelf.words_of(document)
+        words = document_exports.list_words(document)
         assert written == [(word["text"], pytest.approx(word["box"], abs=1e-5)) for word in words]
     assert [line[-1] for line in second[0]] == ["O", "O", "O", "B-number", "O", "O"]
 
 
-def test_spacy_has_the_text(shelf: Shelf) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    tag_set_id = shelf.label(pdf, shelf.mark(pdf, "A-1"), tag("number", "no place", evidence=[]))
-    (part,) = unpack(shelf.export("spacy")).values()
+def test_spacy_has_the_text(document_exports: DocumentExports) -> None:
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    tag_set_id = document_exports.label(
+        pdf, document_exports.mark(pdf, "A-1"), tag("number", "no place", evidence=[])
+    )
+    (part,) = unpack(document_exports.export("spacy")).values()
     (doc,) = DocBin().from_bytes(part).get_docs(spacy.blank("xx").vocab)
-    assert doc.text == shelf.text_of(pdf)
+    assert doc.text == document_exports.get_text(pdf)
     assert [(ent.text, ent.label_) for ent in doc.ents] == [("A-1", "number")]
     assert doc.user_data["tag_set_id"] == tag_set_id
 
 
-def test_coco_has_images_of_the_pages(shelf: Shelf, tmp_path: Path) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    note = shelf.finish(create_text(shelf.api, "a plain text")["id"])
-    shelf.label(pdf, tag("stamp", None, evidence=piece(page=2, box=BOX)))
-    shelf.label(note, tag("stamp", None, evidence=piece(page=1, box=BOX)))
-    files = unpack(shelf.export("coco", options={"width": 400}))
+def test_coco_has_images_of_the_pages(document_exports: DocumentExports, tmp_path: Path) -> None:
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    note = document_exports.finish(create_text(document_exports.api, "a plain text")["id"])
+    document_exports.label(pdf, tag("stamp", None, evidence=build_evidence(page=2, box=BOX)))
+    document_exports.label(note, tag("stamp", None, evidence=build_evidence(page=1, box=BOX)))
+    files = unpack(document_exports.export("coco", options={"width": 400}))
     path = tmp_path / "annotations.json"
     path.write_bytes(files["annotations.json"])
     coco = COCO(path)
@@ -143,26 +151,34 @@ def test_coco_has_images_of_the_pages(shelf: Shelf, tmp_path: Path) -> None:
     assert first["bbox"] == pytest.approx([100, height / 2, 100, height / 4], abs=0.02)
 
 
-def test_coco_images_show_the_stored_text(shelf: Shelf) -> None:
-    note = shelf.finish(create_text(shelf.api, "read as of now")["id"])
-    earlier = shelf.finish(create_text(shelf.api, "as of now read")["id"])
-    Workspace(shelf.exports.org).sql(
+def test_coco_images_show_the_stored_text(document_exports: DocumentExports) -> None:
+    note = document_exports.finish(create_text(document_exports.api, "read as of now")["id"])
+    earlier = document_exports.finish(create_text(document_exports.api, "as of now read")["id"])
+    Workspace(document_exports.exports.org).sql(
         "UPDATE artifact_texts SET text = 'as of now read' WHERE artifact_id = :id", id=note["id"]
     )
-    shelf.label(note, tag("stamp", None, evidence=piece(page=1, box=BOX)))
-    files = unpack(shelf.export("coco", options={"width": 400}))
+    document_exports.label(note, tag("stamp", None, evidence=build_evidence(page=1, box=BOX)))
+    files = unpack(document_exports.export("coco", options={"width": 400}))
     (name,) = (name for name in files if name.startswith("images/"))
     image_format = "jpeg" if name.endswith("jpg") else "png"
     query = f"width=400&format={image_format}"
-    assert files[name] == shelf.api.get(f"/artifacts/{earlier['id']}/pages/1/image?{query}").data
+    assert (
+        files[name]
+        == document_exports.api.get(f"/artifacts/{earlier['id']}/pages/1/image?{query}").data
+    )
 
 
 def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    document_exports: DocumentExports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documents = shelf.upload(PDF, "invoice.pdf"), shelf.upload(make_pdf("a", "b"), "other.pdf")
+    documents = (
+        document_exports.upload(PDF, "invoice.pdf"),
+        document_exports.upload(make_pdf("a", "b"), "other.pdf"),
+    )
     for document in documents:
-        shelf.label(document, tag("stamp", None, evidence=piece(page=2, box=BOX)))
+        document_exports.label(
+            document, tag("stamp", None, evidence=build_evidence(page=2, box=BOX))
+        )
     storage, fetched = type(container.current().storage), []
     use_local_path = storage.use_local_path
 
@@ -171,28 +187,34 @@ def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
         return use_local_path(self, key)
 
     monkeypatch.setattr(storage, "use_local_path", fetch)
-    files = unpack(shelf.export("coco"))
+    files = unpack(document_exports.export("coco"))
     assert len([name for name in files if name.startswith("images/")]) == 4
     assert fetched == [
-        build_blob_key(shelf.exports.org.id, document["sha256"]) for document in documents
+        build_blob_key(document_exports.exports.org.id, document["sha256"])
+        for document in documents
     ]
 
 
-def test_docile_has_the_files(shelf: Shelf) -> None:
+def test_docile_has_the_files(document_exports: DocumentExports) -> None:
     png = make_png()
-    pdf, picture = shelf.upload(PDF, "invoice.pdf"), shelf.upload(png, "scan.png")
-    first = shelf.label(
-        pdf,
-        shelf.mark(pdf, "A-1"),
-        tag("items.name", "Paper", 5, evidence=piece(page=1, box=BOX, text="Paper")),
+    pdf, picture = (
+        document_exports.upload(PDF, "invoice.pdf"),
+        document_exports.upload(png, "scan.png"),
     )
-    second = shelf.label(picture, tag("stamp", None, evidence=piece(page=1, box=BOX)))
-    files = unpack(shelf.export("docile"))
+    first = document_exports.label(
+        pdf,
+        document_exports.mark(pdf, "A-1"),
+        tag("items.name", "Paper", 5, evidence=build_evidence(page=1, box=BOX, text="Paper")),
+    )
+    second = document_exports.label(
+        picture, tag("stamp", None, evidence=build_evidence(page=1, box=BOX))
+    )
+    files = unpack(document_exports.export("docile"))
     assert parse_file(files, "train.json") == [first, second]
     assert files[f"pdfs/{first}.pdf"] == PDF
     assert files[f"files/{second}.png"] == png
     annotation = parse_file(files, f"annotations/{first}.json")
-    (word,) = [word for word in shelf.words_of(pdf) if word["text"] == "A-1"]
+    (word,) = [word for word in document_exports.list_words(pdf) if word["text"] == "A-1"]
     (number,) = annotation["field_extractions"]
     assert number["bbox"] == pytest.approx(word["box"])
     assert number["page"] == 0
@@ -202,60 +224,69 @@ def test_docile_has_the_files(shelf: Shelf) -> None:
     assert annotation["metadata"]["labels"]["items"] == [{"name": "Paper"}]
 
 
-def test_a_document_whose_file_is_gone_stays_without_it(shelf: Shelf) -> None:
-    gone, kept = shelf.upload(PDF, "gone.pdf"), shelf.upload(make_pdf("other"), "kept.pdf")
+def test_a_document_whose_file_is_gone_stays_without_it(document_exports: DocumentExports) -> None:
+    gone, kept = (
+        document_exports.upload(PDF, "gone.pdf"),
+        document_exports.upload(make_pdf("other"), "kept.pdf"),
+    )
     ids = [
-        shelf.label(document, tag("stamp", None, evidence=piece(page=1, box=BOX)))
+        document_exports.label(
+            document, tag("stamp", None, evidence=build_evidence(page=1, box=BOX))
+        )
         for document in (gone, kept)
     ]
-    shelf.delete_file(gone)
-    files = unpack(shelf.export("docile"))
+    document_exports.delete_file(gone)
+    files = unpack(document_exports.export("docile"))
     assert f"pdfs/{ids[0]}.pdf" not in files
-    found = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
-    assert [one["metadata"]["file_missing"] for one in found] == [True, False]
-    assert [len(one["field_extractions"]) for one in found] == [1, 1]
-    parsed = parse_file(unpack(shelf.export("coco")), "annotations.json")
+    annotations = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
+    assert [one["metadata"]["file_missing"] for one in annotations] == [True, False]
+    assert [len(one["field_extractions"]) for one in annotations] == [1, 1]
+    parsed = parse_file(unpack(document_exports.export("coco")), "annotations.json")
     assert [one["missing"] for one in parsed["images"]] == [True, True, False]
     assert len(parsed["annotations"]) == 2
 
 
 def test_storage_that_does_not_answer_fails_the_run_and_not_the_document(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    document_exports: DocumentExports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    document_exports.label(pdf, document_exports.mark(pdf, "A-1"))
     storage = type(container.current().storage)
 
     def fail(*_: Any, **__: Any) -> None:
         raise StorageUnavailable("no answer")
 
-    export_id = shelf.exports.start("docile")
+    export_id = document_exports.exports.start("docile")
     with monkeypatch.context() as patch:
         patch.setattr(storage, "stream", fail)
-        shelf.work()
-    assert shelf.exports.get(export_id)["status"] != "completed"
-    shelf.exports.again()
-    export = shelf.exports.get(export_id)
+        document_exports.work()
+    assert document_exports.exports.get(export_id)["status"] != "completed"
+    document_exports.exports.rerun()
+    export = document_exports.exports.get(export_id)
     assert export["status"] == "completed", export
-    assert b"%PDF" in shelf.exports.file(export_id)
+    assert b"%PDF" in document_exports.exports.download_file(export_id)
 
 
 def test_pages_are_those_of_the_snapshot(
-    shelf: Shelf, during: Callable[[Callable[[int], None]], None]
+    document_exports: DocumentExports, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    document_exports.label(pdf, document_exports.mark(pdf, "A-1"))
 
     def change(_: int) -> None:
-        shelf.exports.sql("DELETE FROM artifact_pages WHERE artifact_id = :id", id=pdf["id"])
+        document_exports.exports.sql(
+            "DELETE FROM artifact_pages WHERE artifact_id = :id", id=pdf["id"]
+        )
 
-    during(change)
-    ((first, second),) = parse(shelf.export("conll"))
+    on_progress(change)
+    ((first, second),) = parse(document_exports.export("conll"))
     assert [line[0] for line in first] == ["Invoice", "A-1", "Paper", "3"]
     assert len(second) == 2
 
 
-def test_few_statements_for_many_documents(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_statements_for_many_documents(
+    document_exports: DocumentExports, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read, batches = queries.PageReader.iterate_pages, []
 
     def count(self: Any, artifact_ids: Any, **options: Any) -> Any:
@@ -264,50 +295,60 @@ def test_few_statements_for_many_documents(shelf: Shelf, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(queries.PageReader, "iterate_pages", count)
     for number in range(120):
-        shelf.exports.label(shelf.schema_id, [], text=f"text {number}")
-    blocks = parse(shelf.export("conll"))
+        document_exports.exports.label(document_exports.schema_id, [], text=f"text {number}")
+    blocks = parse(document_exports.export("conll"))
     assert batches == [100, 20]
     assert [block[0][1][0] for block in blocks] == [str(number) for number in range(120)]
 
 
-def test_documents_of_others_are_not_read(shelf: Shelf, app: Flask, other_exports: Any) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
+def test_documents_of_others_are_not_read(
+    document_exports: DocumentExports, app: Flask, other_exports: Any
+) -> None:
+    pdf = document_exports.upload(PDF, "invoice.pdf")
     schema_id, _ = make_schema(other_exports.org, FIELDS)
     # The same bytes: the other organization has its own pages and file, or none.
     other_exports.label(schema_id, [], artifact={"sha256": pdf["sha256"]}, text="mine")
     made = other_exports.make("docile")
-    files = unpack(other_exports.file(made["id"]))
+    files = unpack(other_exports.download_file(made["id"]))
     (name,) = [name for name in files if name.startswith("annotations/")]
     metadata = json.loads(files[name])["metadata"]
     assert (metadata["page_count"], metadata["file_missing"]) == (0, True)
 
 
 @pytest.mark.parametrize("format_id", ["conll", "spacy", "coco", "docile"])
-def test_the_same_documents_give_the_same_bytes(shelf: Shelf, format_id: str) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    shelf.label(pdf, shelf.mark(pdf, "A-1"), tag("stamp", None, evidence=piece(page=1, box=BOX)))
-    assert shelf.export(format_id) == shelf.export(format_id)
+def test_the_same_documents_give_the_same_bytes(
+    document_exports: DocumentExports, format_id: str
+) -> None:
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    document_exports.label(
+        pdf,
+        document_exports.mark(pdf, "A-1"),
+        tag("stamp", None, evidence=build_evidence(page=1, box=BOX)),
+    )
+    assert document_exports.export(format_id) == document_exports.export(format_id)
 
 
 @pytest.mark.parametrize("format_id", ["conll", "coco", "docile"])
 def test_an_export_that_was_ended_meanwhile_stops(
-    shelf: Shelf, during: Callable[[Callable[[int], None]], None], format_id: str
+    document_exports: DocumentExports,
+    on_progress: Callable[[Callable[[int], None]], None],
+    format_id: str,
 ) -> None:
-    pdf = shelf.upload(PDF, "invoice.pdf")
-    shelf.label(pdf, shelf.mark(pdf, "A-1"))
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    document_exports.label(pdf, document_exports.mark(pdf, "A-1"))
     steps = []
 
     def end(done: int) -> None:
         steps.append(done)
         if len(steps) == 3:  # the start, the row, and the first page of its document
-            shelf.exports.sql(
+            document_exports.exports.sql(
                 "UPDATE exports SET status = 'cancelled' WHERE organization_id = :org",
-                org=shelf.exports.org.id,
+                org=document_exports.exports.org.id,
             )
 
-    during(end)
-    export_id = shelf.exports.start(format_id)
-    shelf.work()
-    assert shelf.exports.get(export_id)["status"] == "cancelled"
+    on_progress(end)
+    export_id = document_exports.exports.start(format_id)
+    document_exports.work()
+    assert document_exports.exports.get(export_id)["status"] == "cancelled"
     assert len(steps) == 3
-    assert shelf.exports.staged() == []
+    assert document_exports.exports.list_staged_files() == []

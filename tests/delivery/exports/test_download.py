@@ -15,114 +15,133 @@ from tests.factories.labels import make_labeled
 
 
 @pytest.fixture
-def made(exports: Any) -> dict[str, Any]:
+def completed_export(exports: Any) -> dict[str, Any]:
     """A completed export of three label sets."""
     make_labeled(exports.org, 3)
     return dict(exports.make())
 
 
-def download(exports: Any, made: dict[str, Any], **headers: str) -> Any:
-    return exports.api.get(made["download_path"], headers=headers)
+def download(exports: Any, completed_export: dict[str, Any], **headers: str) -> Any:
+    return exports.api.get(completed_export["download_path"], headers=headers)
 
 
-def test_the_whole_file(exports: Any, made: dict[str, Any]) -> None:
-    answer = download(exports, made)
+def test_the_whole_file(exports: Any, completed_export: dict[str, Any]) -> None:
+    answer = download(exports, completed_export)
     assert answer.status_code == 200
     assert answer.mimetype == "application/x-ndjson"
-    assert answer.headers["ETag"] == f'"{made["sha256"]}"'
+    assert answer.headers["ETag"] == f'"{completed_export["sha256"]}"'
     assert answer.headers["Accept-Ranges"] == "bytes"
-    assert answer.content_length == made["size_bytes"]
-    assert f'filename="export-{made["id"]}.jsonl"' in answer.headers["Content-Disposition"]
-    assert hashlib.sha256(answer.data).hexdigest() == made["sha256"]
+    assert answer.content_length == completed_export["size_bytes"]
+    assert (
+        f'filename="export-{completed_export["id"]}.jsonl"' in answer.headers["Content-Disposition"]
+    )
+    assert hashlib.sha256(answer.data).hexdigest() == completed_export["sha256"]
     csv = download(exports, exports.make("csv"))
     assert csv.headers["Content-Type"] == "text/csv; charset=utf-8"
 
 
-def test_ranges_put_together_are_the_file(exports: Any, made: dict[str, Any]) -> None:
-    size = made["size_bytes"]
+def test_ranges_put_together_are_the_file(exports: Any, completed_export: dict[str, Any]) -> None:
+    size = completed_export["size_bytes"]
     parts = []
     for start in range(0, size, 1000):
-        answer = download(exports, made, Range=f"bytes={start}-{start + 999}")
+        answer = download(exports, completed_export, Range=f"bytes={start}-{start + 999}")
         assert answer.status_code == 206
         end = min(start + 999, size - 1)
         assert answer.headers["Content-Range"] == f"bytes {start}-{end}/{size}"
         parts.append(answer.data)
-    assert hashlib.sha256(b"".join(parts)).hexdigest() == made["sha256"]
-    tail = download(exports, made, Range="bytes=-10")
+    assert hashlib.sha256(b"".join(parts)).hexdigest() == completed_export["sha256"]
+    tail = download(exports, completed_export, Range="bytes=-10")
     assert tail.data == b"".join(parts)[-10:]
-    outside = download(exports, made, Range=f"bytes={size}-")
+    outside = download(exports, completed_export, Range=f"bytes={size}-")
     assert outside.status_code == 416
     assert outside.headers["Content-Range"] == f"bytes */{size}"
 
 
-def test_a_copy_that_is_still_right_is_not_sent_again(exports: Any, made: dict[str, Any]) -> None:
-    tag = f'"{made["sha256"]}"'
+def test_a_copy_that_is_still_right_is_not_sent_again(
+    exports: Any, completed_export: dict[str, Any]
+) -> None:
+    tag = f'"{completed_export["sha256"]}"'
     for tags in (tag, "*", f"W/{tag}", f'"other", {tag}'):
-        assert download(exports, made, **{"If-None-Match": tags}).status_code == 304, tags
-    assert download(exports, made, **{"If-None-Match": '"other"'}).status_code == 200
-    resumed = download(exports, made, **{"Range": "bytes=5-9", "If-Range": tag})
+        assert download(exports, completed_export, **{"If-None-Match": tags}).status_code == 304, (
+            tags
+        )
+    assert download(exports, completed_export, **{"If-None-Match": '"other"'}).status_code == 200
+    resumed = download(exports, completed_export, **{"Range": "bytes=5-9", "If-Range": tag})
     assert (resumed.status_code, len(resumed.data)) == (206, 5)
-    changed = download(exports, made, **{"Range": "bytes=5-9", "If-Range": '"other"'})
-    assert (changed.status_code, len(changed.data)) == (200, made["size_bytes"])
+    changed = download(exports, completed_export, **{"Range": "bytes=5-9", "If-Range": '"other"'})
+    assert (changed.status_code, len(changed.data)) == (200, completed_export["size_bytes"])
 
 
-def test_every_download_is_on_record(exports: Any, made: dict[str, Any]) -> None:
-    download(exports, made)
-    assert exports.events("export.downloaded") == [
+def test_every_download_is_on_record(exports: Any, completed_export: dict[str, Any]) -> None:
+    download(exports, completed_export)
+    assert exports.list_events("export.downloaded") == [
         {
-            "job_id": made["id"],
+            "job_id": completed_export["id"],
             "format": "jsonl",
-            "sha256": made["sha256"],
+            "sha256": completed_export["sha256"],
             "user_id": str(exports.org.users["reviewer"]),
         }
     ]
 
 
-def entries(exports: Any, made: dict[str, Any]) -> list[dict[str, Any]]:
+def list_download_entries(exports: Any, completed_export: dict[str, Any]) -> list[dict[str, Any]]:
     """The audit log's entries about an export's downloads."""
-    query = {"target_id": made["id"], "action": "exports.download"}
+    query = {"target_id": completed_export["id"], "action": "exports.download"}
     path = f"/organizations/{exports.org.slug}/audit-log"
     answer = exports.org.api("admin").get(path, query_string=query)
     assert answer.status_code == 200, answer.json
     return list(answer.json["data"])
 
 
-def test_the_audit_log_has_an_entry_for_each_download(exports: Any, made: dict[str, Any]) -> None:
-    download(exports, made)
-    exports.org.api("admin").get(made["download_path"])
-    download(exports, made)
-    found = entries(exports, made)
+def test_the_audit_log_has_an_entry_for_each_download(
+    exports: Any, completed_export: dict[str, Any]
+) -> None:
+    download(exports, completed_export)
+    exports.org.api("admin").get(completed_export["download_path"])
+    download(exports, completed_export)
+    entries = list_download_entries(exports, completed_export)
     people = [exports.org.email(role) for role in ("reviewer", "admin", "reviewer")]
-    assert [entry["actor"]["label"] for entry in found] == people
-    for entry in found:
+    assert [entry["actor"]["label"] for entry in entries] == people
+    for entry in entries:
         assert entry["actor"]["kind"] == "user"
         assert entry["operation"] == "download_export"
-        assert entry["target"] == {"type": "exports", "id": made["id"], "label": "jsonl"}
-    assert found[0]["changes"] == {"download_count": [2, 3]}
-    assert exports.get(made["id"])["updated_at"] == made["updated_at"]
+        assert entry["target"] == {
+            "type": "exports",
+            "id": completed_export["id"],
+            "label": "jsonl",
+        }
+    assert entries[0]["changes"] == {"download_count": [2, 3]}
+    assert exports.get(completed_export["id"])["updated_at"] == completed_export["updated_at"]
 
 
-def test_ranges_by_one_caller_are_one_download(exports: Any, made: dict[str, Any]) -> None:
+def test_ranges_by_one_caller_are_one_download(
+    exports: Any, completed_export: dict[str, Any]
+) -> None:
     with ThreadPoolExecutor(4) as others:
         ranges = [{"Range": f"bytes={start}-{start + 9}"} for start in range(1, 50, 10)]
-        answers = list(others.map(lambda one: download(exports, made, **one), ranges))
+        answers = list(others.map(lambda one: download(exports, completed_export, **one), ranges))
     assert {answer.status_code for answer in answers} == {206}
-    assert len(entries(exports, made)) == 1
-    exports.org.api("admin").get(made["download_path"], headers={"Range": "bytes=1-9"})
-    assert len(entries(exports, made)) == 2
+    assert len(list_download_entries(exports, completed_export)) == 1
+    exports.org.api("admin").get(completed_export["download_path"], headers={"Range": "bytes=1-9"})
+    assert len(list_download_entries(exports, completed_export)) == 2
     # What was sent whole is one each.
-    download(exports, made)
-    assert len(entries(exports, made)) == 3
+    download(exports, completed_export)
+    assert len(list_download_entries(exports, completed_export)) == 3
 
 
-def test_what_sends_nothing_is_no_download(exports: Any, made: dict[str, Any]) -> None:
-    tag = f'"{made["sha256"]}"'
-    assert download(exports, made, **{"If-None-Match": tag}).status_code == 304
-    assert download(exports, made, Range=f"bytes={made['size_bytes']}-").status_code >= 400
-    exports.api.request("HEAD", made["download_path"])
-    assert exports.org.api("labeler").get(made["download_path"]).status_code == 403
-    assert entries(exports, made) == []
-    assert exports.events("export.downloaded") == []
+def test_what_sends_nothing_is_no_download(exports: Any, completed_export: dict[str, Any]) -> None:
+    tag = f'"{completed_export["sha256"]}"'
+    assert download(exports, completed_export, **{"If-None-Match": tag}).status_code == 304
+    assert (
+        download(
+            exports, completed_export, Range=f"bytes={completed_export['size_bytes']}-"
+        ).status_code
+        >= 400
+    )
+    exports.api.request("HEAD", completed_export["download_path"])
+    assert exports.org.api("labeler").get(completed_export["download_path"]).status_code == 403
+    assert list_download_entries(exports, completed_export) == []
+    assert exports.list_events("export.downloaded") == []
 
 
 def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
@@ -133,10 +152,10 @@ def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
         assert answer.status_code == 409
         assert answer.json["error"]["code"] == "conflict"
         assert answer.json["error"]["details"] == {"state": state}
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
-def age(exports: Any, export_id: str, interval: str) -> None:
+def make_older(exports: Any, export_id: str, interval: str) -> None:
     """Let a file's time have ended an interval ago."""
     exports.sql(
         "UPDATE exports SET expires_at = now() - CAST(:interval AS interval) WHERE id = :id",
@@ -145,86 +164,90 @@ def age(exports: Any, export_id: str, interval: str) -> None:
     )
 
 
-def expire(exports: Any) -> None:
+def delete_expired_files(exports: Any) -> None:
     everywhere = tenancy.across_organizations(reason="the job belongs to no organization")
     with exports.org.app.app_context(), everywhere, db.transaction():
         enqueue("exports.expire", {}, organization_id=None, unique_key=uuid4().hex)
     exports.work()
 
 
-def stored(exports: Any, export_id: str) -> bool:
-    return container.current().storage.exists(exports.key_of(export_id))
+def is_stored(exports: Any, export_id: str) -> bool:
+    return container.current().storage.exists(exports.build_storage_key(export_id))
 
 
-def test_a_file_goes_when_its_time_is_over(exports: Any, made: dict[str, Any]) -> None:
+def test_a_file_goes_when_its_time_is_over(exports: Any, completed_export: dict[str, Any]) -> None:
     young = exports.make()
-    age(exports, made["id"], "10 minutes")
-    answer = download(exports, made)
+    make_older(exports, completed_export["id"], "10 minutes")
+    answer = download(exports, completed_export)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "expired"}
-    expire(exports)
+    delete_expired_files(exports)
     # Who began in time reads to the end.
-    assert stored(exports, made["id"])
-    age(exports, made["id"], "2 hours")
-    expire(exports)
-    assert not stored(exports, made["id"])
-    assert download(exports, made).json == answer.json
-    left = exports.get(made["id"])
+    assert is_stored(exports, completed_export["id"])
+    make_older(exports, completed_export["id"], "2 hours")
+    delete_expired_files(exports)
+    assert not is_stored(exports, completed_export["id"])
+    assert download(exports, completed_export).json == answer.json
+    left = exports.get(completed_export["id"])
     assert left["status"] == "completed"
-    assert left["sha256"] == made["sha256"]
-    assert left["expires_at"] < made["expires_at"]
-    assert stored(exports, young["id"])
+    assert left["sha256"] == completed_export["sha256"]
+    assert left["expires_at"] < completed_export["expires_at"]
+    assert is_stored(exports, young["id"])
     assert download(exports, young).status_code == 200
 
 
 def test_more_files_than_a_batch_go(
-    exports: Any, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    exports: Any, completed_export: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.delivery.exports.service.running._BATCH_SIZE", 1)
-    every = [made["id"], exports.make()["id"], exports.make()["id"]]
+    every = [completed_export["id"], exports.make()["id"], exports.make()["id"]]
     for export_id in every:
-        age(exports, export_id, "1 day")
-    expire(exports)
-    assert [stored(exports, export_id) for export_id in every] == [False, False, False]
+        make_older(exports, export_id, "1 day")
+    delete_expired_files(exports)
+    assert [is_stored(exports, export_id) for export_id in every] == [False, False, False]
 
 
-def test_the_file_of_a_retry_that_is_cancelled_goes(exports: Any, made: dict[str, Any]) -> None:
-    age(exports, made["id"], "10 minutes")
-    assert exports.api.post(f"/exports/{made['id']}/retry").status_code == 202
-    assert exports.api.post(f"/exports/{made['id']}/cancel").status_code == 200
-    assert exports.get(made["id"])["expires_at"] is None
-    expire(exports)
-    assert not stored(exports, made["id"])
-    assert exports.sql("SELECT storage_key FROM exports WHERE id = :id", id=made["id"]) == [(None,)]
+def test_the_file_of_a_retry_that_is_cancelled_goes(
+    exports: Any, completed_export: dict[str, Any]
+) -> None:
+    make_older(exports, completed_export["id"], "10 minutes")
+    assert exports.api.post(f"/exports/{completed_export['id']}/retry").status_code == 202
+    assert exports.api.post(f"/exports/{completed_export['id']}/cancel").status_code == 200
+    assert exports.get(completed_export["id"])["expires_at"] is None
+    delete_expired_files(exports)
+    assert not is_stored(exports, completed_export["id"])
+    assert exports.sql(
+        "SELECT storage_key FROM exports WHERE id = :id", id=completed_export["id"]
+    ) == [(None,)]
 
 
-def test_a_file_that_was_lost(exports: Any, made: dict[str, Any]) -> None:
-    container.current().storage.delete(exports.key_of(made["id"]))
-    answer = download(exports, made)
+def test_a_file_that_was_lost(exports: Any, completed_export: dict[str, Any]) -> None:
+    container.current().storage.delete(exports.build_storage_key(completed_export["id"]))
+    answer = download(exports, completed_export)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "expired"}
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 @pytest.mark.parametrize("access", ["size", "stream"])
 def test_a_storage_that_does_not_answer(
-    exports: Any, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, access: str
+    exports: Any, completed_export: dict[str, Any], monkeypatch: pytest.MonkeyPatch, access: str
 ) -> None:
     def refuse(*_: Any) -> None:
         raise StorageUnavailable("connection refused")
 
     monkeypatch.setattr(Storage, access, refuse)
-    answer = download(exports, made)
+    answer = download(exports, completed_export)
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
     assert answer.headers["Retry-After"] == "10"
-    assert exports.events("export.downloaded") == []
+    assert exports.list_events("export.downloaded") == []
 
 
 def test_a_store_with_signed_links_serves_the_file(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = exports.make()
+    completed_export = exports.make()
     asked: list[dict[str, Any]] = []
 
     def sign(key: str, **options: Any) -> str:
@@ -232,7 +255,7 @@ def test_a_store_with_signed_links_serves_the_file(
         return "https://store.example/file?signature=x"
 
     monkeypatch.setattr(container.current().storage, "sign_link", sign)
-    path = f"/exports/{made['id']}/download"
+    path = f"/exports/{completed_export['id']}/download"
     assert exports.api.get(path).status_code == 200
     linked = replace(container.settings(), download_links=True)
     monkeypatch.setattr(container.current(), "settings", linked)
@@ -242,13 +265,15 @@ def test_a_store_with_signed_links_serves_the_file(
     assert answer.headers["Cache-Control"] == "no-store"
     assert asked == [
         {
-            "key": exports.key_of(made["id"]),
-            "name": f"export-{made['id']}.jsonl",
+            "key": exports.build_storage_key(completed_export["id"]),
+            "name": f"export-{completed_export['id']}.jsonl",
             "media_type": "application/x-ndjson",
             "seconds": 300,
         }
     ]
-    downloads = exports.sql("SELECT download_count FROM exports WHERE id = :id", id=made["id"])
+    downloads = exports.sql(
+        "SELECT download_count FROM exports WHERE id = :id", id=completed_export["id"]
+    )
     assert downloads[0][0] == 2
     assert exports.api.request("HEAD", path).status_code == 200
     assert len(asked) == 1

@@ -118,16 +118,16 @@ def test_the_values_of_every_tag_set_in_order_and_again_the_same(
     first, second = (exports.make(format_id, options=options) for _ in range(2))
     if format_id == "xlsx":  # a cell has line feeds only
         values = [text.replace("\r\n", "\n") for text in values]
-    assert READERS[format_id](exports.file(first["id"])) == values
+    assert READERS[format_id](exports.download_file(first["id"])) == values
     assert first["row_count"] == len(values)
     assert first["sha256"] == second["sha256"]
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
 def test_no_tag_set_is_a_valid_file_without_rows(exports: Any, format_id: str) -> None:
-    made = exports.make(format_id)
-    assert made["row_count"] == 0
-    assert READERS[format_id](exports.file(made["id"])) == []
+    export = exports.make(format_id)
+    assert export["row_count"] == 0
+    assert READERS[format_id](exports.download_file(export["id"])) == []
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
@@ -141,24 +141,24 @@ def test_unknown_options_are_refused(exports: Any, format_id: str) -> None:
 def test_the_download_has_the_type_and_extension_of_the_format(
     exports: Any, format_id: str
 ) -> None:
-    made = exports.make(format_id)
-    answer = exports.api.get(f"/exports/{made['id']}/download")
+    export = exports.make(format_id)
+    answer = exports.api.get(f"/exports/{export['id']}/download")
     assert answer.headers["Content-Type"].split(";")[0] == FORMATS[format_id].media_type
-    name = f"export-{made['id']}.{FORMATS[format_id].extension}"
+    name = f"export-{export['id']}.{FORMATS[format_id].extension}"
     assert name in answer.headers["Content-Disposition"]
 
 
 def test_label_studio_gets_the_text_unless_it_is_declined(exports: Any) -> None:
     schema_id, _ = make_schema(exports.org, FIELDS)
     exports.label(schema_id, [tag("number", "abc")], text="abc")
-    made = exports.make("label_studio")
-    assert made["include"]["text"] is True
-    (task,) = json.loads(exports.file(made["id"]))
+    export = exports.make("label_studio")
+    assert export["include"]["text"] is True
+    (task,) = json.loads(exports.download_file(export["id"]))
     (result,) = task["annotations"][0]["result"]
     assert task["data"]["text"] == "abc"
     assert (result["type"], result["value"]["end"]) == ("labels", 3)
-    made = exports.make("label_studio", include={"text": False, "evidence": False})
-    (task,) = json.loads(exports.file(made["id"]))
+    export = exports.make("label_studio", include={"text": False, "evidence": False})
+    (task,) = json.loads(exports.download_file(export["id"]))
     assert task["data"]["text"] == ""
     assert task["annotations"][0]["result"][0]["from_name"] == "number"
     assert exports.make("parquet")["include"]["text"] is False

@@ -35,14 +35,14 @@ def test_a_history_beyond_a_gigabyte(exports: Any) -> None:
     exports.work()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    made = exports.get(export_id)
-    assert (made["status"], made["row_count"]) == ("completed", 2)
-    assert made["size_bytes"] > SAVES * CHARACTERS > LIMIT
+    export = exports.get(export_id)
+    assert (export["status"], export["row_count"]) == ("completed", 2)
+    assert export["size_bytes"] > SAVES * CHARACTERS > LIMIT
     assert peak < 50_000_000
     path = f"/exports/{export_id}/download"
     end = exports.api.get(path, headers={"Range": "bytes=-3000"}).data
     assert end.count(b"\n") == 2
     assert b'}]}\n{"tag_set_id":"' + short.encode() in end
-    container.current().storage.delete(exports.key_of(export_id))
+    container.current().storage.delete(exports.build_storage_key(export_id))
     # The end of the run searches all values for secrets.
     exports.sql("DELETE FROM tag_set_revisions WHERE tag_set_id = :id", id=long)

@@ -15,7 +15,9 @@ from tests.factories.scrape import get_metric
 
 
 def test_a_run_that_lost_its_lease_writes_nothing(
-    exports: Any, during: Callable[[Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
+    exports: Any,
+    on_progress: Callable[[Callable[[int], None]], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
@@ -24,9 +26,9 @@ def test_a_run_that_lost_its_lease_writes_nothing(
     def lose(done: int) -> None:
         after.append(done)
         if done == 2:
-            exports.take_lease()
+            exports.lose_lease()
 
-    during(lose)
+    on_progress(lose)
     lost = partial(
         get_metric, exports.org.app, "labeling_jobs_total", function="exports.run", outcome="lost"
     )
@@ -38,16 +40,16 @@ def test_a_run_that_lost_its_lease_writes_nothing(
     left = exports.get(export_id)
     assert left["status"] == "running"
     assert left["progress"]["done"] == 2
-    assert exports.events("export.completed") == []
-    assert exports.staged() == []
-    assert not container.current().storage.exists(exports.key_of(export_id))
+    assert exports.list_events("export.completed") == []
+    assert exports.list_staged_files() == []
+    assert not container.current().storage.exists(exports.build_storage_key(export_id))
     # The other worker dies; the next one begins anew.
     exports.end_lease()
     exports.work()
-    made = exports.get(export_id)
-    assert (made["status"], made["row_count"]) == ("completed", 5)
-    assert len(exports.events("export.completed")) == 1
-    assert exports.staged() == []
+    export = exports.get(export_id)
+    assert (export["status"], export["row_count"]) == ("completed", 5)
+    assert len(exports.list_events("export.completed")) == 1
+    assert exports.list_staged_files() == []
 
 
 def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
@@ -58,16 +60,16 @@ def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
     complete = jobs.running.complete
 
     def too_late(*args: Any) -> None:
-        exports.apart(exports.take_lease)
+        exports.call_in_thread(exports.lose_lease)
         complete(*args)
 
     monkeypatch.setattr(jobs.running, "complete", too_late)
     exports.work()
     monkeypatch.undo()
     assert exports.get(export_id)["status"] == "running"
-    assert exports.events("export.completed") == []
-    assert not container.current().storage.exists(exports.key_of(export_id))
-    assert exports.staged() == []
+    assert exports.list_events("export.completed") == []
+    assert not container.current().storage.exists(exports.build_storage_key(export_id))
+    assert exports.list_staged_files() == []
 
 
 def test_an_export_ended_at_the_last_moment_stays_ended(
@@ -79,15 +81,15 @@ def test_an_export_ended_at_the_last_moment_stays_ended(
     cancel = "UPDATE exports SET status = 'cancelled' WHERE id = :id"
 
     def too_late(*args: Any) -> None:
-        exports.apart(lambda: exports.sql(cancel, id=export_id))
+        exports.call_in_thread(lambda: exports.sql(cancel, id=export_id))
         complete(*args)
 
     monkeypatch.setattr(jobs.running, "complete", too_late)
     exports.work()
     assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.events("export.completed") == []
-    assert not container.current().storage.exists(exports.key_of(export_id))
-    assert exports.staged() == []
+    assert exports.list_events("export.completed") == []
+    assert not container.current().storage.exists(exports.build_storage_key(export_id))
+    assert exports.list_staged_files() == []
 
 
 def test_nobody_takes_the_lease_between_the_file_and_its_record(
@@ -99,8 +101,8 @@ def test_nobody_takes_the_lease_between_the_file_and_its_record(
     free: list[Any] = []
 
     def promoted(self: StagedFile, key: str) -> StoredFile:
-        if key == exports.key_of(export_id):
-            free.append(exports.apart(lambda: exports.run_row(skip_locked=True)))
+        if key == exports.build_storage_key(export_id):
+            free.append(exports.call_in_thread(lambda: exports.get_run_job(skip_locked=True)))
         return promote(self, key)
 
     monkeypatch.setattr(StagedFile, "promote", promoted)
@@ -124,14 +126,14 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
         patched.setattr(jobs.running, "complete", die)
         exports.work()
     assert exports.get(export_id)["status"] == "running"
-    assert container.current().storage.exists(exports.key_of(export_id))
-    assert exports.events("export.completed") == []
+    assert container.current().storage.exists(exports.build_storage_key(export_id))
+    assert exports.list_events("export.completed") == []
     exports.label(labeled.schema_id, [])
-    exports.again()
-    made = exports.get(export_id)
-    assert made["row_count"] == 3
-    assert hashlib.sha256(exports.file(export_id)).hexdigest() == made["sha256"]
-    assert len(exports.events("export.completed")) == 1
+    exports.rerun()
+    export = exports.get(export_id)
+    assert export["row_count"] == 3
+    assert hashlib.sha256(exports.download_file(export_id)).hexdigest() == export["sha256"]
+    assert len(exports.list_events("export.completed")) == 1
 
 
 def test_a_storage_that_is_away_never_fails_an_export(
@@ -146,11 +148,11 @@ def test_a_storage_that_is_away_never_fails_an_export(
     with monkeypatch.context() as patched:
         patched.setattr(StagedFile, "promote", refuse)
         for faults in range(1, 8):
-            exports.again()
-            row = exports.run_row()
+            exports.rerun()
+            row = exports.get_run_job()
             assert (row.status, row.attempts, row.faults) == ("queued", 0, faults)
     assert exports.get(export_id)["status"] == "running"
-    exports.again()
+    exports.rerun()
     assert exports.get(export_id)["status"] == "completed"
 
 
@@ -166,12 +168,12 @@ def test_an_export_whose_every_run_fails_is_given_up(
     with monkeypatch.context() as patched:
         patched.setattr(StagedFile, "promote", refuse)
         exports.work()
-        waiting = exports.run_row()
+        waiting = exports.get_run_job()
         assert (waiting.status, waiting.finished_at) == ("queued", None)
         assert waiting.due_at > waiting.created_at
         assert exports.get(export_id)["status"] == "running"
         exports.update_run("attempts = 4")
-        exports.again()
+        exports.rerun()
     failed = exports.get(export_id)
     assert failed["status"] == "failed"
     assert failed["error"]["code"] == "internal_error"
@@ -179,9 +181,9 @@ def test_an_export_whose_every_run_fails_is_given_up(
     assert failed["finished_at"] is not None
     assert failed["progress"]["eta_seconds"] is None
     assert failed["sha256"] is None
-    assert [one["job_id"] for one in exports.events("export.failed")] == [export_id]
-    assert exports.events("export.completed") == []
-    assert exports.staged() == []
+    assert [one["job_id"] for one in exports.list_events("export.failed")] == [export_id]
+    assert exports.list_events("export.completed") == []
+    assert exports.list_staged_files() == []
     answer = exports.api.get(f"/exports/{export_id}/download")
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "failed"}

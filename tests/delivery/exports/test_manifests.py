@@ -15,41 +15,41 @@ def _read(exports: Any, export_id: str, status: int = 200) -> dict[str, Any]:
 
 def test_a_manifest_tells_what_the_file_holds(exports: Any) -> None:
     labeled = make_labeled(exports.org, 3)
-    made = exports.make(filter={"schema_id": str(labeled.schema_id)})
-    manifest = _read(exports, made["id"])
+    export = exports.make(filter={"schema_id": str(labeled.schema_id)})
+    manifest = _read(exports, export["id"])
     (schema,) = manifest.pop("schemas")
     (version,) = schema["versions"]
     assert schema["id"] == str(labeled.schema_id)
     assert (version["number"], version["row_count"]) == (1, 3)
     assert manifest.pop("tool")["name"] == "labeling-service"
-    assert made["started_at"] <= manifest.pop("snapshot_at") <= made["finished_at"]
+    assert export["started_at"] <= manifest.pop("snapshot_at") <= export["finished_at"]
     assert manifest == {
-        "job_id": made["id"],
+        "job_id": export["id"],
         "scheduled_export_id": None,
         "format": "jsonl",
-        "options": made["options"],
-        "filter": made["filter"],
-        "include": made["include"],
+        "options": export["options"],
+        "filter": export["filter"],
+        "include": export["include"],
         "row_count": 3,
         "removed_count": 0,
         "file": {
-            "name": f"export-{made['id']}.jsonl",
+            "name": f"export-{export['id']}.jsonl",
             "media_type": "application/x-ndjson",
-            "size_bytes": made["size_bytes"],
-            "sha256": made["sha256"],
+            "size_bytes": export["size_bytes"],
+            "sha256": export["sha256"],
         },
     }
 
 
 def test_a_manifest_outlives_its_file(exports: Any) -> None:
-    made = exports.make()
-    before = _read(exports, made["id"])
+    export = exports.make()
+    before = _read(exports, export["id"])
     exports.sql(
         "UPDATE exports SET expires_at = now() - interval '1 day', storage_key = NULL"
         " WHERE id = :id",
-        id=made["id"],
+        id=export["id"],
     )
-    assert _read(exports, made["id"]) == before
+    assert _read(exports, export["id"]) == before
 
 
 def test_exports_without_a_file_have_no_manifest(exports: Any) -> None:
@@ -65,14 +65,14 @@ def test_exports_without_a_file_have_no_manifest(exports: Any) -> None:
 def _audit(exports: Any, **query: Any) -> list[dict[str, Any]]:
     answer = exports.org.api("admin").get("/exports/audit", query_string=query)
     assert answer.status_code == 200, answer.json
-    found = list(answer.json["data"])
-    assert answer.json["meta"]["total"] == len(found)
-    return found
+    entries = list(answer.json["data"])
+    assert answer.json["meta"]["total"] == len(entries)
+    return entries
 
 
 def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
-    made = exports.make()
-    exports.file(made["id"])
+    export = exports.make()
+    exports.download_file(export["id"])
     other = exports.start("csv")
     exports.api.post(f"/exports/{other}/cancel")
     entries = _audit(exports)
@@ -82,8 +82,8 @@ def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
         if entry["actor"]["kind"] == "user"
     ]
     assert people == [
-        ("exports.create", made["id"], "jsonl"),
-        ("exports.download", made["id"], "jsonl"),
+        ("exports.create", export["id"], "jsonl"),
+        ("exports.download", export["id"], "jsonl"),
         ("exports.create", other, "csv"),
         ("exports.cancel", other, "csv"),
     ]
@@ -96,7 +96,7 @@ def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
 
 def test_the_audit_trail_is_filtered(exports: Any) -> None:
     first, second = exports.make(), exports.make()
-    exports.file(first["id"])
+    exports.download_file(first["id"])
     assert {entry["job_id"] for entry in _audit(exports, job_id=second["id"])} == {second["id"]}
     (download,) = _audit(exports, action="exports.download")
     assert download["job_id"] == first["id"]
@@ -107,6 +107,6 @@ def test_the_audit_trail_is_filtered(exports: Any) -> None:
 
 
 def test_the_trail_of_another_organization_is_not_seen(exports: Any, other_exports: Any) -> None:
-    made = exports.make()
+    export = exports.make()
     assert _audit(other_exports) == []
-    assert _audit(other_exports, job_id=made["id"]) == []
+    assert _audit(other_exports, job_id=export["id"]) == []

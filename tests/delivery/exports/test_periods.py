@@ -31,7 +31,7 @@ def schema_id(exports: Any) -> UUID:
 
 
 @contextmanager
-def transaction(exports: Any, *before_commit: Any) -> Iterator[Session]:
+def open_transaction(exports: Any, *before_commit: Any) -> Iterator[Session]:
     """A transaction of the organization; `before_commit` are statements and calls."""
     with exports.org.app.app_context(), tenancy.organization(exports.org.id), db.transaction() as s:
         yield s
@@ -41,13 +41,15 @@ def transaction(exports: Any, *before_commit: Any) -> Iterator[Session]:
 
 def accept(exports: Any, tag_set_id: str, *before_commit: Any) -> None:
     """Accept a tag set by the application's clock."""
-    with transaction(exports, *before_commit) as session:
+    with open_transaction(exports, *before_commit) as session:
         values = {"now": db.utc_now(), "org": exports.org.id, "id": tag_set_id}
         session.execute(ACCEPT, values)
 
 
 @contextmanager
-def held(call: Callable[..., None], *args: Any, first: Any = None) -> Iterator[Event]:
+def pause_before_commit(
+    call: Callable[..., None], *args: Any, first: Any = None
+) -> Iterator[Event]:
     """Run a transaction on a thread up to its commit; the event lets it commit."""
     arrived, go = Event(), Event()
 
@@ -66,27 +68,29 @@ def held(call: Callable[..., None], *args: Any, first: Any = None) -> Iterator[E
             running.result(DEADLINE)
 
 
-def export(exports: Any, start: datetime | str, name: str = "decided") -> tuple[list[str], str]:
+def export_period(
+    exports: Any, start: datetime | str, name: str = "decided"
+) -> tuple[list[str], str]:
     """Export the period from `start` on; its tag sets, and where it ended."""
     start = start if isinstance(start, str) else start.isoformat()
-    made = exports.make(filter={f"{name}_after": start}, include={"tags": "all"})
-    rows = exports.file(made["id"]).splitlines()
-    return [row.split(b'"')[3].decode() for row in rows], made["filter"][f"{name}_before"]
+    export = exports.make(filter={f"{name}_after": start}, include={"tags": "all"})
+    rows = exports.download_file(export["id"]).splitlines()
+    return [row.split(b'"')[3].decode() for row in rows], export["filter"][f"{name}_before"]
 
 
 def test_a_tag_set_that_commits_late_is_in_the_next_period(exports: Any, schema_id: UUID) -> None:
     start = db.utc_now()
     early = exports.label(schema_id, [])
     late = exports.label(schema_id, [], status="submitted")
-    with held(accept, exports, late) as go:
-        first, end = export(exports, start)
+    with pause_before_commit(accept, exports, late) as go:
+        first, end = export_period(exports, start)
         assert first == [early]
         go.set()
-    second, _ = export(exports, end)
+    second, _ = export_period(exports, end)
     assert second == [late]
     decided_at = exports.sql("SELECT decided_at FROM tag_sets WHERE id = :id", id=late)[0][0]
     assert decided_at >= datetime.fromisoformat(end)
-    assert export(exports, start)[0] == [early, late]
+    assert export_period(exports, start)[0] == [early, late]
 
 
 def test_an_export_waits_for_what_is_committing(
@@ -94,24 +98,24 @@ def test_an_export_waits_for_what_is_committing(
 ) -> None:
     start = db.utc_now()
     late = exports.label(schema_id, [], status="submitted")
-    with held(accept, exports, late, first=CHECKED) as go:
+    with pause_before_commit(accept, exports, late, first=CHECKED) as go:
         monkeypatch.setattr(watermarks, "sleep", lambda _: go.set())
-        found, end = export(exports, start)
+        tag_set_ids, end = export_period(exports, start)
     assert go.is_set()
-    assert found == [late]
-    assert export(exports, end)[0] == []
+    assert tag_set_ids == [late]
+    assert export_period(exports, end)[0] == []
 
 
 def test_a_transaction_that_commits_for_minutes_puts_the_export_off(
     exports: Any, schema_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = exports.label(schema_id, [], status="submitted")
-    with held(accept, exports, late, first=CHECKED):
+    with pause_before_commit(accept, exports, late, first=CHECKED):
         export_id = exports.start(filter={"decided_after": "2020-01-01T00:00:00Z"})
         monkeypatch.setattr(watermarks, "WAIT_SECONDS", 0.0)
         exports.work()
         assert exports.get(export_id)["status"] == "running"
-        assert exports.run_row().status == "queued"
+        assert exports.get_run_job().status == "queued"
     monkeypatch.undo()
     exports.update_run("due_at = now()")
     exports.work()
@@ -121,16 +125,16 @@ def test_a_transaction_that_commits_for_minutes_puts_the_export_off(
 def test_consecutive_periods_hold_everything_once(exports: Any, schema_id: UUID) -> None:
     ids = [exports.label(schema_id, [], status="submitted") for _ in range(60)]
     start = db.utc_now().isoformat()
-    found: list[str] = []
+    tag_set_ids: list[str] = []
     with ThreadPoolExecutor(4) as others:
         running = [others.submit(accept, exports, one, LINGER) for one in ids]
         while not all(one.done() for one in running):
-            part, start = export(exports, start)
-            found += part
+            part, start = export_period(exports, start)
+            tag_set_ids += part
         for one in running:
             one.result()
-    found += export(exports, start)[0]
-    assert sorted(found) == sorted(ids)
+    tag_set_ids += export_period(exports, start)[0]
+    assert sorted(tag_set_ids) == sorted(ids)
 
 
 def test_a_tag_set_that_is_created_late_is_in_the_next_period(
@@ -139,19 +143,19 @@ def test_a_tag_set_that_is_created_late_is_in_the_next_period(
     start = db.utc_now()
     artifact_id = exports.workspace.artifact(schema_id)
     version = exports.sql("SELECT current_version_id FROM schemas WHERE id = :id", id=schema_id)
-    made = uuid7()
+    tag_set_id = uuid7()
 
     def create(*steps: Any) -> None:
-        with transaction(exports, *steps) as session:
+        with open_transaction(exports, *steps) as session:
             about = {"artifact_id": artifact_id, "schema_id": schema_id}
-            session.add(TagSet(id=made, schema_version_id=version[0][0], **about))
+            session.add(TagSet(id=tag_set_id, schema_version_id=version[0][0], **about))
             session.flush()
 
-    with held(create) as go:
-        first, end = export(exports, start, "created")
+    with pause_before_commit(create) as go:
+        first, end = export_period(exports, start, "created")
         assert first == []
         go.set()
-    assert export(exports, end, "created")[0] == [str(made)]
+    assert export_period(exports, end, "created")[0] == [str(tag_set_id)]
 
 
 def test_nobody_waits_for_an_export(exports: Any, schema_id: UUID) -> None:
@@ -159,12 +163,12 @@ def test_nobody_waits_for_an_export(exports: Any, schema_id: UUID) -> None:
     one, two = (exports.label(schema_id, [], status="submitted") for _ in range(2))
 
     def ask(*steps: Any) -> None:
-        with transaction(exports, *steps):
+        with open_transaction(exports, *steps):
             watermarks.raise_to(None)
 
     with ExitStack() as stack:
-        stack.enter_context(held(ask))
-        stack.enter_context(held(accept, exports, one))
+        stack.enter_context(pause_before_commit(ask))
+        stack.enter_context(pause_before_commit(accept, exports, one))
         accept(exports, two)
     assert exports.sql("SELECT count(*) FROM tag_sets WHERE status = 'accepted'")[0][0] == 2
 
@@ -196,11 +200,11 @@ def test_an_end_in_the_future_is_now(exports: Any, schema_id: UUID) -> None:
 
 
 def test_a_watermark_of_a_wrong_clock_moves_no_time(exports: Any, schema_id: UUID) -> None:
-    export(exports, db.utc_now())
+    export_period(exports, db.utc_now())
     exports.sql(
         "UPDATE watermarks SET at = now() + interval '1 day' WHERE organization_id = :org",
         org=exports.org.id,
     )
-    made = exports.label(schema_id, [])
+    tag_set_id = exports.label(schema_id, [])
     sql = "SELECT created_at < now() AND decided_at < now() FROM tag_sets WHERE id = :id"
-    assert exports.sql(sql, id=made)[0][0]
+    assert exports.sql(sql, id=tag_set_id)[0][0]

@@ -20,11 +20,11 @@ def _preview(exports: Any, status: int = 200, **body: Any) -> dict[str, Any]:
 
 def test_the_preview_is_the_beginning_of_the_file(exports: Any) -> None:
     make_labeled(exports.org, 12)
-    shown = _preview(exports, limit=5)
-    assert (shown["count"], shown["count_is_exact"], len(shown["rows"])) == (12, True, 5)
-    content = exports.file(exports.make()["id"])
-    assert [orjson.loads(line) for line in content.splitlines()][:5] == shown["rows"]
-    assert content.decode().startswith(shown["content"])
+    preview = _preview(exports, limit=5)
+    assert (preview["count"], preview["count_is_exact"], len(preview["rows"])) == (12, True, 5)
+    content = exports.download_file(exports.make()["id"])
+    assert [orjson.loads(line) for line in content.splitlines()][:5] == preview["rows"]
+    assert content.decode().startswith(preview["content"])
     assert len(_preview(exports)["rows"]) == 10
 
 
@@ -32,7 +32,7 @@ def test_a_preview_creates_nothing(exports: Any) -> None:
     make_labeled(exports.org, 1)
     _preview(exports, filter={"decided_after": "2020-01-01T00:00:00Z"})
     assert exports.api.get("/exports").json["meta"]["total"] == 0
-    assert exports.events("export.requested") == []
+    assert exports.list_events("export.requested") == []
     assert (
         exports.sql(
             "SELECT count(*) FROM watermarks WHERE organization_id = :org", org=exports.org.id
@@ -55,9 +55,9 @@ def test_the_count_is_that_of_the_export(exports: Any, tags: str) -> None:
     labeled = make_labeled(exports.org, 4)
     exports.label(labeled.schema_id, [], status="submitted")
     body = {"filter": {"schema_id": str(labeled.schema_id)}, "include": {"tags": tags}}
-    shown = _preview(exports, **body)
-    assert shown["count"] == exports.make(**body)["row_count"]
-    assert shown["count_is_exact"] is True
+    preview = _preview(exports, **body)
+    assert preview["count"] == exports.make(**body)["row_count"]
+    assert preview["count_is_exact"] is True
 
 
 def test_a_number_that_no_counter_covers_is_bounded(
@@ -65,8 +65,8 @@ def test_a_number_that_no_counter_covers_is_bounded(
 ) -> None:
     make_labeled(exports.org, 4)
     monkeypatch.setattr(previews, "MAX_COUNTED", 3)
-    shown = _preview(exports, include={"tags": "latest"})
-    assert (shown["count"], shown["count_is_exact"]) == (3, False)
+    preview = _preview(exports, include={"tags": "latest"})
+    assert (preview["count"], preview["count_is_exact"]) == (3, False)
 
 
 def test_rows_are_left_out_when_the_preview_becomes_large(
@@ -76,8 +76,8 @@ def test_rows_are_left_out_when_the_preview_becomes_large(
     for _ in range(3):
         exports.label(labeled.schema_id, [], text="words " * 100)
     monkeypatch.setattr(previewing, "MAX_BYTES", 2000)
-    shown = _preview(exports, include={"text": True})
-    assert (shown["count"], 1 <= len(shown["rows"]) < 4) == (4, True)
+    preview = _preview(exports, include={"text": True})
+    assert (preview["count"], 1 <= len(preview["rows"]) < 4) == (4, True)
 
 
 @pytest.fixture
@@ -103,13 +103,13 @@ def test_no_more_texts_are_read_than_the_preview_shows(
     for _ in range(5):
         exports.label(schema_id, [], text="words " * 100)
     monkeypatch.setattr(previewing, "MAX_BYTES", 3000)
-    shown = _preview(exports, include={"text": True})
-    assert (len(shown["rows"]), len(lines_read)) == (2, 3)
+    preview = _preview(exports, include={"text": True})
+    assert (len(preview["rows"]), len(lines_read)) == (2, 3)
     monkeypatch.setattr(previewing, "MAX_BYTES", 100)
     lines_read.clear()
-    shown = _preview(exports, include={"text": True})
-    assert (len(shown["rows"]), len(lines_read)) == (1, 2)
-    assert shown["rows"][0]["text"] == "words " * 100
+    preview = _preview(exports, include={"text": True})
+    assert (len(preview["rows"]), len(lines_read)) == (1, 2)
+    assert preview["rows"][0]["text"] == "words " * 100
 
 
 def test_no_more_revisions_are_read_than_the_preview_shows(
@@ -147,16 +147,16 @@ def test_no_more_removed_tag_sets_are_read_than_the_preview_shows(
         answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."})
         assert answer.status_code == 200, answer.json
     body = {"filter": {"decided_after": "2020-01-01T00:00:00Z"}, "include": {"removed": True}}
-    shown = _preview(exports, limit=3, **body)
-    assert [row["tag_set_id"] for row in shown["rows"]] == [kept, *removed[:2]]
-    assert (shown["count"], len(lines_read)) == (6, 3)
+    preview = _preview(exports, limit=3, **body)
+    assert [row["tag_set_id"] for row in preview["rows"]] == [kept, *removed[:2]]
+    assert (preview["count"], len(lines_read)) == (6, 3)
     assert [row["tag_set_id"] for row in _preview(exports, **body)["rows"]] == [kept, *removed]
 
 
 def test_an_empty_selection_is_an_empty_valid_file(exports: Any) -> None:
     assert _preview(exports)["content"] == ""
-    shown = _preview(exports, format="json")
-    assert (shown["count"], shown["rows"], orjson.loads(shown["content"])) == (0, [], [])
+    preview = _preview(exports, format="json")
+    assert (preview["count"], preview["rows"], orjson.loads(preview["content"])) == (0, [], [])
 
 
 def test_invalid_requests_are_refused_as_in_an_export(exports: Any) -> None:

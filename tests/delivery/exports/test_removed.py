@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from tests.delivery.exports.test_periods import held, transaction
+from tests.delivery.exports.test_periods import open_transaction, pause_before_commit
 
 REOPEN = text("UPDATE tag_sets SET status = 'draft' WHERE id = CAST(:id AS uuid)")
 LONG_AGO = "2020-01-01T00:00:00Z"
@@ -16,9 +16,9 @@ LONG_AGO = "2020-01-01T00:00:00Z"
 
 def _rows(exports: Any, since: str = LONG_AGO, format: str = "jsonl", **filters: Any) -> Any:  # noqa: A002
     body = {"filter": {"decided_after": since, **filters}, "include": {"removed": True}}
-    made = exports.make(format, **body)
-    rows = [orjson.loads(line) for line in exports.file(made["id"]).splitlines()]
-    return rows, made
+    export = exports.make(format, **body)
+    rows = [orjson.loads(line) for line in exports.download_file(export["id"]).splitlines()]
+    return rows, export
 
 
 def _reopen(exports: Any, tag_set_id: str) -> None:
@@ -33,12 +33,12 @@ def schema_id(exports: Any) -> UUID:
 
 def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -> None:
     kept, reopened, deleted = (exports.label(schema_id, []) for _ in range(3))
-    document = exports.artifact_of(deleted).id
-    first, made = _rows(exports)
+    document = exports.get_artifact(deleted).id
+    first, export = _rows(exports)
     assert [row["tag_set_id"] for row in first] == [kept, reopened, deleted]
     _reopen(exports, reopened)
     assert exports.org.api("admin").delete(f"/artifacts/{document}").status_code in (200, 204)
-    second, again = _rows(exports, made["filter"]["decided_before"])
+    second, again = _rows(exports, export["filter"]["decided_before"])
     assert {(row["tag_set_id"], row["status"]) for row in second} == {
         (reopened, "removed"),
         (deleted, "removed"),
@@ -47,7 +47,7 @@ def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -
     assert gone["artifact"] == {"id": str(document)}
     assert gone["schema"]["id"] == str(schema_id)
     assert (gone["labels"], gone["labeler_id"]) == ({}, None)
-    assert made["filter"]["decided_before"] <= gone["decided_at"]
+    assert export["filter"]["decided_before"] <= gone["decided_at"]
     manifest = exports.api.get(f"/exports/{again['id']}/manifest").json["data"]
     assert (manifest["row_count"], manifest["removed_count"]) == (2, 2)
     assert _rows(exports, again["filter"]["decided_before"])[0] == []
@@ -55,12 +55,12 @@ def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -
 
 def test_a_tag_set_that_was_accepted_again_is_no_removed_one(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
-    _, made = _rows(exports)
+    _, export = _rows(exports)
     _reopen(exports, tag_set)
     exports.sql(
         "UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE id = :id", id=tag_set
     )
-    rows, _ = _rows(exports, made["filter"]["decided_before"])
+    rows, _ = _rows(exports, export["filter"]["decided_before"])
     assert [(row["tag_set_id"], row["status"]) for row in rows] == [(tag_set, "accepted")]
 
 
@@ -81,8 +81,8 @@ def test_every_format_that_tells_them_is_written(
     tag_set = exports.label(schema_id, [])
     _reopen(exports, tag_set)
     body = {"filter": {"decided_after": LONG_AGO}, "include": {"removed": True}}
-    made = exports.make(format_id, **body)
-    assert made["row_count"] == 1
+    export = exports.make(format_id, **body)
+    assert export["row_count"] == 1
 
 
 def test_only_suitable_exports_tell_them(exports: Any) -> None:
@@ -103,17 +103,17 @@ def test_only_suitable_exports_tell_them(exports: Any) -> None:
 
 def test_a_removal_that_commits_late_is_in_the_next_period(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
-    _, made = _rows(exports)
+    _, export = _rows(exports)
 
     def reopen(*before_commit: Any) -> None:
-        with transaction(exports, *before_commit) as session:
+        with open_transaction(exports, *before_commit) as session:
             session.execute(REOPEN, {"id": tag_set})
 
     # Its time is set, and it commits only after the next period.
-    with held(reopen):
-        rows, made = _rows(exports, made["filter"]["decided_before"])
+    with pause_before_commit(reopen):
+        rows, export = _rows(exports, export["filter"]["decided_before"])
         assert rows == []
-    rows, _ = _rows(exports, made["filter"]["decided_before"])
+    rows, _ = _rows(exports, export["filter"]["decided_before"])
     assert [row["tag_set_id"] for row in rows] == [tag_set]
 
 

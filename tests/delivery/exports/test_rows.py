@@ -68,11 +68,11 @@ def tag(field: str, value: Any, row: int | None = None, **members: Any) -> dict[
     }
 
 
-def time(value: datetime | None) -> str | None:
+def format_time(value: datetime | None) -> str | None:
     return None if value is None else value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def slowly(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
+def build_expected_rows(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows, each built of its records: the slow way, in Python."""
     with exports.org.app.app_context(), tenancy.organization(exports.org.id):
         sets = db.session().execute(
@@ -82,10 +82,10 @@ def slowly(exports: Any, include: dict[str, Any]) -> list[dict[str, Any]]:
             .join(SchemaVersion, SchemaVersion.id == TagSet.schema_version_id)
             .order_by(TagSet.created_at, TagSet.id)
         )
-        return [orjson.loads(orjson.dumps(_row(*one, include))) for one in sets]
+        return [orjson.loads(orjson.dumps(_build_row(*one, include))) for one in sets]
 
 
-def _row(
+def _build_row(
     tag_set: TagSet,
     artifact: Artifact,
     schema: ArtifactSchema,
@@ -111,15 +111,15 @@ def _row(
         },
         "labeler_id": tag_set.labeler_id,
         "reviewer_id": tag_set.reviewer_id,
-        "submitted_at": time(tag_set.submitted_at),
-        "decided_at": time(tag_set.decided_at),
+        "submitted_at": format_time(tag_set.submitted_at),
+        "decided_at": format_time(tag_set.decided_at),
         "labels": LabelBuilder(version.fields).build(tag_set.tags),
     }
     if include["evidence"]:
         row["tags"] = tag_set.tags
     if include["text"]:
-        found = select(ArtifactText.text).where(ArtifactText.artifact_id == artifact.id)
-        row["text"] = db.session().execute(found).scalar()
+        statement = select(ArtifactText.text).where(ArtifactText.artifact_id == artifact.id)
+        row["text"] = db.session().execute(statement).scalar()
     if include["history"]:
         saved = select(TagSetRevision).where(TagSetRevision.tag_set_id == tag_set.id)
         ordered = db.session().execute(saved.order_by(TagSetRevision.number)).scalars()
@@ -129,7 +129,7 @@ def _row(
                 "kind": one.kind,
                 "note": one.note,
                 "author_id": one.author_id,
-                "created_at": time(one.created_at),
+                "created_at": format_time(one.created_at),
                 "tags": one.tags,
             }
             for one in ordered
@@ -155,7 +155,7 @@ def test_hostile_values_come_through_unharmed(exports: Any) -> None:
         for number in (1, 2):
             exports.add(TagSetRevision(tag_set_id=UUID(made), number=number, tags=tags, note=text))
     exports.label(schema_id, [], artifact={"page_count": None, "language": None})
-    assert exports.rows(include=EVERYTHING) == slowly(exports, EVERYTHING)
+    assert exports.export_rows(include=EVERYTHING) == build_expected_rows(exports, EVERYTHING)
 
 
 JSON_TEXT = st.text(
@@ -197,7 +197,11 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
         rows.open_snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
         snapshot.copy(lambda row, *, is_last: found.append(row) if is_last else None)
-    expected = [row for row in slowly(exports, include) if row["schema"]["id"] == str(schema_id)]
+    expected = [
+        row
+        for row in build_expected_rows(exports, include)
+        if row["schema"]["id"] == str(schema_id)
+    ]
     assert [orjson.loads(line) for line in found] == expected
     assert snapshot.total == len(batch)
 
@@ -208,7 +212,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     note = {"note": "well read"}
     answer = exports.api.post(f"/tag-sets/{accepted['id']}/accept", note)
     assert answer.status_code == 200, answer.json
-    (row,) = exports.rows(include={"history": True, "text": True})
+    (row,) = exports.export_rows(include={"history": True, "text": True})
     assert row["tag_set_id"] == accepted["id"]
     assert row["status"] == "accepted"
     assert row["labels"] == {"number": "A-1"}
@@ -219,7 +223,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert row["text"] == "x" * 1000
     decided = answer.json["data"]["decided_at"]
     assert datetime.fromisoformat(row["decided_at"]) == datetime.fromisoformat(decided)
-    assert exports.ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
+    assert exports.export_tag_set_ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
 
 
 def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
@@ -227,21 +231,21 @@ def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
     exports.label(schema_id, [], source="import", artifact={"gold": True})
     exports.label(schema_id, [], source="merge", artifact={"archived": True})
     expected = [("import", True, False), ("merge", False, True)]
-    about = [(row["source"], row["artifact"]) for row in exports.rows()]
+    about = [(row["source"], row["artifact"]) for row in exports.export_rows()]
     assert [(source, one["gold"], one["archived"]) for source, one in about] == expected
-    table = csv.DictReader(io.StringIO(exports.file(exports.make("csv")["id"]).decode()))
-    found = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
-    assert found == [("import", "true", "false"), ("merge", "false", "true")]
+    table = csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
+    rows = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
+    assert rows == [("import", "true", "false"), ("merge", "false", "true")]
 
 
 def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
     make_labeled(exports.org, 1, revisions=True)
     parts = {"tags", "text", "history"}
-    (bare,) = exports.rows(include={"evidence": False})
+    (bare,) = exports.export_rows(include={"evidence": False})
     assert not parts & set(bare)
     assert bare["labels"]["field_2"] == {"amount": "1.50", "currency": "EUR"}
     for name, member in (("evidence", "tags"), ("text", "text"), ("history", "history")):
-        (row,) = exports.rows(include={"evidence": False, name: True})
+        (row,) = exports.export_rows(include={"evidence": False, name: True})
         assert parts & set(row) == {member}
         assert {key: value for key, value in row.items() if key != member} == bare
     assert row["history"][0]["tags"][0]["value"] == "Value 1"
@@ -250,8 +254,8 @@ def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
 def test_an_organization_without_labels(exports: Any) -> None:
     made = exports.make()
     assert (made["row_count"], made["size_bytes"]) == (0, 0)
-    assert exports.file(made["id"]) == b""
-    header = exports.file(exports.make("csv")["id"]).decode().splitlines()
+    assert exports.download_file(made["id"]) == b""
+    header = exports.download_file(exports.make("csv")["id"]).decode().splitlines()
     assert len(header) == 1
     assert header[0].startswith("tag_set_id,status,source,revision,artifact.id")
 
@@ -266,10 +270,12 @@ def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None
     several = exports.label(
         schema_id, [tag("new", 7), tag("note", "two")], schema_version_id=version
     )
-    labels = {row["tag_set_id"]: row["labels"] for row in exports.rows()}
+    labels = {row["tag_set_id"]: row["labels"] for row in exports.export_rows()}
     assert labels == {single: {"note": "one"}, several: {"note": ["two"], "new": 7}}
     assert list(labels[several]) == ["note", "new"]
-    table = list(csv.DictReader(io.StringIO(exports.file(exports.make("csv")["id"]).decode())))
+    table = list(
+        csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
+    )
     assert [(line["labels.note"], line["labels.new"]) for line in table] == [
         ("one", ""),
         ("two", "7"),
@@ -286,7 +292,7 @@ def test_values_from_before_a_field_was_a_table_are_kept(exports: Any) -> None:
     )
     exports.add(version)
     exports.label(schema_id, [tag("items.what", "Ink", 0)], schema_version_id=version.id)
-    file = exports.file(exports.make("csv", options={"rows": "explode"})["id"])
+    file = exports.download_file(exports.make("csv", options={"rows": "explode"})["id"])
     lines = list(csv.DictReader(io.StringIO(file.decode())))
     assert [(line["labels.items"], line["labels.items.what"]) for line in lines] == [
         ("Paper and ink", ""),
@@ -303,23 +309,23 @@ def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
     made = exports.make("csv", options=options)
     out = io.BytesIO()
     writer = FORMATS["csv"].writer(out, FIELDS, made["options"])
-    for row in slowly(exports, {"evidence": False, "text": False, "history": False}):
+    for row in build_expected_rows(exports, {"evidence": False, "text": False, "history": False}):
         writer.write_json(orjson.dumps(row))
     writer.close()
-    assert exports.file(made["id"]) == out.getvalue()
-    text = exports.file(made["id"]).decode("utf-8-sig")
+    assert exports.download_file(made["id"]) == out.getvalue()
+    text = exports.download_file(made["id"]).decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
     numbers = [line["labels.number"] for line in lines]
     assert '\'=HYPERLINK("http://x")' in numbers
     assert made["row_count"] == len(lines) == len(HOSTILE)
     raw = exports.make("csv", options={"raw": True})
-    lines = list(csv.DictReader(io.StringIO(exports.file(raw["id"]).decode(), newline="")))
+    lines = list(csv.DictReader(io.StringIO(exports.download_file(raw["id"]).decode(), newline="")))
     assert [line["labels.number"] for line in lines] == HOSTILE
 
 
 def test_nothing_of_another_organization(exports: Any, other_exports: Any) -> None:
     make_labeled(other_exports.org, 3, revisions=True)
     make_labeled(exports.org, 2, revisions=True)
-    found = exports.rows(include=EVERYTHING)
-    assert len(found) == 2
-    assert found == slowly(exports, EVERYTHING)
+    rows = exports.export_rows(include=EVERYTHING)
+    assert len(rows) == 2
+    assert rows == build_expected_rows(exports, EVERYTHING)

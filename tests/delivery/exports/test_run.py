@@ -25,30 +25,30 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
     labeled = make_labeled(exports.org, 250)
     export_id = exports.start(filter={"schema_id": str(labeled.schema_id)})
     exports.work()
-    made = exports.get(export_id)
-    content = exports.file(export_id)
-    assert made["status"] == "completed"
-    assert made["row_count"] == len(content.splitlines()) == 250
-    assert made["size_bytes"] == len(content)
-    assert made["sha256"] == hashlib.sha256(content).hexdigest()
-    assert made["progress"]["done"] == made["progress"]["total"] == 250
-    assert made["progress"]["rate_per_second"] > 0
-    assert made["progress"]["eta_seconds"] == 0
-    assert made["download_path"] == f"/api/v1/exports/{export_id}/download"
-    assert made["started_at"] <= made["finished_at"] < made["expires_at"]
-    assert made["error"] is None
-    assert exports.events("export.completed") == [
+    export = exports.get(export_id)
+    content = exports.download_file(export_id)
+    assert export["status"] == "completed"
+    assert export["row_count"] == len(content.splitlines()) == 250
+    assert export["size_bytes"] == len(content)
+    assert export["sha256"] == hashlib.sha256(content).hexdigest()
+    assert export["progress"]["done"] == export["progress"]["total"] == 250
+    assert export["progress"]["rate_per_second"] > 0
+    assert export["progress"]["eta_seconds"] == 0
+    assert export["download_path"] == f"/api/v1/exports/{export_id}/download"
+    assert export["started_at"] <= export["finished_at"] < export["expires_at"]
+    assert export["error"] is None
+    assert exports.list_events("export.completed") == [
         {
             "job_id": export_id,
             "format": "jsonl",
             "row_count": 250,
             "size_bytes": len(content),
-            "sha256": made["sha256"],
+            "sha256": export["sha256"],
             "scheduled_export_id": None,
-            "download_path": made["download_path"],
+            "download_path": export["download_path"],
         }
     ]
-    assert exports.staged() == []
+    assert exports.list_staged_files() == []
 
 
 def test_a_workbook_with_too_many_columns_fails_at_once(
@@ -61,18 +61,18 @@ def test_a_workbook_with_too_many_columns_fails_at_once(
     failed = exports.get(export_id)
     assert (failed["status"], failed["error"]["code"]) == ("failed", "validation_error")
     assert "more columns than its format allows" in failed["error"]["message"]
-    (event,) = exports.events("export.failed")
+    (event,) = exports.list_events("export.failed")
     assert (event["job_id"], event["error"]) == (export_id, failed["error"])
-    assert exports.staged() == []
+    assert exports.list_staged_files() == []
 
 
 def test_progress_is_seen_while_it_runs(
-    exports: Any, during: Callable[[Callable[[int], None]], None]
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
     seen: list[dict[str, Any]] = []
-    during(lambda _: seen.append(exports.get(export_id)))
+    on_progress(lambda _: seen.append(exports.get(export_id)))
     exports.work()
     assert {one["status"] for one in seen} == {"running"}
     assert [one["progress"]["done"] for one in seen] == [0, 1, 2, 3, 4, 5]
@@ -106,10 +106,12 @@ def test_progress_is_written_once_a_second_at_most(
     assert all(b - a >= 99 for a, b in pairwise(written))
 
 
-def test_it_holds_one_moment(exports: Any, during: Callable[[Callable[[int], None]], None]) -> None:
+def test_it_holds_one_moment(
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
+) -> None:
     labeled = make_labeled(exports.org, 3)
 
-    def meddle(done: int) -> None:
+    def change_tag_sets(done: int) -> None:
         if done < 2:
             exports.label(labeled.schema_id, [])
             exports.sql(
@@ -118,26 +120,26 @@ def test_it_holds_one_moment(exports: Any, during: Callable[[Callable[[int], Non
             )
 
     export_id = exports.start()
-    during(meddle)
+    on_progress(change_tag_sets)
     exports.work()
-    lines = exports.file(export_id).splitlines()
+    lines = exports.download_file(export_id).splitlines()
     assert [orjson.loads(line)["status"] for line in lines] == ["accepted"] * 3
     assert exports.get(export_id)["row_count"] == 3
 
 
 def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
     labeled = make_labeled(exports.org, 3)
-    made = exports.make()
+    export = exports.make()
     exports.label(labeled.schema_id, [])
-    exports.again()
-    assert exports.run_row().status == "completed"
-    assert exports.get(made["id"]) == made
-    assert len(exports.file(made["id"]).splitlines()) == 3
-    assert len(exports.events("export.completed")) == 1
+    exports.rerun()
+    assert exports.get_run_job().status == "completed"
+    assert exports.get(export["id"]) == export
+    assert len(exports.download_file(export["id"]).splitlines()) == 3
+    assert len(exports.list_events("export.completed")) == 1
 
 
 def test_an_export_that_somebody_ended_stops(
-    exports: Any, during: Callable[[Callable[[int], None]], None]
+    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
@@ -147,12 +149,12 @@ def test_an_export_that_somebody_ended_stops(
         if done == 2:
             exports.sql("UPDATE exports SET status = 'cancelled' WHERE id = :id", id=export_id)
 
-    during(end)
+    on_progress(end)
     exports.work()
     assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.run_row().status == "completed"
-    assert exports.events("export.completed") == []
-    assert exports.staged() == []
+    assert exports.get_run_job().status == "completed"
+    assert exports.list_events("export.completed") == []
+    assert exports.list_staged_files() == []
 
 
 def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> None:
@@ -169,7 +171,7 @@ def test_a_connection_that_was_broken_off_is_not_used_again(exports: Any) -> Non
                 rows.open_snapshot({}, include) as snapshot,
             ):
                 snapshot.copy(stop)
-    assert len(exports.rows()) == 3
+    assert len(exports.export_rows()) == 3
 
 
 def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
@@ -189,23 +191,25 @@ def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
         sql = f"EXPLAIN (FORMAT JSON) {wanted.rows}"
         plan = connection.exec_driver_sql(sql, wanted.values).scalar_one()
     for table in ("artifacts", "artifact_texts", "tag_set_revisions"):
-        (scan,) = [one for one in nodes(plan[0]["Plan"]) if one.get("Relation Name") == table]
+        (scan,) = [
+            one for one in iterate_plan_nodes(plan[0]["Plan"]) if one.get("Relation Name") == table
+        ]
         assert scan["Index Name"] == f"pk_{table}"
         # By the row's own columns, whatever alias the plan calls it by.
         assert re.search(r"organization_id = [st]\.organization_id", scan["Index Cond"])
         assert re.search(r"= [st]\.", scan["Index Cond"].partition("AND")[2])
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_plan_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for part in plan.get("Plans", ()):
-        yield from nodes(part)
+        yield from iterate_plan_nodes(part)
 
 
 def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
     few, many = (make_labeled(exports.org, n, texts=False) for n in (500, 8000))
 
-    def peak(schema_id: UUID) -> int:
+    def measure_peak_memory(schema_id: UUID) -> int:
         exports.start(filter={"schema_id": str(schema_id)})
         tracemalloc.start()
         exports.work()
@@ -213,7 +217,7 @@ def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
         tracemalloc.stop()
         return found
 
-    peak(few.schema_id)  # what is loaded at the first use stays
-    small, large = peak(few.schema_id), peak(many.schema_id)
+    measure_peak_memory(few.schema_id)  # what is loaded at the first use stays
+    small, large = measure_peak_memory(few.schema_id), measure_peak_memory(many.schema_id)
     assert exports.api.get("/exports").json["data"][0]["row_count"] == 8000
     assert large - small < 2_000_000

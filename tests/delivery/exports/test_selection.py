@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 
 
 @pytest.fixture
-def some(exports: Any) -> dict[str, Any]:
+def tag_sets(exports: Any) -> dict[str, Any]:
     """Four label sets that differ in everything that a filter asks for."""
     first, second = exports.workspace.schema(), exports.workspace.schema()
     exports.org.add_user("anna", "labeler")
@@ -29,32 +29,44 @@ def some(exports: Any) -> dict[str, Any]:
     return {**named, "first": first, "second": second, "day": day, "anna": anna}
 
 
-def chosen(exports: Any, some: dict[str, Any], **where: Any) -> list[str]:
+def list_exported_names(exports: Any, tag_sets: dict[str, Any], **where: Any) -> list[str]:
     """The names of the label sets that a filter lets through."""
-    names = {some[name]: name for name in ("one", "two", "three", "four")}
+    names = {tag_sets[name]: name for name in ("one", "two", "three", "four")}
     body = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in where.items()
     }
-    found = exports.ids(filter=body, include={"tags": "all"})
-    return [names[one] for one in found]
+    tag_set_ids = exports.export_tag_set_ids(filter=body, include={"tags": "all"})
+    return [names[one] for one in tag_set_ids]
 
 
-def test_filters(exports: Any, some: dict[str, Any]) -> None:
-    day = some["day"]
-    assert chosen(exports, some) == ["one", "two", "three", "four"]
-    assert chosen(exports, some, schema_id=str(some["first"])) == ["one", "two"]
-    assert chosen(exports, some, statuses=["rejected", "submitted"]) == ["two", "four"]
-    assert chosen(exports, some, labeler_id=str(some["anna"])) == ["three", "four"]
+def test_filters(exports: Any, tag_sets: dict[str, Any]) -> None:
+    day = tag_sets["day"]
+    assert list_exported_names(exports, tag_sets) == ["one", "two", "three", "four"]
+    assert list_exported_names(exports, tag_sets, schema_id=str(tag_sets["first"])) == [
+        "one",
+        "two",
+    ]
+    assert list_exported_names(exports, tag_sets, statuses=["rejected", "submitted"]) == [
+        "two",
+        "four",
+    ]
+    assert list_exported_names(exports, tag_sets, labeler_id=str(tag_sets["anna"])) == [
+        "three",
+        "four",
+    ]
     # A period has its start in it and its end not: periods that follow each other share nothing.
-    assert chosen(exports, some, created_after=day(2), created_before=day(4)) == ["two", "three"]
-    assert chosen(exports, some, decided_after=day(5)) == ["one", "three"]
-    assert chosen(exports, some, decided_before=day(5)) == ["two"]
-    documents = [str(exports.artifact_of(some[name]).id) for name in ("four", "one")]
-    assert chosen(exports, some, artifact_ids=documents) == ["one", "four"]
-    both = {"artifact_ids": documents, "schema_id": str(some["second"])}
-    assert chosen(exports, some, **both) == ["four"]
-    assert chosen(exports, some, statuses=["draft"]) == []
+    assert list_exported_names(exports, tag_sets, created_after=day(2), created_before=day(4)) == [
+        "two",
+        "three",
+    ]
+    assert list_exported_names(exports, tag_sets, decided_after=day(5)) == ["one", "three"]
+    assert list_exported_names(exports, tag_sets, decided_before=day(5)) == ["two"]
+    documents = [str(exports.get_artifact(tag_sets[name]).id) for name in ("four", "one")]
+    assert list_exported_names(exports, tag_sets, artifact_ids=documents) == ["one", "four"]
+    both = {"artifact_ids": documents, "schema_id": str(tag_sets["second"])}
+    assert list_exported_names(exports, tag_sets, **both) == ["four"]
+    assert list_exported_names(exports, tag_sets, statuses=["draft"]) == []
 
 
 def test_which_label_sets_of_a_document(exports: Any) -> None:
@@ -68,18 +80,21 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
         at = now + timedelta(minutes=minute)
         # The later, the smaller the id: it is the time that counts.
         about = {"id": ids[-minute], "artifact_id": artifact_id, "created_at": at}
-        made = exports.label(schema_id, [], status=status, **about)
-        return str(made)
+        tag_set_id = exports.label(schema_id, [], status=status, **about)
+        return str(tag_set_id)
 
     old = label("accepted", 1)
     refused = label("rejected", 2)
     elsewhere = label("accepted", 3, other)
     fresh = label("submitted", 4)
-    assert exports.ids() == [old, elsewhere]
-    assert exports.ids(include={"tags": "all"}) == [old, refused, elsewhere, fresh]
-    assert exports.ids(include={"tags": "latest"}) == [elsewhere, fresh]
+    assert exports.export_tag_set_ids() == [old, elsewhere]
+    assert exports.export_tag_set_ids(include={"tags": "all"}) == [old, refused, elsewhere, fresh]
+    assert exports.export_tag_set_ids(include={"tags": "latest"}) == [elsewhere, fresh]
     decided = {"statuses": ["accepted", "rejected"]}
-    assert exports.ids(include={"tags": "latest"}, filter=decided) == [refused, elsewhere]
+    assert exports.export_tag_set_ids(include={"tags": "latest"}, filter=decided) == [
+        refused,
+        elsewhere,
+    ]
 
 
 def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
@@ -100,12 +115,14 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
     label(-4, labeled, status="rejected", source="merge", labeler_id=None)
     only = exports.label(schema_id, [], artifact_id=imported, source="import", decided_at=None)
     label(-1, refused, status="rejected")
-    assert sorted(exports.ids(include={"tags": "final"})) == sorted([merge, last, only])
+    assert sorted(exports.export_tag_set_ids(include={"tags": "final"})) == sorted(
+        [merge, last, only]
+    )
     # The filter chooses among those that stand; what it leaves out is not replaced.
     early = (now - timedelta(seconds=90)).isoformat()
-    found = exports.make(filter={"decided_before": early}, include={"tags": "final"})
-    assert exports.file(found["id"]).count(b"\n") == 1
-    assert merge.encode() in exports.file(found["id"])
+    export = exports.make(filter={"decided_before": early}, include={"tags": "final"})
+    assert exports.download_file(export["id"]).count(b"\n") == 1
+    assert merge.encode() in exports.download_file(export["id"])
     csv = exports.make("csv", include={"tags": "final"})
     assert csv["row_count"] == 3
     refusal = {"filter": {"statuses": ["submitted"]}, "include": {"tags": "final"}}
@@ -121,5 +138,8 @@ def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
         at = now if position < 4 else now - timedelta(hours=position)
         exports.label(schema_id, [], id=ids[position], created_at=at)
     expected = [str(ids[position]) for position in (5, 4, 0, 1, 2, 3)]
-    assert exports.ids() == expected
-    assert exports.ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]}) == expected
+    assert exports.export_tag_set_ids() == expected
+    assert (
+        exports.export_tag_set_ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]})
+        == expected
+    )

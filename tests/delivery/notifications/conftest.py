@@ -23,13 +23,13 @@ class Inbox:
         answer = self.workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
         assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
 
-    def told(self) -> list[tuple[str, str, int]]:
+    def list_notifications(self) -> list[tuple[str, str, int]]:
         """Return (user, title, count) of every notification, in order."""
         names = {user_id: name for name, user_id in self.workspace.org.users.items()}
         sql = "SELECT user_id, title, count AS number FROM notifications ORDER BY id"
         return [(names[row.user_id], row.title, row.number) for row in self.workspace.sql(sql)]
 
-    def letters(self, name: str) -> list[str]:
+    def list_email_subjects(self, name: str) -> list[str]:
         """Return the subjects of a user's emails."""
         return [email.subject for email in list_emails_to(self.workspace.org.email(name))]
 
@@ -39,7 +39,7 @@ class Inbox:
             "UPDATE notifications SET open_until = now() WHERE open_until IS NOT NULL"
         )
 
-    def post_due(self) -> None:
+    def enqueue_due_emails(self) -> None:
         """Enqueue due emails, as the periodic job does."""
         with (
             self.workspace.org.app.app_context(),
@@ -52,10 +52,12 @@ class Inbox:
         """Mark all notifications as read."""
         self.workspace.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
 
-    def prefer(self, name: str, chosen: str) -> None:
+    def set_preferences(self, name: str, preferences: str) -> None:
         """Set the preferences (JSON) of a user."""
-        sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
-        self.workspace.sql(sql, chosen=chosen, id=self.workspace.org.users[name])
+        sql = (
+            "UPDATE users SET notification_preferences = CAST(:preferences AS jsonb) WHERE id = :id"
+        )
+        self.workspace.sql(sql, preferences=preferences, id=self.workspace.org.users[name])
 
 
 @pytest.fixture
@@ -69,12 +71,12 @@ def inbox(workspace: Workspace) -> Inbox:
 
 
 @pytest.fixture
-def post(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
+def send_all_emails(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
     """Return a function that ends all time windows and sends the emails."""
 
     def send_all() -> None:
         inbox.end_windows()
-        inbox.post_due()
+        inbox.enqueue_due_emails()
         work()
 
     return send_all

@@ -16,7 +16,7 @@ Work = Callable[[], None]
 
 
 def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     names = ("labeler", "second", "third")
     for name in names[1:]:
@@ -24,10 +24,10 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
     inbox.reject(make_submitted_tag_sets(workspace, 300, *names))
     work()
     title = "100 of your tag sets were sent back"
-    assert Counter(inbox.told()) == {(name, title, 100): 1 for name in names}
-    assert [inbox.letters(name) for name in names] == [[], [], []]
-    post()
-    assert [inbox.letters(name) for name in names] == [[f"[Test] {title}"]] * 3
+    assert Counter(inbox.list_notifications()) == {(name, title, 100): 1 for name in names}
+    assert [inbox.list_email_subjects(name) for name in names] == [[], [], []]
+    send_all_emails()
+    assert [inbox.list_email_subjects(name) for name in names] == [[f"[Test] {title}"]] * 3
     (row,) = workspace.sql(
         "SELECT body, link FROM notifications WHERE user_id = :id",
         id=workspace.org.users["labeler"],
@@ -38,8 +38,8 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
     assert named.endswith(", …")
     assert named.count("Bill ") == 3
     assert row.link == "/api/v1/users/me/assignments?kind=label"
-    post()
-    assert [len(inbox.letters(name)) for name in names] == [1, 1, 1]
+    send_all_emails()
+    assert [len(inbox.list_email_subjects(name)) for name in names] == [1, 1, 1]
 
 
 def test_a_queue_worked_through_one_by_one_is_one_notification(
@@ -49,14 +49,14 @@ def test_a_queue_worked_through_one_by_one_is_one_notification(
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
         work()
-    assert inbox.told() == [("labeler", "4 of your tag sets were rejected", 4)]
+    assert inbox.list_notifications() == [("labeler", "4 of your tag sets were rejected", 4)]
     (row,) = workspace.sql("SELECT body, link FROM notifications")
     # They have no reason in common.
     assert "Reason" not in row.body
     labeler = workspace.org.users["labeler"]
     assert row.link == f"/api/v1/tag-sets?status=rejected&labeler_id={labeler}"
-    found = workspace.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
-    assert {one["id"] for one in found} == set(ids)
+    items = workspace.org.api("labeler").get(row.link.removeprefix("/api/v1")).json["data"]
+    assert {one["id"] for one in items} == set(ids)
 
 
 def test_documents_that_come_one_by_one_are_one_notification(
@@ -67,27 +67,30 @@ def test_documents_that_come_one_by_one_are_one_notification(
     for number in range(5):
         assert router.route(workspace.artifact(name=f"Bill {number}")) == 1
         work()
-    assert inbox.told() == [("labeler", "5 documents were assigned to you", 5)]
+    assert inbox.list_notifications() == [("labeler", "5 documents were assigned to you", 5)]
     (row,) = workspace.sql("SELECT body FROM notifications")
     assert row.body == "Bill 0, Bill 1, Bill 2, …"
 
 
 def test_a_letter_closes_and_what_comes_next_is_another_one(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
     work()
-    post()
+    send_all_emails()
     inbox.reject(ids[2:])
     work()
-    assert [(name, count) for name, _, count in inbox.told()] == [("labeler", 2), ("labeler", 1)]
-    post()
-    assert len(inbox.letters("labeler")) == 2
+    assert [(name, count) for name, _, count in inbox.list_notifications()] == [
+        ("labeler", 2),
+        ("labeler", 1),
+    ]
+    send_all_emails()
+    assert len(inbox.list_email_subjects("labeler")) == 2
 
 
 def test_what_was_read_takes_no_more_and_is_not_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
@@ -95,14 +98,14 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(
     inbox.read()
     inbox.reject(ids[2:])
     work()
-    assert [count for _, _, count in inbox.told()] == [2, 1]
-    post()
-    (subject,) = inbox.letters("labeler")
+    assert [count for _, _, count in inbox.list_notifications()] == [2, 1]
+    send_all_emails()
+    (subject,) = inbox.list_email_subjects("labeler")
     assert subject.startswith("[Test] Your labels for Bill ")
 
 
 def test_all_of_a_kind_goes_in_one_letter(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     inbox.reject(ids[:2])
@@ -113,23 +116,23 @@ def test_all_of_a_kind_goes_in_one_letter(
     workspace.sql(
         "UPDATE notifications SET open_until = now() WHERE message = 'label_sets_sent_back'"
     )
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
+    (email,) = list_emails_to(workspace.org.email("labeler"))
     sent_back = "2 of your tag sets were sent back"
-    assert letter.subject == f"[Test] {sent_back}, and 1 more notification"
-    said = letter.text.replace("\r\n", "\n")
+    assert email.subject == f"[Test] {sent_back}, and 1 more notification"
+    said = email.text.replace("\r\n", "\n")
     assert said.startswith(f"{sent_back}\nNo total\n\nCorrect them")
     address = container.settings().public_url
     page = f"{address}/open/{workspace.org.slug}/users/me/assignments?kind=label&lang=en"
     assert f"{page}\n" in said
     assert "2 of your tag sets were rejected\nNot a bill\n\n" in said
-    post()
-    assert len(inbox.letters("labeler")) == 1
+    send_all_emails()
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 @pytest.mark.parametrize(
-    ("chosen", "in_app", "letters"),
+    ("chosen", "in_app", "email_count"),
     [
         ('{"review_rejected": {"email": false}}', [True], 0),
         ('{"review_rejected": {"in_app": false}}', [False], 1),
@@ -142,45 +145,45 @@ def test_each_reads_where_they_want_to(
     work: Work,
     chosen: str,
     in_app: list[bool],
-    letters: int,
-    post: Work,
+    email_count: int,
+    send_all_emails: Work,
 ) -> None:
-    inbox.prefer("labeler", chosen)
+    inbox.set_preferences("labeler", chosen)
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
-    post()
-    assert len(inbox.letters("labeler")) == letters
+    send_all_emails()
+    assert len(inbox.list_email_subjects("labeler")) == email_count
 
 
 @pytest.mark.parametrize("how", ["chose", "left", "disabled"])
 def test_who_wants_or_may_have_no_letter_any_more_gets_none(
-    workspace: Workspace, inbox: Inbox, work: Work, how: str, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, how: str, send_all_emails: Work
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     labeler = workspace.org.users["labeler"]
     address = workspace.org.email("labeler")
     if how == "chose":
-        inbox.prefer("labeler", '{"review_rejected": {"email": false}}')
+        inbox.set_preferences("labeler", '{"review_rejected": {"email": false}}')
     elif how == "left":
         path = f"/organizations/{workspace.org.slug}/members/{labeler}"
         assert workspace.org.api("owner").delete(path).status_code == 204
     else:
         workspace.sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=labeler)
-    post()
+    send_all_emails()
     assert list_emails_to(address) == []
 
 
-def test_letters_speak_the_readers_language(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+def test_emails_are_in_the_readers_language(
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     workspace.sql(
         "UPDATE users SET locale = 'de-AT' WHERE id = :id", id=workspace.org.users["labeler"]
     )
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
-    post()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
-    assert "Öffnen:" in letter.text.splitlines()
+    send_all_emails()
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
+    assert "Öffnen:" in email.text.splitlines()

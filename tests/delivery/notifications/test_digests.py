@@ -30,7 +30,7 @@ class Clock:
             " open_until = open_until - CAST(:by AS interval)",
             by=interval,
         )
-        self.inbox.post_due()
+        self.inbox.enqueue_due_emails()
         self.work()
 
 
@@ -70,17 +70,17 @@ def test_a_digest_has_everything_of_all_kinds(
     inbox.end_windows()
     # The windows have ended, but not the hour or the day: the clock may be close to one, so that
     # only an email of all of them would be right.
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    early = inbox.letters("labeler")
+    early = inbox.list_email_subjects("labeler")
     clock.pass_by("1 hour" if frequency == "hourly" else "1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert early in ([], [letter.subject])
-    assert letter.subject.endswith(", and 2 more notifications")
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert early in ([], [email.subject])
+    assert email.subject.endswith(", and 2 more notifications")
     for said in ("First?", "Second?", "3 of your tag sets were sent back"):
-        assert said in letter.text
+        assert said in email.text
     clock.pass_by("1 day")
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_a_digest_counts_more_than_it_quotes(
@@ -97,9 +97,9 @@ def test_a_digest_counts_more_than_it_quotes(
         " FROM notifications CROSS JOIN generate_series(1, 40) AS i"
     )
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject.endswith(", and 40 more notifications")
-    assert letter.text.count("Export ") == 20
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject.endswith(", and 40 more notifications")
+    assert email.text.count("Export ") == 20
 
 
 def test_what_was_read_is_not_in_the_digest(
@@ -113,10 +113,10 @@ def test_what_was_read_is_not_in_the_digest(
     newest, _ = api.get("/notifications").json["data"]
     assert api.post(f"/notifications/{newest['id']}/read").status_code == 200
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert "First?" in letter.text
-    assert "Second?" not in letter.text
-    assert "more" not in letter.subject
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert "First?" in email.text
+    assert "Second?" not in email.text
+    assert "more" not in email.subject
 
 
 @pytest.mark.parametrize(("read_count", "email_count"), [(1, 1), (2, 0)])
@@ -131,12 +131,12 @@ def test_a_digest_of_which_all_was_read_is_not_sent(
         "UPDATE notifications SET created_at = created_at - interval '1 day',"
         " open_until = open_until - interval '1 day'"
     )
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     api = workspace.org.api("labeler")
     for note in api.get("/notifications").json["data"][:read_count]:
         assert api.post(f"/notifications/{note['id']}/read").status_code == 200
     work()
-    assert len(inbox.letters("labeler")) == email_count
+    assert len(inbox.list_email_subjects("labeler")) == email_count
 
 
 def test_a_kind_that_was_turned_off_is_not_in_the_digest(
@@ -146,10 +146,10 @@ def test_a_kind_that_was_turned_off_is_not_in_the_digest(
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     _mention(workspace, "First?")
     work()
-    inbox.prefer("labeler", '{"mention": {"email": false}}')
+    inbox.set_preferences("labeler", '{"mention": {"email": false}}')
     clock.pass_by("1 day")
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject == "[Test] 2 of your tag sets were sent back"
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject == "[Test] 2 of your tag sets were sent back"
 
 
 def test_each_organization_has_its_own_digest(
@@ -170,10 +170,10 @@ def test_each_organization_has_its_own_digest(
     work()
     Clock(Inbox(other), work).pass_by("1 day")
     clock.pass_by("1 day")
-    letters = list_emails_to(workspace.org.email("labeler"))
-    assert len(letters) == 2
-    for letter in letters:
-        assert ("Here?" in letter.text) is not ("There?" in letter.text)
+    emails = list_emails_to(workspace.org.email("labeler"))
+    assert len(emails) == 2
+    for email in emails:
+        assert ("Here?" in email.text) is not ("There?" in email.text)
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -189,16 +189,16 @@ def test_emails_wait_for_the_end_of_the_quiet_hours(
     if grouped:
         inbox.end_windows()
     for _ in range(2):
-        inbox.post_due()
+        inbox.enqueue_due_emails()
         work()
-    assert inbox.letters("labeler") == []
+    assert inbox.list_email_subjects("labeler") == []
     (note,) = workspace.sql("SELECT open_until - now() AS left FROM notifications")
     assert timedelta(minutes=57) < note.left <= timedelta(minutes=60)
     # Time cannot be turned forward for the database, so the quiet hours are moved instead.
     _prefer(workspace.org, "immediate", quiet=(-120, -60))
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_outside_of_the_quiet_hours_emails_are_immediate(
@@ -207,7 +207,7 @@ def test_outside_of_the_quiet_hours_emails_are_immediate(
     _prefer(workspace.org, "immediate", quiet=(60, 120))
     _mention(workspace, "Now?")
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_a_new_preference_applies_to_pending_emails(
@@ -217,13 +217,13 @@ def test_a_new_preference_applies_to_pending_emails(
     for body in ("First?", "Second?"):
         _mention(workspace, body)
     work()
-    inbox.post_due()
-    assert inbox.letters("labeler") == []
+    inbox.enqueue_due_emails()
+    assert inbox.list_email_subjects("labeler") == []
     _prefer(workspace.org, "immediate")
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    (letter,) = list_emails_to(workspace.org.email("labeler"))
-    assert letter.subject.endswith(", and 1 more notification")
+    (email,) = list_emails_to(workspace.org.email("labeler"))
+    assert email.subject.endswith(", and 1 more notification")
 
 
 def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) -> None:
@@ -232,12 +232,12 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) 
     inbox.reject(make_submitted_tag_sets(workspace, 4, "labeler", "second"))
     work()
     inbox.end_windows()
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("second")) == 1
+    assert len(inbox.list_email_subjects("second")) == 1
     # Unless it is eight o'clock this very moment.
     pending = workspace.sql("SELECT count(*) FROM notifications WHERE open_until > now()")
-    assert pending[0].count + len(inbox.letters("labeler")) == 1
+    assert pending[0].count + len(inbox.list_email_subjects("labeler")) == 1
 
 
 @pytest.mark.parametrize("is_queued", [True, False])
@@ -248,8 +248,8 @@ def test_after_the_closing_of_an_organization_no_emails_are_sent(
     work()
     inbox.end_windows()
     if is_queued:
-        inbox.post_due()
+        inbox.enqueue_due_emails()
     workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert inbox.letters("labeler") == []
+    assert inbox.list_email_subjects("labeler") == []

@@ -1,4 +1,4 @@
-"""Dying workers, the same event twice, many at once: nothing is lost, nothing told twice."""
+"""Dying workers, the same event twice, many at once: nothing is lost, nothing is sent twice."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,31 +27,31 @@ BLOCKED = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pi
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
 
-def _job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
+def _build_job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
     args = {"event_id": str(event_id), "data": data}
     return make_job(workspace.org.id, args)
 
 
-def _rejections(inbox: Inbox, count: int) -> list[Job]:
+def _build_rejection_jobs(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
     workspace = inbox.workspace
     inbox.reject(make_submitted_tag_sets(workspace, count, "labeler", "admin"))
     rows = workspace.sql(REJECTIONS)
-    return [_job(workspace, row.id, **row.data) for row in rows[-count:]]
+    return [_build_job(workspace, row.id, **row.data) for row in rows[-count:]]
 
 
-def _handle(workspace: Workspace, told: list[Job]) -> None:
+def _handle(workspace: Workspace, jobs: list[Job]) -> None:
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        HANDLERS["notifications.tag_set_rejected"].function(told)
+        HANDLERS["notifications.tag_set_rejected"].function(jobs)
 
 
 def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, inbox: Inbox) -> None:
     sent = []
     for count in (2, 100):
-        told = _rejections(inbox, count)
-        with record_statements(workspace.org.app) as found:
-            _handle(workspace, told)
-        sent.append([one.split()[0:3] for one in found])
+        jobs = _build_rejection_jobs(inbox, count)
+        with record_statements(workspace.org.app) as statements:
+            _handle(workspace, jobs)
+        sent.append([one.split()[0:3] for one in statements])
     assert sent[0] == sent[1]
     assert len(sent[0]) <= 7, sent[0]
 
@@ -59,7 +59,7 @@ def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, in
 def test_letters_are_posted_in_as_many_statements_whatever_the_number(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     sent = []
     for people in (1, 40):
         for number in range(people):
@@ -67,19 +67,19 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         names = [name for name in workspace.org.users if name.startswith(f"p{people}-")]
         inbox.reject(make_submitted_tag_sets(workspace, people, *names))
         rows = workspace.sql(REJECTIONS)
-        _handle(workspace, [_job(workspace, row.id, **row.data) for row in rows])
-        inbox.post_due()  # Windows of other tests may have ended in the meantime.
+        _handle(workspace, [_build_job(workspace, row.id, **row.data) for row in rows])
+        inbox.enqueue_due_emails()  # Windows of other tests may have ended in the meantime.
         inbox.end_windows()
-        with record_statements(workspace.org.app) as found:
-            inbox.post_due()
-        sent.append(len(found))
+        with record_statements(workspace.org.app) as statements:
+            inbox.enqueue_due_emails()
+        sent.append(len(statements))
     posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
     assert workspace.sql(f"{posted} = :org", org=workspace.org.id)[0].n == 41
     assert sent[0] == sent[1]
 
 
 def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: Inbox) -> None:
-    told = _rejections(inbox, 40)
+    jobs = _build_rejection_jobs(inbox, 40)
     barrier = Barrier(4)
 
     def run(part: list[Job]) -> None:
@@ -88,8 +88,8 @@ def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: 
 
     with ThreadPoolExecutor(4) as pool:
         # Each event twice, as after a worker that was only slow.
-        list(pool.map(run, [told[:20], told[20:], told[10:30], told[::-1]]))
-    assert sorted((name, count) for name, _, count in inbox.told()) == [
+        list(pool.map(run, [jobs[:20], jobs[20:], jobs[10:30], jobs[::-1]]))
+    assert sorted((name, count) for name, _, count in inbox.list_notifications()) == [
         ("admin", 20),
         ("labeler", 20),
     ]
@@ -99,7 +99,7 @@ class _Killed(BaseException):
     """The process is gone: nothing of it runs any more."""
 
 
-def _dies(*_: object, **__: object) -> None:
+def _raise_killed(*_: object, **__: object) -> None:
     raise _Killed
 
 
@@ -116,46 +116,48 @@ def _dies(*_: object, **__: object) -> None:
 def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    told = _rejections(inbox, 6)
-    _handle(workspace, told[:2])
-    before = inbox.told()
-    found = getattr(queries, at)
+    jobs = _build_rejection_jobs(inbox, 6)
+    _handle(workspace, jobs[:2])
+    before = inbox.list_notifications()
+    function = getattr(queries, at)
 
     def die(*args: Any, **more: Any) -> None:
-        found(*args, **more)
+        function(*args, **more)
         raise _Killed
 
     with monkeypatch.context() as patched:
         patched.setattr(queries, at, die)
         with pytest.raises(_Killed):
-            _handle(workspace, told[2:])
-    assert inbox.told() == before
-    _handle(workspace, told[2:])
-    _handle(workspace, told)
-    assert sum(count for _, _, count in inbox.told()) == 6
+            _handle(workspace, jobs[2:])
+    assert inbox.list_notifications() == before
+    _handle(workspace, jobs[2:])
+    _handle(workspace, jobs)
+    assert sum(count for _, _, count in inbox.list_notifications()) == 6
 
 
 @pytest.mark.parametrize("at", ["close", "post", "commit"])
 def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     work()
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
-            patched.setattr("app.delivery.notifications.service.mailing._build_emails", _dies)
+            patched.setattr(
+                "app.delivery.notifications.service.mailing._build_emails", _raise_killed
+            )
         elif at == "post":
-            patched.setattr("app.kit.jobs.enqueue_many", _dies)
+            patched.setattr("app.kit.jobs.enqueue_many", _raise_killed)
         else:
-            patched.setattr(db, "checkpoint", _dies)
+            patched.setattr(db, "checkpoint", _raise_killed)
         with pytest.raises(_Killed):
-            inbox.post_due()
+            inbox.enqueue_due_emails()
     for _ in range(2):
-        inbox.post_due()
+        inbox.enqueue_due_emails()
         work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: Work) -> None:
@@ -164,9 +166,9 @@ def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: 
     work()
     inbox.end_windows()
     container.current().redis(timeout=5).flushdb()
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
@@ -177,20 +179,20 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
     inbox.end_windows()
     with workspace.org.app.app_context(), db.engine().connect() as other:
         other.execute(text("SET app.all_organizations = 'on'"))
-        held = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
-        other.execute(text(held), {"org": workspace.org.id})
-        inbox.post_due()
+        lock_query = "SELECT id FROM notifications WHERE organization_id = :org FOR NO KEY UPDATE"
+        other.execute(text(lock_query), {"org": workspace.org.id})
+        inbox.enqueue_due_emails()
         assert workspace.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
         other.rollback()
-    inbox.post_due()
+    inbox.enqueue_due_emails()
     work()
-    assert len(inbox.letters("labeler")) == 1
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_what_is_read_while_an_event_is_handled_takes_no_more(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    first, second = _rejections(inbox, 4)[::2]
+    first, second = _build_rejection_jobs(inbox, 4)[::2]
     _handle(workspace, [first])
     app = workspace.org.app
     with app.app_context(), db.engine().connect() as reader, ThreadPoolExecutor(1) as thread:
@@ -202,11 +204,15 @@ def test_what_is_read_while_an_event_is_handled_takes_no_more(
         wait_until(lambda: handled.done() or workspace.sql(BLOCKED, pid=pid), "the handler")
         reader.commit()
         handled.result()
-    assert [count for _, _, count in inbox.told()] == [1, 1]
+    assert [count for _, _, count in inbox.list_notifications()] == [1, 1]
 
 
-def test_more_letters_than_a_round_makes_all_go(
-    workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, post: Work
+def test_more_emails_than_one_batch_are_all_sent(
+    workspace: Workspace,
+    inbox: Inbox,
+    work: Work,
+    monkeypatch: pytest.MonkeyPatch,
+    send_all_emails: Work,
 ) -> None:
     monkeypatch.setattr(emails, "MAX_DUE", 2)
     names = [f"p{number}" for number in range(5)]
@@ -214,23 +220,23 @@ def test_more_letters_than_a_round_makes_all_go(
         workspace.org.add_user(name, "labeler")
     inbox.reject(make_submitted_tag_sets(workspace, 5, *names))
     work()
-    post()
-    assert [len(inbox.letters(name)) for name in names] == [1] * 5
+    send_all_emails()
+    assert [len(inbox.list_email_subjects(name)) for name in names] == [1] * 5
 
 
 def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
     workspace: Workspace, inbox: Inbox
 ) -> None:
-    told = _rejections(inbox, 3)
-    _handle(workspace, told)
+    jobs = _build_rejection_jobs(inbox, 3)
+    _handle(workspace, jobs)
     workspace.sql(
         "UPDATE notification_causes SET created_at = now() - interval '10 days' WHERE cause = :one",
-        one=UUID(told[0].args["event_id"]),
+        one=UUID(jobs[0].args["event_id"]),
     )
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
         purging.purge("notification_causes", OLD_CAUSES, db.checkpoint)
     left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
-    assert left == {UUID(job.args["event_id"]) for job in told[1:]}
+    assert left == {UUID(job.args["event_id"]) for job in jobs[1:]}
 
 
 def test_events_of_old_releases_are_read_too(
@@ -241,4 +247,4 @@ def test_events_of_old_releases_are_read_too(
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
         events.emit("artifacts.assigned", {**data, "user_ids": [workspace.org.users["labeler"]]})
     work()
-    assert inbox.told() == [("labeler", "invoice.txt was assigned to you", 1)]
+    assert inbox.list_notifications() == [("labeler", "invoice.txt was assigned to you", 1)]

@@ -30,11 +30,11 @@ def _list(api: Api, query: str = "") -> Any:
     return answer.json
 
 
-def _titles(api: Api, query: str = "") -> list[str]:
+def _list_titles(api: Api, query: str = "") -> list[str]:
     return [one["title"] for one in _list(api, query)["data"]]
 
 
-def _unread(api: Api) -> int:
+def _count_unread(api: Api) -> int:
     answer = api.get("/notifications/unread-count")
     assert answer.status_code == 200, answer.json
     return int(answer.json["data"]["unread"])
@@ -47,9 +47,9 @@ def person(org: Org) -> UUID:
 
 @pytest.fixture
 def api(org: Org) -> Api:
-    found = org.api("labeler")
-    found.slug = None
-    return found
+    client = org.api("labeler")
+    client.slug = None
+    return client
 
 
 def test_a_person_has_none_at_first(api: Api) -> None:
@@ -57,17 +57,17 @@ def test_a_person_has_none_at_first(api: Api) -> None:
         "data": [],
         "meta": {"total": 0, "next_cursor": None, "prev_cursor": None, "page_size": 100},
     }
-    assert _unread(api) == 0
+    assert _count_unread(api) == 0
 
 
 def test_the_newest_comes_first_with_its_organization(org: Org, api: Api, person: UUID) -> None:
     ids = insert_notifications(org, person, 3)
-    found = _list(api)
-    assert [one["id"] for one in found["data"]] == ids[::-1]
-    assert found["meta"]["total"] == 3
-    assert set(found["data"][0]) == MEMBERS
-    assert found["data"][0] == {
-        **found["data"][0],
+    response = _list(api)
+    assert [one["id"] for one in response["data"]] == ids[::-1]
+    assert response["meta"]["total"] == 3
+    assert set(response["data"][0]) == MEMBERS
+    assert response["data"][0] == {
+        **response["data"][0],
         "organization": {"id": str(org.id), "slug": org.slug, "name": "Test"},
         "kind": "mention",
         "title": "Note 3",
@@ -77,7 +77,7 @@ def test_the_newest_comes_first_with_its_organization(org: Org, api: Api, person
         "read_at": None,
         "created_at": "2026-05-04T10:03:00Z",
     }
-    assert _titles(api, "sort=created_at") == ["Note 1", "Note 2", "Note 3"]
+    assert _list_titles(api, "sort=created_at") == ["Note 1", "Note 2", "Note 3"]
 
 
 def test_the_list_spans_the_persons_organizations(
@@ -87,8 +87,8 @@ def test_the_list_spans_the_persons_organizations(
     insert_notifications(org, person, 3, title="Here")
     insert_notifications(other_org, person, 3, title="There", start="2026-05-04T10:00:30Z")
     mixed = [f"{where} {number}" for number in (3, 2, 1) for where in ("There", "Here")]
-    assert _titles(api) == mixed
-    assert _unread(api) == 6
+    assert _list_titles(api) == mixed
+    assert _count_unread(api) == 6
     pages = []
     query = "page_size=2"
     while True:
@@ -111,8 +111,8 @@ def test_a_session_of_one_organization_sees_only_that_one(
     (there,) = insert_notifications(other_org, person, title="There")
     limit = "UPDATE sessions SET organization_id = :org WHERE user_id = :user_id"
     run_sql(org, limit, user_id=person)
-    assert _titles(api) == ["Here 1"]
-    assert _unread(api) == 1
+    assert _list_titles(api) == ["Here 1"]
+    assert _count_unread(api) == 1
     assert api.post(f"/notifications/{there}/read").status_code == 404
     assert api.delete(f"/notifications/{there}").status_code == 404
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
@@ -126,30 +126,30 @@ def test_the_header_of_an_organization_changes_nothing(
 ) -> None:
     insert_notifications(org, person)
     for slug in (org.slug, other_org.slug, "no-such-organization"):
-        assert _titles(org.api("labeler", slug=slug)) == ["Note 1"]
+        assert _list_titles(org.api("labeler", slug=slug)) == ["Note 1"]
 
 
 def test_nobody_sees_those_of_others(org: Org, other_org: Org, api: Api, person: UUID) -> None:
     (mine,) = insert_notifications(org, person)
-    (theirs,) = insert_notifications(org, org.users["owner"])
+    (owner_notification_id,) = insert_notifications(org, org.users["owner"])
     (foreign,) = insert_notifications(other_org, other_org.users["owner"])
     assert [one["id"] for one in _list(api)["data"]] == [mine]
     absent = str(uuid7())
     for method, path in (("POST", "/notifications/{}/read"), ("DELETE", "/notifications/{}")):
         none = api.request(method, path.format(absent))
         assert none.status_code == 404
-        for other in (theirs, foreign):
+        for other in (owner_notification_id, foreign):
             answer = api.request(method, path.format(other))
             assert answer.status_code == 404
             assert answer.json["error"] == none.json["error"]
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
-    assert _unread(org.api("owner")) == 1
+    assert _count_unread(org.api("owner")) == 1
 
 
 def test_what_is_only_mailed_is_not_listed_or_counted(org: Org, api: Api, person: UUID) -> None:
     (hidden,) = insert_notifications(org, person, in_app=False)
     assert _list(api)["meta"]["total"] == 0
-    assert _unread(api) == 0
+    assert _count_unread(api) == 0
     assert api.post(f"/notifications/{hidden}/read").status_code == 404
     assert api.delete(f"/notifications/{hidden}").status_code == 404
 
@@ -162,11 +162,11 @@ def test_whoever_left_or_whose_organization_closed_sees_nothing(
     insert_notifications(org, person, title="Here")
     path = f"/organizations/{other_org.slug}/members/{person}"
     assert other_org.api("owner").delete(path).status_code == 204
-    assert _titles(api) == ["Here 1"]
+    assert _list_titles(api) == ["Here 1"]
     assert api.post(f"/notifications/{there}/read").status_code == 404
     run_sql(org, "UPDATE organizations SET status = 'closed' WHERE id = :org")
-    assert _titles(api) == []
-    assert _unread(api) == 0
+    assert _list_titles(api) == []
+    assert _count_unread(api) == 0
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_filters(org: Org, api: Api, person: UUID, query: str, titles: list[str]
     insert_notifications(org, person, 2, title="Old", **old)  # type: ignore[arg-type]
     insert_notifications(org, person, 2, title="New", start="2026-05-04T11:00:00Z")
     insert_notifications(org, org.users["owner"], 2)
-    found = _list(api, query)
-    assert [one["title"] for one in found["data"]] == titles
-    assert found["meta"]["total"] == len(titles)
+    response = _list(api, query)
+    assert [one["title"] for one in response["data"]] == titles
+    assert response["meta"]["total"] == len(titles)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_wrong_query_names_its_parameter(api: Api, query: str, field: str) -> 
 def test_a_cursor_belongs_to_one_person(org: Org, api: Api, person: UUID) -> None:
     insert_notifications(org, person, 3)
     cursor = _list(api, "page_size=1")["meta"]["next_cursor"]
-    assert _titles(api, f"page_size=1&cursor={cursor}") == ["Note 2"]
+    assert _list_titles(api, f"page_size=1&cursor={cursor}") == ["Note 2"]
     answer = org.api("owner").get(f"/notifications?page_size=1&cursor={cursor}")
     assert (answer.status_code, answer.json["error"]["field"]) == (422, "cursor")
 
@@ -256,11 +256,11 @@ def test_nothing_of_an_organization_is_seen_before_joining_it(
         other_org, person, title="Former", start="2026-05-03T10:00:00Z"
     )
     insert_notifications(org, person)
-    assert _titles(api) == ["Note 1"]
-    assert _unread(api) == 1
+    assert _list_titles(api) == ["Note 1"]
+    assert _count_unread(api) == 1
     assert api.post(f"/notifications/{foreign}/read").status_code == 404
     assert api.delete(f"/notifications/{foreign}").status_code == 404
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
     _join(person, other_org)
-    assert _titles(api) == ["Note 1", "Former 1"]
-    assert _unread(api) == 1
+    assert _list_titles(api) == ["Note 1", "Former 1"]
+    assert _count_unread(api) == 1

@@ -23,7 +23,7 @@ WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
 
 @pytest.fixture(autouse=True)
-def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _replace_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that says what a test wants said."""
     (tmp_path / "en.toml").write_text(WORDS)
     monkeypatch.setattr(sending, "messages", MessageTemplates(tmp_path))
@@ -35,14 +35,14 @@ def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **r
         return sending.notify("plain", **{"kind": "mention", "values": values, **rest})
 
 
-def _told(org: Org) -> list[Notification]:
+def _list_notifications(org: Org) -> list[Notification]:
     with org.app.app_context(), tenancy.organization(org.id):
         return list(db.session().scalars(select(Notification).order_by(Notification.id)))
 
 
-def _mails(org: Org) -> list[EmailMessage]:
+def _list_emails(org: Org) -> list[EmailMessage]:
     folder = container.settings().data_dir / "mail"
-    ids = {f"notification-{told.id}" for told in _told(org)}
+    ids = {f"notification-{notification.id}" for notification in _list_notifications(org)}
     return [
         message_from_bytes((folder / f"{name}.eml").read_bytes(), policy=policy.default)
         for name in sorted(ids)
@@ -50,7 +50,7 @@ def _mails(org: Org) -> list[EmailMessage]:
     ]
 
 
-def _address(org: Org, name: str) -> str:
+def _get_email_address(org: Org, name: str) -> str:
     with org.app.app_context():
         sql = text("SELECT email FROM users WHERE id = :id")
         return str(db.session().execute(sql, {"id": org.users[name]}).scalar_one())
@@ -59,14 +59,17 @@ def _address(org: Org, name: str) -> str:
 def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
     org.add_user("second", "owner")
     assert _notify(org, role=Role.owner, body="Look at it.", link="/api/v1/artifacts/1") == 2
-    told = _told(org)
-    assert {row.user_id for row in told} == {org.users["owner"], org.users["second"]}
-    assert {(row.kind, row.title, row.body, row.read_at) for row in told} == {
+    notifications = _list_notifications(org)
+    assert {row.user_id for row in notifications} == {org.users["owner"], org.users["second"]}
+    assert {(row.kind, row.title, row.body, row.read_at) for row in notifications} == {
         ("mention", "Somebody asks", "Look at it.", None)
     }
     work()
-    mails = _mails(org)
-    assert {mail["To"] for mail in mails} == {_address(org, "owner"), _address(org, "second")}
+    mails = _list_emails(org)
+    assert {mail["To"] for mail in mails} == {
+        _get_email_address(org, "owner"),
+        _get_email_address(org, "second"),
+    }
     assert {mail["Subject"] for mail in mails} == {"[Test] Somebody asks"}
     link = f"{container.settings().public_url}/open/{org.slug}/artifacts/1?lang=en"
     for mail in mails:
@@ -79,8 +82,8 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
 def test_named_users_are_told_and_strangers_are_not(org: Org, other_org: Org) -> None:
     named = [org.users["viewer"], other_org.users["viewer"]]
     assert _notify(org, user_ids=named) == 1
-    assert [row.user_id for row in _told(org)] == [org.users["viewer"]]
-    assert _told(other_org) == []
+    assert [row.user_id for row in _list_notifications(org)] == [org.users["viewer"]]
+    assert _list_notifications(other_org) == []
 
 
 def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
@@ -88,7 +91,7 @@ def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
     assert _notify(org, role=Role.owner, unique_key="cause-1") == 0
     assert _notify(org, role=Role.owner, unique_key="cause-2") == 1
     work()
-    assert len(_told(org)) == len(_mails(org)) == 2
+    assert len(_list_notifications(org)) == len(_list_emails(org)) == 2
 
 
 def test_who_is_disabled_is_not_told(org: Org) -> None:
@@ -113,10 +116,12 @@ def test_mail_goes_to_those_who_want_it(org: Org, work: Callable[[], None]) -> N
     _prefer(org, "fourth", mention={"in_app": False, "email": False})
     assert _notify(org, role=Role.owner) == 3
     work()
-    assert {row.user_id for row in _told(org)} == {
+    assert {row.user_id for row in _list_notifications(org)} == {
         org.users[name] for name in ("owner", "second", "third")
     }
-    assert {m["To"] for m in _mails(org)} == {_address(org, name) for name in ("owner", "third")}
+    assert {m["To"] for m in _list_emails(org)} == {
+        _get_email_address(org, name) for name in ("owner", "third")
+    }
 
 
 def test_who_left_before_the_email_was_due_gets_none(org: Org, work: Callable[[], None]) -> None:
@@ -125,7 +130,7 @@ def test_who_left_before_the_email_was_due_gets_none(org: Org, work: Callable[[]
     path = f"/organizations/{org.slug}/members/{org.users['second']}"
     assert org.api("owner").delete(path).status_code == 204
     work()
-    assert [mail["To"] for mail in _mails(org)] == [_address(org, "owner")]
+    assert [mail["To"] for mail in _list_emails(org)] == [_get_email_address(org, "owner")]
 
 
 def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) -> None:
@@ -133,7 +138,7 @@ def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) ->
     _prefer(org, "second", assignment={"email": True})
     assert _notify(org, role=Role.owner, kind="assignment") == 2
     work()
-    assert [mail["To"] for mail in _mails(org)] == [_address(org, "second")]
+    assert [mail["To"] for mail in _list_emails(org)] == [_get_email_address(org, "second")]
 
 
 def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
@@ -142,7 +147,7 @@ def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], No
         sending.notify("plain", kind="mention", values=values, role=Role.owner)
         db.session().rollback()
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 @pytest.mark.parametrize(("permanent", "status"), [(False, "queued"), (True, "completed")])
@@ -169,7 +174,7 @@ def test_a_mail_that_fails_is_tried_again_unless_it_is_hopeless(
 def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], None]) -> None:
     _notify(org, role=Role.owner, title="One\r\nBcc: everybody@example.com")
     work()
-    (mail,) = _mails(org)
+    (mail,) = _list_emails(org)
     assert mail["Subject"] == "[Test] One Bcc: everybody@example.com"
     assert mail["Bcc"] is None
 
@@ -199,8 +204,8 @@ def test_what_was_read_before_its_email_is_sent_is_not_sent(
     assert _notify(org, user_ids=[first, second]) == 2
     if is_queued:
         run_jobs_of(org, "notifications")
-    (told,) = (row for row in _told(org) if row.user_id == first)
-    path, api = f"/notifications/{told.id}", org.api("labeler")
+    (notification,) = (row for row in _list_notifications(org) if row.user_id == first)
+    path, api = f"/notifications/{notification.id}", org.api("labeler")
     answer = api.delete(path) if method == "delete" else api.post(f"{path}/read")
     assert answer.status_code in (200, 204)
     run_jobs_of(org, "notifications")
@@ -211,12 +216,12 @@ def test_what_was_read_before_its_email_is_sent_is_not_sent(
 
 def test_what_is_unread_again_is_sent(org: Org, work: Callable[[], None]) -> None:
     assert _notify(org, user_ids=[org.users["labeler"]]) == 1
-    (told,) = _told(org)
+    (notification,) = _list_notifications(org)
     for is_read in (True, False):
-        path = f"/notifications/{told.id}/read"
+        path = f"/notifications/{notification.id}/read"
         assert org.api("labeler").post(path, {"read": is_read}).status_code == 200
     work()
-    assert len(_mails(org)) == 1
+    assert len(_list_emails(org)) == 1
 
 
 @pytest.mark.parametrize("leave", [_remove, _disable, _unsubscribe])
@@ -226,7 +231,7 @@ def test_who_leaves_while_the_mail_waits_gets_none(org: Org, leave: Callable[[Or
     run_jobs_of(org, "notifications")
     leave(org)
     assert run_jobs_of(org, "bulk_mail") == 1
-    assert _mails(org) == []
+    assert _list_emails(org) == []
     with org.app.app_context(), tenancy.organization(org.id):
         sql = text("SELECT args FROM jobs WHERE queue = 'bulk_mail'")
         (args,) = db.session().execute(sql).scalars()
@@ -241,6 +246,6 @@ def test_mail_that_waits_goes_to_the_new_address(org: Org) -> None:
         sql = text("UPDATE users SET email = 'new-' || email WHERE id = :id")
         session.execute(sql, {"id": org.users["second"]})
     assert run_jobs_of(org, "bulk_mail") == 1
-    (mail,) = _mails(org)
-    assert mail["To"] == _address(org, "second")
+    (mail,) = _list_emails(org)
+    assert mail["To"] == _get_email_address(org, "second")
     assert mail["To"].startswith("new-")

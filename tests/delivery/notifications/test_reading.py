@@ -20,7 +20,7 @@ from tests.factories.workspace import Workspace
 Work = Callable[[], None]
 
 
-def _unread(api: Api) -> int:
+def _count_unread(api: Api) -> int:
     return int(api.get("/notifications/unread-count").json["data"]["unread"])
 
 
@@ -30,19 +30,22 @@ def _list(api: Api) -> Any:
 
 def test_a_notification_is_read_and_unread_again(org: Org) -> None:
     api = org.api("labeler")
-    (one,) = insert_notifications(org, org.users["labeler"])
-    first = api.post(f"/notifications/{one}/read")
+    (notification_id,) = insert_notifications(org, org.users["labeler"])
+    first = api.post(f"/notifications/{notification_id}/read")
     assert first.status_code == 200, first.json
     read_at = first.json["data"]["read_at"]
     assert read_at is not None
-    assert _unread(api) == 0
+    assert _count_unread(api) == 0
     # It keeps the time at which it was first read.
-    assert api.post(f"/notifications/{one}/read", {}).json["data"]["read_at"] == read_at
-    assert api.post(f"/notifications/{one}/read", {"read": True}).json["data"]["read_at"] == read_at
-    again = api.post(f"/notifications/{one}/read", {"read": False})
+    assert api.post(f"/notifications/{notification_id}/read", {}).json["data"]["read_at"] == read_at
+    assert (
+        api.post(f"/notifications/{notification_id}/read", {"read": True}).json["data"]["read_at"]
+        == read_at
+    )
+    again = api.post(f"/notifications/{notification_id}/read", {"read": False})
     assert again.json["data"]["read_at"] is None
     assert _list(api) == [again.json["data"]]
-    assert _unread(api) == 1
+    assert _count_unread(api) == 1
     assert find_differences(org) == []
 
 
@@ -52,20 +55,20 @@ def test_events_that_the_person_has_not_seen_stay_unread(
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
     work()
     api = workspace.org.api("labeler")
-    (seen,) = _list(api)
+    (notification,) = _list(api)
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
     work()
-    path = f"/notifications/{seen['id']}/read"
-    answer = api.post(path, {"count": seen["count"]})
+    path = f"/notifications/{notification['id']}/read"
+    answer = api.post(path, {"count": notification["count"]})
     assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
-    assert (answer.json["data"]["count"], _unread(api)) == (2, 1)
-    refused = api.delete(f"/notifications/{seen['id']}?count={seen['count']}")
+    assert (answer.json["data"]["count"], _count_unread(api)) == (2, 1)
+    refused = api.delete(f"/notifications/{notification['id']}?count={notification['count']}")
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "stale_precondition")
     assert refused.json["error"]["details"] == {"count": 2}
     assert api.post(path, {"count": 2}).json["data"]["read_at"] is not None
     # What was read stays read, with the time at which it was.
     assert api.post(path, {"count": 1}).json["data"]["read_at"] is not None
-    assert _unread(api) == 0
+    assert _count_unread(api) == 0
 
 
 @pytest.mark.parametrize(
@@ -79,10 +82,10 @@ def test_events_that_the_person_has_not_seen_stay_unread(
 )
 def test_a_wrong_body_names_its_member(org: Org, body: dict[str, Any], field: str) -> None:
     api = org.api("labeler")
-    (one,) = insert_notifications(org, org.users["labeler"])
-    answer = api.post(f"/notifications/{one}/read", body)
+    (notification_id,) = insert_notifications(org, org.users["labeler"])
+    answer = api.post(f"/notifications/{notification_id}/read", body)
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
-    assert _unread(api) == 1
+    assert _count_unread(api) == 1
 
 
 @pytest.mark.parametrize("path", ["/notifications/x/read", "/notifications/%00/read"])
@@ -96,8 +99,8 @@ def test_a_deleted_one_is_gone(org: Org) -> None:
     assert api.delete(f"/notifications/{first}").status_code == 204
     assert api.delete(f"/notifications/{first}?count=1").status_code == 404
     assert api.delete(f"/notifications/{second}?count=0").status_code == 422
-    assert [one["id"] for one in _list(api)] == [second]
-    assert _unread(api) == 1
+    assert [notification["id"] for notification in _list(api)] == [second]
+    assert _count_unread(api) == 1
     assert api.delete(f"/notifications/{second}?count=1").status_code == 204
     assert find_differences(org) == []
 
@@ -110,10 +113,10 @@ def test_all_are_read_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> N
     insert_notifications(org, org.users["labeler"], 2, read=True)
     insert_notifications(org, org.users["owner"], 2)
     assert api.post("/notifications/read-all").json["data"] == {"read": 9}
-    assert _unread(api) == 0
-    assert all(one["read_at"] for one in _list(api))
+    assert _count_unread(api) == 0
+    assert all(notification["read_at"] for notification in _list(api))
     assert api.post("/notifications/read-all").json["data"] == {"read": 0}
-    assert _unread(org.api("owner")) == 2
+    assert _count_unread(org.api("owner")) == 2
     assert find_differences(org) == []
 
 
@@ -127,9 +130,9 @@ def test_what_is_being_written_stays_unread(org: Org) -> None:
         other.execute(text(add), {"id": changing_id})
         assert api.post("/notifications/read-all").json["data"] == {"read": 1}
         other.commit()
-    (left,) = [one for one in _list(api) if one["read_at"] is None]
+    (left,) = [notification for notification in _list(api) if notification["read_at"] is None]
     assert (left["id"], left["count"]) == (changing_id, 2)
-    assert _unread(api) == 1
+    assert _count_unread(api) == 1
 
 
 def test_what_arrives_between_two_batches_stays_unread(
@@ -150,12 +153,14 @@ def test_what_arrives_between_two_batches_stays_unread(
 
     monkeypatch.setattr(changing, "mark_batch_as_read", read_and_insert)
     assert api.post("/notifications/read-all").json["data"] == {"read": 4}
-    assert [one["title"] for one in _list(api) if one["read_at"] is None] == ["Late 1"]
+    assert [
+        notification["title"] for notification in _list(api) if notification["read_at"] is None
+    ] == ["Late 1"]
 
 
 @pytest.mark.parametrize("how", ["read", "read-all", "delete"])
 def test_no_email_is_sent_of_what_was_read_or_deleted(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work, how: str
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
@@ -168,12 +173,12 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
         "delete": lambda: api.delete(f"/notifications/{note['id']}"),
     }[how]()
     assert answer.status_code in (200, 204)
-    post()
-    assert inbox.letters("labeler") == []
+    send_all_emails()
+    assert inbox.list_email_subjects("labeler") == []
 
 
 def test_what_was_marked_as_unread_in_time_is_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, post: Work
+    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
@@ -181,8 +186,8 @@ def test_what_was_marked_as_unread_in_time_is_mailed(
     (note,) = _list(api)
     for read in (True, False):
         assert api.post(f"/notifications/{note['id']}/read", {"read": read}).status_code == 200
-    post()
-    assert len(inbox.letters("labeler")) == 1
+    send_all_emails()
+    assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +198,7 @@ def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatc
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
         purging.purge("notifications", OLD_NOTIFICATIONS, db.checkpoint, {"days": 365})
-    assert [one["title"] for one in _list(api)] == ["Recent 1"]
-    assert _unread(api) == 1
+    assert [notification["title"] for notification in _list(api)] == ["Recent 1"]
+    assert _count_unread(api) == 1
     assert find_differences(org) == []
     assert run_sql(org, "SELECT FROM notifications WHERE created_at < '2021-01-01'") == []

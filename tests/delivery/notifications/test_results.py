@@ -16,14 +16,14 @@ from tests.factories.orgs import Api
 Work = Callable[[], None]
 
 
-def _notes(api: Api) -> list[dict[str, Any]]:
+def _list_notifications(api: Api) -> list[dict[str, Any]]:
     answer = api.get("/notifications")
     assert answer.status_code == 200, answer.json
-    found: list[dict[str, Any]] = answer.json["data"]
-    return found
+    notifications: list[dict[str, Any]] = answer.json["data"]
+    return notifications
 
 
-def _export(api: Api) -> str:
+def _create_export(api: Api) -> str:
     answer = api.post("/exports", {"format": "csv"})
     assert answer.status_code == 202, answer.json
     return str(answer.json["data"]["id"])
@@ -31,38 +31,38 @@ def _export(api: Api) -> str:
 
 def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Work) -> None:
     make_labeled(org, 2)
-    export_id = _export(org.api("reviewer"))
+    export_id = _create_export(org.api("reviewer"))
     work()
-    (note,) = _notes(org.api("reviewer"))
+    (note,) = _list_notifications(org.api("reviewer"))
     assert note["kind"] == "export_ready"
     assert note["title"] == "Your csv export is ready"
     assert note["body"].startswith("It contains 2 tag sets and can be downloaded until ")
     assert note["link"] == f"/api/v1/exports/{export_id}"
     assert org.api("reviewer").get(note["link"]).json["data"]["status"] == "completed"
-    (letter,) = list_emails_to(org.email("reviewer"))
-    assert letter.subject == "[Test] Your csv export is ready"
-    assert f"/open/{org.slug}/exports/{export_id}?lang=en" in letter.text
-    assert _notes(org.api("owner")) == []
+    (message,) = list_emails_to(org.email("reviewer"))
+    assert message.subject == "[Test] Your csv export is ready"
+    assert f"/open/{org.slug}/exports/{export_id}?lang=en" in message.text
+    assert _list_notifications(org.api("owner")) == []
 
 
 def test_whoever_requested_an_export_is_told_that_it_failed(org: Org, work: Work) -> None:
-    export_id = _export(org.api("reviewer"))
+    export_id = _create_export(org.api("reviewer"))
     run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         running.fail(UUID(export_id), "StorageFull: no space")
     work()
-    (note,) = _notes(org.api("reviewer"))
+    (note,) = _list_notifications(org.api("reviewer"))
     assert (note["kind"], note["title"]) == ("export_failed", "Your csv export failed")
     assert note["body"] == "The file could not be stored."
     assert note["link"] == f"/api/v1/exports/{export_id}"
 
 
 def test_of_the_export_of_an_api_key_nobody_is_told(org: Org, work: Work) -> None:
-    _export(org.key("reviewer"))
+    _create_export(org.key("reviewer"))
     work()
     rows = run_sql(org, "SELECT status FROM exports")
     assert [row.status for row in rows] == ["completed"]
-    assert _notes(org.api("owner")) == []
+    assert _list_notifications(org.api("owner")) == []
 
 
 def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: Work) -> None:
@@ -71,7 +71,7 @@ def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: W
     answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
     assert answer.status_code == 201, answer.json
     work()
-    assert _notes(other_org.api("viewer")) == []
+    assert _list_notifications(other_org.api("viewer")) == []
     assert len(list_emails_to(email)) == 1
 
 
@@ -83,17 +83,17 @@ def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
     answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
     assert answer.status_code == 201, answer.json
     work()
-    (letter,) = list_emails_to(email)
-    accepted = other_org.api("viewer").post(f"/auth/invitations/{letter.token}/accept", {})
+    (message,) = list_emails_to(email)
+    accepted = other_org.api("viewer").post(f"/auth/invitations/{message.token}/accept", {})
     assert accepted.status_code == 200, accepted.json
     work()
-    (note,) = _notes(org.api("admin"))
+    (note,) = _list_notifications(org.api("admin"))
     assert note["kind"] == "invitation"
     assert note["title"].endswith(" accepted your invitation")
     assert note["body"] == f"{email} is now a member of the organization."
     members = org.api("admin").get(note["link"]).json["data"]
     assert email in [member["user"]["email"] for member in members]
-    assert _notes(org.api("owner")) == []
+    assert _list_notifications(org.api("owner")) == []
     (mail,) = list_emails_to(org.email("admin"))
     assert mail.subject.endswith(" accepted your invitation")
 
@@ -103,7 +103,11 @@ def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) ->
         payload = {"user_id": org.users["viewer"], "role": "viewer", "invitation_id": None}
         events.emit("member.joined", payload)
     work()
-    assert [_notes(org.api(role)) for role in ("owner", "admin", "viewer")] == [[], [], []]
+    assert [_list_notifications(org.api(role)) for role in ("owner", "admin", "viewer")] == [
+        [],
+        [],
+        [],
+    ]
 
 
 def _fail_delivery(org: Org, user: str) -> None:
@@ -125,14 +129,14 @@ def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
 ) -> None:
     _fail_delivery(org, "admin")
     work()
-    (note,) = _notes(org.api("admin"))
+    (note,) = _list_notifications(org.api("admin"))
     assert (note["kind"], note["title"]) == (
         "export_failed",
         "The file of Nightly could not be delivered",
     )
     assert note["body"] == "The host did not respond in time."
     assert note["link"].startswith("/api/v1/exports/")
-    assert _notes(org.api("owner")) == []
+    assert _list_notifications(org.api("owner")) == []
 
 
 def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, work: Work) -> None:
@@ -140,7 +144,7 @@ def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, wor
     schedule = {"name": "Nightly", "format": "csv", "cron": "0 2 * * *"}
     scheduled = api.post("/exports/scheduled", schedule).json["data"]
     run = org.api("reviewer").post(f"/exports/scheduled/{scheduled['id']}/run").json["data"]
-    one_time = _export(org.api("reviewer"))
+    one_time = _create_export(org.api("reviewer"))
     left = org.users["reviewer"]
     path = f"/organizations/{org.slug}/members/{left}"
     assert org.api("owner").delete(path).status_code == 204
@@ -151,8 +155,8 @@ def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, wor
     _fail_delivery(org, "reviewer")
     work()
     for role in ("owner", "admin"):
-        titles = {note["title"] for note in _notes(org.api(role))}
+        titles = {note["title"] for note in _list_notifications(org.api(role))}
         assert titles == {"Your csv export failed", "The file of Nightly could not be delivered"}
-        links = {note["link"] for note in _notes(org.api(role))}
+        links = {note["link"] for note in _list_notifications(org.api(role))}
         assert f"/api/v1/exports/{run['job_id']}" in links
         assert f"/api/v1/exports/{one_time}" not in links

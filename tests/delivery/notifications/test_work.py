@@ -1,4 +1,4 @@
-"""What people are told of their work, once each, whatever happens to the job."""
+"""What people are notified of, once each, whatever happens to the job."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,14 +25,14 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _told(workspace: Workspace) -> dict[str, list[Any]]:
-    """What each user was told, in order."""
+def _list_notifications(workspace: Workspace) -> dict[str, list[Any]]:
+    """Return the notifications of each user, in order."""
     names = {user_id: name for name, user_id in workspace.org.users.items()}
-    found: dict[str, list[Any]] = {}
+    notifications: dict[str, list[Any]] = {}
     sql = "SELECT user_id, kind, title, body, link FROM notifications ORDER BY id"
     for row in workspace.sql(sql):
-        found.setdefault(names[row.user_id], []).append(tuple(row)[1:])
-    return found
+        notifications.setdefault(names[row.user_id], []).append(tuple(row)[1:])
+    return notifications
 
 
 def _emit(workspace: Workspace, name: str, **data: Any) -> None:
@@ -40,7 +40,7 @@ def _emit(workspace: Workspace, name: str, **data: Any) -> None:
         events.emit(name, data)
 
 
-def _again(workspace: Workspace) -> None:
+def _rerun_handlers(workspace: Workspace) -> None:
     """Run every handler of this feature's a second time, as after a worker that died late."""
     rows = workspace.sql("SELECT * FROM jobs WHERE function LIKE 'notifications.%'")
     handlers = [row for row in rows if row.function != "notifications.email"]
@@ -56,10 +56,10 @@ def _again(workspace: Workspace) -> None:
             handler.function([job] if handler.batch else job)
 
 
-def _assigned(workspace: Workspace, artifacts: list[UUID], **data: Any) -> None:
-    told = {"user_ids": [], "team_ids": [], "by": workspace.org.users["admin"], "due_at": None}
+def _emit_assigned(workspace: Workspace, artifacts: list[UUID], **data: Any) -> None:
+    payload = {"user_ids": [], "team_ids": [], "by": workspace.org.users["admin"], "due_at": None}
     counted = {"artifact_ids": artifacts, "count": len(artifacts)}
-    _emit(workspace, "artifacts.assigned", **{**told, **counted, **data})
+    _emit(workspace, "artifacts.assigned", **{**payload, **counted, **data})
 
 
 def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -> None:
@@ -69,11 +69,11 @@ def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -
         workspace.org, make_team(workspace.org), "second", "labeler", "viewer", "admin"
     )
     artifacts = [workspace.artifact() for _ in range(3)]
-    _assigned(
+    _emit_assigned(
         workspace, artifacts, user_ids=[users["labeler"], users["reviewer"]], team_ids=[team["id"]]
     )
     work()
-    _again(workspace)
+    _rerun_handlers(workspace)
     said = (
         "assignment",
         "3 documents were assigned to you",
@@ -81,7 +81,9 @@ def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -
         "/api/v1/users/me/assignments",
     )
     # Not who cannot label, nor who did it.
-    assert _told(workspace) == {name: [said] for name in ("labeler", "reviewer", "second")}
+    assert _list_notifications(workspace) == {
+        name: [said] for name in ("labeler", "reviewer", "second")
+    }
 
 
 def test_where_documents_were_spread_each_is_told_of_theirs(
@@ -97,8 +99,10 @@ def test_where_documents_were_spread_each_is_told_of_theirs(
     answer = workspace.org.api("admin").post("/artifacts/bulk-assign", json=body)
     assert answer.status_code == 200, answer.json
     work()
-    _again(workspace)
-    assert {name: [note[1] for note in notes] for name, notes in _told(workspace).items()} == {
+    _rerun_handlers(workspace)
+    assert {
+        name: [note[1] for note in notes] for name, notes in _list_notifications(workspace).items()
+    } == {
         "labeler": ["2 documents were assigned to you"],
         "second": ["A document was assigned to you"],
     }
@@ -117,10 +121,12 @@ def test_what_rules_give_to_people_and_teams_is_told_to_both(
     # Whoever is in two teams got what both did.
     shares = {str(team["id"]): 3 // teams + place for place, team in enumerate(made)}
     assert sum(shares.values()) == 3
-    _assigned(workspace, artifacts, team_ids=list(shares), team_counts=shares, **members)
+    _emit_assigned(workspace, artifacts, team_ids=list(shares), team_counts=shares, **members)
     work()
-    _again(workspace)
-    assert {name: [note[1] for note in notes] for name, notes in _told(workspace).items()} == {
+    _rerun_handlers(workspace)
+    assert {
+        name: [note[1] for note in notes] for name, notes in _list_notifications(workspace).items()
+    } == {
         "labeler": ["2 documents were assigned to you"],
         "second": ["3 documents were assigned to you"],
     }
@@ -131,7 +137,7 @@ def test_whoever_loses_documents_is_told_nothing(workspace: Workspace, work: Wor
     answer = workspace.org.api("admin").post(path, json={"user_ids": []})
     assert answer.status_code == 200, answer.json
     work()
-    assert _told(workspace) == {}
+    assert _list_notifications(workspace) == {}
 
 
 def test_of_one_document_its_name_and_due_time_are_told(workspace: Workspace, work: Work) -> None:
@@ -139,9 +145,9 @@ def test_of_one_document_its_name_and_due_time_are_told(workspace: Workspace, wo
     workspace.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])
     artifact = workspace.artifact(name="Bill 7.pdf")
     members = {"user_ids": [users["labeler"]], "due_at": "2026-12-01T20:00:00Z"}
-    _assigned(workspace, [artifact], **members)
+    _emit_assigned(workspace, [artifact], **members)
     work()
-    ((kind, title, body, link),) = _told(workspace)["labeler"]
+    ((kind, title, body, link),) = _list_notifications(workspace)["labeler"]
     assert (kind, title) == ("assignment", "Bill 7.pdf was assigned to you")
     assert body.startswith("Admin assigned it to you.\n\nIt is due on 2 December 2026, 05:00")
     assert link == f"/api/v1/artifacts/{artifact}"
@@ -149,9 +155,9 @@ def test_of_one_document_its_name_and_due_time_are_told(workspace: Workspace, wo
 
 def test_a_rule_assigns_without_a_name(workspace: Workspace, work: Work) -> None:
     members = {"user_ids": [workspace.org.users["labeler"]], "by": None}
-    _assigned(workspace, [workspace.artifact(), workspace.artifact()], **members)
+    _emit_assigned(workspace, [workspace.artifact(), workspace.artifact()], **members)
     work()
-    assert [note[2] for note in _told(workspace)["labeler"]] == ["invoice.txt, …"]
+    assert [note[2] for note in _list_notifications(workspace)["labeler"]] == ["invoice.txt, …"]
 
 
 def test_who_left_or_a_document_that_is_gone_is_not_told_of(
@@ -159,12 +165,12 @@ def test_who_left_or_a_document_that_is_gone_is_not_told_of(
 ) -> None:
     users = workspace.org.users
     second = workspace.org.add_user("second", "labeler")
-    _assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=[second])
-    _assigned(workspace, [uuid7()], user_ids=[users["labeler"]])
+    _emit_assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=[second])
+    _emit_assigned(workspace, [uuid7()], user_ids=[users["labeler"]])
     path = f"/organizations/{workspace.org.slug}/members/{second}"
     assert workspace.org.api("owner").delete(path).status_code == 204
     work()
-    assert _told(workspace) == {}
+    assert _list_notifications(workspace) == {}
 
 
 def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) -> None:
@@ -194,18 +200,18 @@ def test_reviewers_are_told_of_what_they_should_decide(workspace: Workspace, wor
     team = add_members(workspace.org, make_team(workspace.org), "senior", "labeler")
     schema_id = workspace.schema()
     sets = [workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(2)]
-    told = {"team_id": None, "by": users["admin"], "escalated": False, "reason": None}
+    payload = {"team_id": None, "by": users["admin"], "escalated": False, "reason": None}
     _emit(
         workspace,
         "reviews.assigned",
-        **{**told, "tag_set_ids": sets, "user_ids": [users["reviewer"]]},
+        **{**payload, "tag_set_ids": sets, "user_ids": [users["reviewer"]]},
     )
     escalated = {"by": users["reviewer"], "escalated": True, "reason": "Two totals?"}
-    members = {**told, **escalated, "user_ids": [], "team_id": team["id"]}
+    members = {**payload, **escalated, "user_ids": [], "team_id": team["id"]}
     _emit(workspace, "reviews.assigned", **{**members, "tag_set_ids": sets[:1]})
     work()
-    _again(workspace)
-    assert _told(workspace) == {
+    _rerun_handlers(workspace)
+    assert _list_notifications(workspace) == {
         "reviewer": [
             (
                 "assignment",
@@ -238,13 +244,13 @@ def test_who_is_mentioned_reads_the_comment_and_gets_mail(workspace: Workspace, 
     _comment(workspace, draft, "Which **total**?", "reviewer", "labeler")
     _comment(workspace, draft, "x" * 10_000, "viewer")
     work()
-    _again(workspace)
-    told = _told(workspace)
+    _rerun_handlers(workspace)
+    notifications = _list_notifications(workspace)
     link = f"/api/v1/tag-sets/{draft['id']}/comments"
     title = "Labeler mentioned you on invoice.txt"
-    assert told["reviewer"] == [("mention", title, "Which **total**?", link)]
-    assert told["viewer"] == [("mention", title, "x" * 499 + "…", link)]
-    assert set(told) == {"reviewer", "viewer"}
+    assert notifications["reviewer"] == [("mention", title, "Which **total**?", link)]
+    assert notifications["viewer"] == [("mention", title, "x" * 499 + "…", link)]
+    assert set(notifications) == {"reviewer", "viewer"}
     assert len(workspace.sql("SELECT FROM jobs WHERE function = 'letters.send'")) == 2
 
 
@@ -253,7 +259,7 @@ def test_of_a_comment_that_is_gone_nobody_is_told(workspace: Workspace, work: Wo
     _comment(workspace, draft, "Hm", "reviewer")
     assert workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
     work()
-    assert _told(workspace) == {}
+    assert _list_notifications(workspace) == {}
 
 
 def _reject(workspace: Workspace, tag_set: Any, send_to: str) -> None:
@@ -267,8 +273,8 @@ def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_
     sent = workspace.submitted()
     _reject(workspace, sent, str(workspace.org.users["labeler"]) if by_name else "labeler")
     work()
-    _again(workspace)
-    assert _told(workspace) == {
+    _rerun_handlers(workspace)
+    assert _list_notifications(workspace) == {
         "labeler": [
             (
                 "review_rejected",
@@ -281,15 +287,15 @@ def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_
 
 
 def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work) -> None:
-    heir = workspace.org.add_user("second", "labeler")
+    next_labeler_id = workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
-    _reject(workspace, sent, str(heir))
+    _reject(workspace, sent, str(next_labeler_id))
     work()
-    _again(workspace)
+    _rerun_handlers(workspace)
     (draft,) = workspace.sql("SELECT id FROM tag_sets WHERE status = 'draft'")
     title = "Your labels for invoice.txt were rejected"
     link = f"/api/v1/tag-sets/{sent['id']}"
-    assert _told(workspace) == {
+    assert _list_notifications(workspace) == {
         "labeler": [("review_rejected", title, "The total is wrong.", link)],
         "second": [
             (
@@ -305,9 +311,9 @@ def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work)
 def test_what_goes_to_the_pool_is_told_to_its_labeler(workspace: Workspace, work: Work) -> None:
     _reject(workspace, workspace.submitted(), "pool")
     work()
-    told = _told(workspace)
-    assert list(told) == ["labeler"]
-    assert told["labeler"][0][1] == "Your labels for invoice.txt were rejected"
+    notifications = _list_notifications(workspace)
+    assert list(notifications) == ["labeler"]
+    assert notifications["labeler"][0][1] == "Your labels for invoice.txt were rejected"
 
 
 def test_everybody_reads_their_own_language(
@@ -321,8 +327,8 @@ def test_everybody_reads_their_own_language(
     second = workspace.org.add_user("second", "labeler")
     workspace.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
     ids = [second, workspace.org.users["labeler"]]
-    _assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=ids)
+    _emit_assigned(workspace, [workspace.artifact(), workspace.artifact()], user_ids=ids)
     work()
-    told = _told(workspace)
-    assert told["second"][0][1:3] == ("2 Dokumente für dich", "Neu.")
-    assert told["labeler"][0][1] == "2 documents were assigned to you"
+    notifications = _list_notifications(workspace)
+    assert notifications["second"][0][1:3] == ("2 Dokumente für dich", "Neu.")
+    assert notifications["labeler"][0][1] == "2 documents were assigned to you"

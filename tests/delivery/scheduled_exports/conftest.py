@@ -33,7 +33,7 @@ class Scheduled(Exports):
         assert answer.status_code == status, answer.json
         return dict(answer.json["data" if status < 400 else "error"])
 
-    def change(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
+    def update(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
         """Update a scheduled export, and return it, or the error."""
         answer = self.admin.patch(f"/exports/scheduled/{export_id}", json=members)
         assert answer.status_code == status, answer.json
@@ -55,9 +55,9 @@ class Scheduled(Exports):
         """Request a run, run all due jobs, and return the latest run."""
         self.run_now(export_id)
         self.work()
-        return self.runs(export_id)[0]
+        return self.list_runs(export_id)[0]
 
-    def runs(self, export_id: str) -> list[dict[str, Any]]:
+    def list_runs(self, export_id: str) -> list[dict[str, Any]]:
         """Return the runs, the latest first."""
         answer = self.api.get(f"/exports/scheduled/{export_id}/runs")
         assert answer.status_code == 200, answer.json
@@ -89,7 +89,7 @@ def schema_id(scheduled: Scheduled) -> UUID:
 
 
 @dataclass
-class Storehouse:
+class UploadServer:
     """A web server that stores the files it receives by PUT, and responds with `status`."""
 
     url: str = ""
@@ -99,8 +99,8 @@ class Storehouse:
 
 
 @pytest.fixture
-def storehouse() -> Iterator[Storehouse]:
-    house = Storehouse()
+def upload_server() -> Iterator[UploadServer]:
+    server = UploadServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -108,10 +108,10 @@ def storehouse() -> Iterator[Storehouse]:
         def do_PUT(self) -> None:
             size = int(self.headers["Content-Length"])
             body = self.rfile.read(size)
-            if house.status < 400 and len(body) == size:
-                house.files[self.path] = body
-                house.headers[self.path] = dict(self.headers.items())
-            self.send_response(house.status)
+            if server.status < 400 and len(body) == size:
+                server.files[self.path] = body
+                server.headers[self.path] = dict(self.headers.items())
+            self.send_response(server.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -119,5 +119,5 @@ def storehouse() -> Iterator[Storehouse]:
             pass
 
     with serve_http(Handler, ADDRESS) as port:
-        house.url = f"http://{ADDRESS}:{port}/in/{{name}}"
-        yield house
+        server.url = f"http://{ADDRESS}:{port}/in/{{name}}"
+        yield server

@@ -49,7 +49,7 @@ def test_times_are_those_of_the_time_zone(scheduled: Any) -> None:
     created = scheduled.schedule(time_zone="Asia/Kathmandu")
     at = datetime.fromisoformat(created["next_run_at"]).astimezone(ZoneInfo("Asia/Kathmandu"))
     assert (at.hour, at.minute) == (6, 30)
-    changed = scheduled.change(created["id"], time_zone="UTC")
+    changed = scheduled.update(created["id"], time_zone="UTC")
     assert datetime.fromisoformat(changed["next_run_at"]).minute == 30
     zone = {"settings": {"time_zone": "Asia/Kathmandu"}}
     scheduled.org.api("owner").patch(f"/organizations/{scheduled.org.slug}", json=zone)
@@ -64,7 +64,7 @@ def test_a_period_without_an_end_stays_without(scheduled: Any) -> None:
 
 def test_a_filter_can_be_sent_as_it_was_returned(scheduled: Any) -> None:
     created = scheduled.schedule(filter={"created_after": "2026-01-01T00:00:00Z"})
-    changed = scheduled.change(created["id"], filter=created["filter"])
+    changed = scheduled.update(created["id"], filter=created["filter"])
     assert changed["filter"] == created["filter"]
     request = {"format": "jsonl", "filter": created["filter"]}
     assert scheduled.api.post("/exports/preview", json=request).status_code == 200
@@ -72,29 +72,29 @@ def test_a_filter_can_be_sent_as_it_was_returned(scheduled: Any) -> None:
 
 def test_another_choice_of_parts_selects_the_same_tag_sets(scheduled: Any) -> None:
     created = scheduled.schedule()
-    parts = scheduled.change(created["id"], include={"text": True})
+    parts = scheduled.update(created["id"], include={"text": True})
     assert parts["include"] == {**created["include"], "text": True}
     # A new filter must not add the statuses that nobody requested.
     labeler = {"labeler_id": str(scheduled.org.users["labeler"])}
-    filtered = scheduled.change(created["id"], filter=labeler)
+    filtered = scheduled.update(created["id"], filter=labeler)
     assert filtered["filter"]["statuses"] == ["accepted"]
     incremental = scheduled.schedule(mode="incremental", filter=created["filter"])
     assert incremental["include"] == created["include"]
-    changed = scheduled.change(incremental["id"], include={"evidence": False})
+    changed = scheduled.update(incremental["id"], include={"evidence": False})
     assert changed["include"] == {**created["include"], "evidence": False}
 
 
 def test_a_filter_with_a_deleted_document_does_not_prevent_other_changes(
     scheduled: Any, schema_id: UUID
 ) -> None:
-    gone = scheduled.artifact_of(scheduled.label(schema_id, [])).id
+    gone = scheduled.get_artifact(scheduled.label(schema_id, [])).id
     where = {"artifact_ids": [str(gone)]}
     created = scheduled.schedule(filter=where)
     assert scheduled.admin.delete(f"/artifacts/{gone}").status_code in (200, 204)
     for change in ({"format": "csv"}, {"options": {"bom": True}}, {"include": {"tags": "latest"}}):
-        changed = scheduled.change(created["id"], **change)
+        changed = scheduled.update(created["id"], **change)
         assert changed["filter"]["artifact_ids"] == where["artifact_ids"]
-    assert scheduled.change(created["id"], 400, filter=where)["field"] == "filter.artifact_ids"
+    assert scheduled.update(created["id"], 400, filter=where)["field"] == "filter.artifact_ids"
 
 
 def test_the_list_shows_all(scheduled: Any) -> None:
@@ -110,17 +110,17 @@ def test_the_list_shows_all(scheduled: Any) -> None:
 
 def test_a_paused_export_has_no_next_run(scheduled: Any) -> None:
     created = scheduled.schedule()
-    paused = scheduled.change(created["id"], paused=True)
+    paused = scheduled.update(created["id"], paused=True)
     assert (paused["paused"], paused["next_run_at"]) == (True, None)
-    resumed = scheduled.change(created["id"], paused=False)
+    resumed = scheduled.update(created["id"], paused=False)
     assert resumed["next_run_at"] == created["next_run_at"]
     assert resumed["revision"] == 3
 
 
 def test_an_outdated_revision_changes_nothing(scheduled: Any) -> None:
     created = scheduled.schedule()
-    scheduled.change(created["id"], name="New", revision=1)
-    error = scheduled.change(created["id"], 409, name="Newer", revision=1)
+    scheduled.update(created["id"], name="New", revision=1)
+    error = scheduled.update(created["id"], 409, name="Newer", revision=1)
     assert error["code"] == "stale_precondition"
     assert scheduled.read(created["id"])["name"] == "New"
     path = f"/exports/scheduled/{created['id']}"
@@ -188,7 +188,7 @@ def test_what_is_refused(scheduled: Any, members: dict[str, Any], field: str) ->
     assert (error["code"], error["field"]) == ("validation_error", field)
     assert scheduled.api.get("/exports/scheduled").json["meta"]["total"] == 0
     created = scheduled.schedule()
-    assert scheduled.change(created["id"], 400, **members)["field"] == field
+    assert scheduled.update(created["id"], 400, **members)["field"] == field
     assert scheduled.read(created["id"]) == created
 
 
@@ -231,11 +231,11 @@ def test_secrets_are_encrypted_and_never_shown(scheduled: Any) -> None:
 
 def test_stored_secrets_are_kept_for_the_same_host_only(scheduled: Any) -> None:
     created = scheduled.schedule(destination={"kind": "s3", "settings": S3})
-    shown = created["destination"]["settings"]
+    visible_settings = created["destination"]["settings"]
 
     def change(status: int, **settings: Any) -> dict[str, Any]:
-        destination = {"kind": "s3", "settings": {**shown, **settings}}
-        return dict(scheduled.change(created["id"], status, destination=destination))
+        destination = {"kind": "s3", "settings": {**visible_settings, **settings}}
+        return dict(scheduled.update(created["id"], status, destination=destination))
 
     kept = change(200, prefix="nightly")
     assert kept["destination"]["stored_secrets"] == ["secret_access_key"]
@@ -243,21 +243,21 @@ def test_stored_secrets_are_kept_for_the_same_host_only(scheduled: Any) -> None:
     assert error["field"] == "destination.settings.secret_access_key"
     moved = change(200, endpoint_url="http://127.0.0.2:10", secret_access_key="other")
     assert moved["destination"]["settings"]["endpoint_url"] == "http://127.0.0.2:10"
-    back = scheduled.change(created["id"], destination={"kind": "download"})
+    back = scheduled.update(created["id"], destination={"kind": "download"})
     assert back["destination"]["stored_secrets"] == []
 
 
 SIGNED = "http://127.0.0.2:9/in/{name}?sv=2030&sig=hush"
 
 
-def _to(url: str, **settings: Any) -> dict[str, Any]:
+def _build_destination(url: str, **settings: Any) -> dict[str, Any]:
     return {"kind": "http", "settings": {"url": url, **settings}}
 
 
 def test_the_query_of_a_url_is_never_shown(scheduled: Any) -> None:
-    created = scheduled.schedule(destination=_to(SIGNED, token="quiet"))
+    created = scheduled.schedule(destination=_build_destination(SIGNED, token="quiet"))
     assert created["destination"] == {
-        **_to("http://127.0.0.2:9/in/{name}"),
+        **_build_destination("http://127.0.0.2:9/in/{name}"),
         "stored_secrets": ["token", "url"],
     }
     viewer = scheduled.org.api("viewer")
@@ -269,45 +269,49 @@ def test_the_query_of_a_url_is_never_shown(scheduled: Any) -> None:
 
 
 def test_the_audit_log_does_not_show_the_query_of_a_url(scheduled: Any) -> None:
-    scheduled.schedule(destination=_to(SIGNED))
+    scheduled.schedule(destination=_build_destination(SIGNED))
     org = scheduled.org
     log = org.api("admin").get(f"/organizations/{org.slug}/audit-log")
     with org.app.app_context():
         tail = AuditFollower(org.slug).start(100)
-    for shown in (log.text, str(tail)):
-        assert "in/{name}" in shown
-        assert "hush" not in shown
+    for output in (log.text, str(tail)):
+        assert "in/{name}" in output
+        assert "hush" not in output
 
 
-def _stored_url(scheduled: Any, export_id: str) -> str:
+def _get_stored_url(scheduled: Any, export_id: str) -> str:
     (row,) = scheduled.sql("SELECT settings FROM scheduled_exports WHERE id = :id", id=export_id)
     return str(row.settings["url"])
 
 
 def test_the_query_of_a_url_is_kept_for_the_same_url_only(scheduled: Any) -> None:
-    created = scheduled.schedule(destination=_to(SIGNED))
-    shown = created["destination"]["settings"]["url"]
-    assert "?" not in shown
-    for unchanged in (_to(shown), created["destination"]):
-        kept = scheduled.change(created["id"], destination=unchanged)
+    created = scheduled.schedule(destination=_build_destination(SIGNED))
+    visible_url = created["destination"]["settings"]["url"]
+    assert "?" not in visible_url
+    for unchanged in (_build_destination(visible_url), created["destination"]):
+        kept = scheduled.update(created["id"], destination=unchanged)
         assert kept["destination"] == created["destination"]
-    assert _stored_url(scheduled, created["id"]) == SIGNED
+    assert _get_stored_url(scheduled, created["id"]) == SIGNED
     # New secrets for the same URL keep its query as well.
-    scheduled.change(created["id"], destination=_to(shown, token="quiet"))
-    assert _stored_url(scheduled, created["id"]) == SIGNED
-    cleared = scheduled.change(created["id"], destination=_to(f"{shown}?", token="quiet"))
+    scheduled.update(created["id"], destination=_build_destination(visible_url, token="quiet"))
+    assert _get_stored_url(scheduled, created["id"]) == SIGNED
+    cleared = scheduled.update(
+        created["id"], destination=_build_destination(f"{visible_url}?", token="quiet")
+    )
     assert cleared["destination"]["stored_secrets"] == ["token"]
-    scheduled.change(created["id"], destination=_to(SIGNED, token="quiet"))
-    elsewhere = shown.replace(":9/", ":10/")
-    moved = scheduled.change(created["id"], destination=_to(elsewhere, token="quiet"))
-    assert moved["destination"] == {**_to(elsewhere), "stored_secrets": ["token"]}
-    assert _stored_url(scheduled, created["id"]) == elsewhere
+    scheduled.update(created["id"], destination=_build_destination(SIGNED, token="quiet"))
+    elsewhere = visible_url.replace(":9/", ":10/")
+    moved = scheduled.update(
+        created["id"], destination=_build_destination(elsewhere, token="quiet")
+    )
+    assert moved["destination"] == {**_build_destination(elsewhere), "stored_secrets": ["token"]}
+    assert _get_stored_url(scheduled, created["id"]) == elsewhere
 
 
 def test_another_format_starts_an_incremental_export_anew(scheduled: Any) -> None:
     created = scheduled.schedule(mode="incremental")
     scheduled.run(created["id"])
     assert scheduled.read(created["id"])["exported_until"] is not None
-    assert scheduled.change(created["id"], name="Other")["exported_until"] is not None
-    changed = scheduled.change(created["id"], format="csv")
+    assert scheduled.update(created["id"], name="Other")["exported_until"] is not None
+    changed = scheduled.update(created["id"], format="csv")
     assert (changed["format"], changed["exported_until"]) == ("csv", None)

@@ -22,8 +22,8 @@ from tests.plans.explaining import explaining
 MISSING = "00000000-0000-7000-8000-000000000000"
 
 
-def _ids(scheduled: Any, run: dict[str, Any]) -> list[tuple[str, str]]:
-    rows = [orjson.loads(line) for line in scheduled.file(run["job_id"]).splitlines()]
+def _list_exported_ids(scheduled: Any, run: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [orjson.loads(line) for line in scheduled.download_file(run["job_id"]).splitlines()]
     return [(row["tag_set_id"], row["status"]) for row in rows]
 
 
@@ -34,7 +34,7 @@ def test_a_run_on_request(scheduled: Any) -> None:
     assert (started["status"], started["trigger"], started["due_at"]) == ("queued", "manual", None)
     assert started["id"] == started["job_id"]
     scheduled.work()
-    (run,) = scheduled.runs(created["id"])
+    (run,) = scheduled.list_runs(created["id"])
     assert (run["status"], run["row_count"], run["delivery"]["status"]) == (
         "completed",
         3,
@@ -43,8 +43,8 @@ def test_a_run_on_request(scheduled: Any) -> None:
     assert run["delivery"]["delivered_to"] == run["download_path"]
     job = scheduled.get(run["job_id"])
     assert job["scheduled_export_id"] == created["id"]
-    assert len(scheduled.file(run["job_id"]).splitlines()) == 3
-    (event,) = scheduled.events("export.completed")
+    assert len(scheduled.download_file(run["job_id"]).splitlines()) == 3
+    (event,) = scheduled.list_events("export.completed")
     assert (event["job_id"], event["scheduled_export_id"]) == (run["job_id"], created["id"])
     assert scheduled.read(created["id"])["last_run"] == run
     path = f"/exports/scheduled/{MISSING}/run"
@@ -58,7 +58,7 @@ def test_one_run_at_a_time(scheduled: Any) -> None:
     assert (error["code"], error["details"]["job_id"]) == ("conflict", started["job_id"])
     scheduled.api.post(f"/exports/{started['job_id']}/cancel")
     scheduled.run_now(created["id"])
-    assert [run["status"] for run in scheduled.runs(created["id"])] == ["queued", "cancelled"]
+    assert [run["status"] for run in scheduled.list_runs(created["id"])] == ["queued", "cancelled"]
 
 
 def test_runs_do_not_count_towards_the_limit(scheduled: Any) -> None:
@@ -75,7 +75,7 @@ def test_a_due_run_is_started_once(scheduled: Any) -> None:
     due_at = scheduled.read(created["id"])["next_run_at"]
     scheduled.start_due()
     scheduled.start_due()
-    (run,) = scheduled.runs(created["id"])
+    (run,) = scheduled.list_runs(created["id"])
     assert (run["trigger"], run["due_at"]) == ("schedule", due_at)
     assert run["created_by"] == str(scheduled.org.users["admin"])
     assert scheduled.read(created["id"])["next_run_at"] == created["next_run_at"]
@@ -87,9 +87,9 @@ def test_a_due_run_is_not_lost_by_an_edit(scheduled: Any) -> None:
     due_at = scheduled.read(created["id"])["next_run_at"]
     unchanged = {"cron": f" {created['cron']}", "time_zone": "UTC", "paused": False}
     for changes in ({"name": "New"}, {"format": "csv"}, unchanged):
-        assert scheduled.change(created["id"], **changes)["next_run_at"] == due_at
+        assert scheduled.update(created["id"], **changes)["next_run_at"] == due_at
     scheduled.start_due()
-    (run,) = scheduled.runs(created["id"])
+    (run,) = scheduled.list_runs(created["id"])
     assert run["due_at"] == due_at
 
 
@@ -99,9 +99,9 @@ def test_a_due_run_is_not_lost_by_an_edit(scheduled: Any) -> None:
 def test_another_schedule_replaces_the_due_run(scheduled: Any, changes: dict[str, Any]) -> None:
     created = scheduled.schedule()
     scheduled.make_due(created["id"])
-    scheduled.change(created["id"], **changes)
+    scheduled.update(created["id"], **changes)
     scheduled.start_due()
-    assert scheduled.runs(created["id"]) == []
+    assert scheduled.list_runs(created["id"]) == []
 
 
 def test_several_schedulers_start_one_run(scheduled: Any) -> None:
@@ -109,7 +109,7 @@ def test_several_schedulers_start_one_run(scheduled: Any) -> None:
     scheduled.make_due(created["id"])
     with ThreadPoolExecutor(4) as schedulers:
         list(schedulers.map(lambda _: scheduled.start_due(), range(8)))
-    assert len(scheduled.runs(created["id"])) == 1
+    assert len(scheduled.list_runs(created["id"])) == 1
 
 
 def test_after_an_outage_the_latest_missed_run_is_made_up(scheduled: Any) -> None:
@@ -121,7 +121,7 @@ def test_after_an_outage_the_latest_missed_run_is_made_up(scheduled: Any) -> Non
     scheduled.start_due()
     scheduled.work()
     scheduled.start_due()
-    (run,) = scheduled.runs(created["id"])
+    (run,) = scheduled.list_runs(created["id"])
     due_at = datetime.fromisoformat(run["due_at"])
     assert due_at == datetime.fromisoformat(created["next_run_at"]) - timedelta(hours=1)
     assert scheduled.read(created["id"])["next_run_at"] == created["next_run_at"]
@@ -132,10 +132,10 @@ def test_a_due_run_waits_for_the_one_before(scheduled: Any) -> None:
     before = scheduled.run_now(created["id"])
     scheduled.make_due(created["id"])
     scheduled.start_due()
-    assert len(scheduled.runs(created["id"])) == 1
+    assert len(scheduled.list_runs(created["id"])) == 1
     scheduled.work()
     scheduled.start_due()
-    runs = scheduled.runs(created["id"])
+    runs = scheduled.list_runs(created["id"])
     assert [run["trigger"] for run in runs] == ["schedule", "manual"]
     assert runs[1]["job_id"] == before["job_id"]
 
@@ -149,33 +149,33 @@ def test_a_due_run_waits_for_one_that_was_requested_while_it_was_found(
 
     def lock_late(limit: int) -> list[ScheduledExport]:
         """Find due exports, and lock them only after a run was requested."""
-        found = [export.id for export in lock_due_exports(limit)]
-        if found:
+        export_ids = [export.id for export in lock_due_exports(limit)]
+        if export_ids:
             db.session().rollback()
-            scheduled.apart(lambda: scheduled.run_now(created["id"]))
-        exports = [records.get(export_id, lock=True) for export_id in found]
+            scheduled.call_in_thread(lambda: scheduled.run_now(created["id"]))
+        exports = [records.get(export_id, lock=True) for export_id in export_ids]
         return [export for export in exports if export is not None]
 
     monkeypatch.setattr(records, "lock_due_exports", lock_late)
     scheduled.start_due()
     monkeypatch.undo()
-    assert [run["trigger"] for run in scheduled.runs(created["id"])] == ["manual"]
+    assert [run["trigger"] for run in scheduled.list_runs(created["id"])] == ["manual"]
     scheduled.work()
     scheduled.start_due()
-    assert [run["trigger"] for run in scheduled.runs(created["id"])] == ["schedule", "manual"]
+    assert [run["trigger"] for run in scheduled.list_runs(created["id"])] == ["schedule", "manual"]
 
 
 def test_paused_and_suspended_ones_do_not_run(scheduled: Any) -> None:
     paused = scheduled.schedule(paused=True)
     scheduled.start_due()
-    assert scheduled.runs(paused["id"]) == []
+    assert scheduled.list_runs(paused["id"]) == []
     created = scheduled.schedule()
     scheduled.make_due(created["id"])
     suspend = "UPDATE organizations SET status = :to WHERE id = :org"
     scheduled.sql(suspend, to="suspended", org=scheduled.org.id)
     scheduled.start_due()
     scheduled.sql(suspend, to="active", org=scheduled.org.id)
-    assert scheduled.runs(created["id"]) == []
+    assert scheduled.list_runs(created["id"]) == []
 
 
 def test_a_scheduler_that_dies_starts_nothing_twice(scheduled: Any) -> None:
@@ -185,9 +185,9 @@ def test_a_scheduler_that_dies_starts_nothing_twice(scheduled: Any) -> None:
     with scheduled.org.app.app_context(), everything:
         starting.start_due_runs()
         db.session().rollback()
-    assert scheduled.runs(created["id"]) == []
+    assert scheduled.list_runs(created["id"]) == []
     scheduled.start_due()
-    assert len(scheduled.runs(created["id"])) == 1
+    assert len(scheduled.list_runs(created["id"])) == 1
 
 
 # Copies of the first run, each a minute older than the one before.
@@ -219,8 +219,8 @@ def test_the_latest_runs_are_found_by_an_index(scheduled: Any, postgres: Embedde
         cursor.execute("ANALYZE exports, scheduled_exports, scheduled_export_runs")
     app, organization = scheduled.org.app, tenancy.organization(scheduled.org.id)
     with app.app_context(), organization, explaining(app) as explained:
-        found = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
-    assert {export_id: str(row[1].id) for export_id, row in found.items()} == latest_job_ids
+        latest_runs = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
+    assert {export_id: str(row[1].id) for export_id, row in latest_runs.items()} == latest_job_ids
     (statement,) = explained
     assert statement.rows_by_index["ix_scheduled_export_runs_list"] == 2
     # Other tests determine whether their few scheduled exports are read as a whole, too.
@@ -235,15 +235,15 @@ def test_incremental_runs_hold_each_change_once(scheduled: Any, schema_id: UUID)
     created = scheduled.schedule(mode="incremental")
     one, two = scheduled.label(schema_id, []), scheduled.label(schema_id, [])
     first = scheduled.run(created["id"])
-    assert _ids(scheduled, first) == [(one, "accepted"), (two, "accepted")]
+    assert _list_exported_ids(scheduled, first) == [(one, "accepted"), (two, "accepted")]
     assert first["covers_from"] is None
     three = scheduled.label(schema_id, [])
     scheduled.api.post(f"/tag-sets/{one}/reopen", {"reason": "Wrong."})
     second = scheduled.run(created["id"])
-    assert _ids(scheduled, second) == [(three, "accepted"), (one, "removed")]
+    assert _list_exported_ids(scheduled, second) == [(three, "accepted"), (one, "removed")]
     assert second["covers_from"] == first["covers_until"]
     third = scheduled.run(created["id"])
-    assert (_ids(scheduled, third), third["row_count"]) == ([], 0)
+    assert (_list_exported_ids(scheduled, third), third["row_count"]) == ([], 0)
     assert scheduled.read(created["id"])["exported_until"] == third["covers_until"]
 
 
@@ -255,9 +255,9 @@ def test_a_full_export_keeps_its_choice_of_removed_rows(scheduled: Any, schema_i
     scheduled.api.post(f"/tag-sets/{one}/reopen", {"reason": "Wrong."})
     for _ in range(2):
         run = scheduled.run(created["id"])
-        assert _ids(scheduled, run) == [(two, "accepted"), (one, "removed")]
+        assert _list_exported_ids(scheduled, run) == [(two, "accepted"), (one, "removed")]
         assert (run["covers_from"], run["covers_until"]) == (None, None)
-    assert _ids(scheduled, scheduled.run(plain["id"])) == [(two, "accepted")]
+    assert _list_exported_ids(scheduled, scheduled.run(plain["id"])) == [(two, "accepted")]
 
 
 def test_a_run_that_failed_is_covered_by_the_next(scheduled: Any, schema_id: UUID) -> None:
@@ -268,7 +268,7 @@ def test_a_run_that_failed_is_covered_by_the_next(scheduled: Any, schema_id: UUI
     scheduled.api.post(f"/exports/{cancelled['job_id']}/cancel")
     second = scheduled.run(created["id"])
     assert second["covers_from"] == first["covers_until"]
-    assert _ids(scheduled, second) == [(tag_set, "accepted")]
+    assert _list_exported_ids(scheduled, second) == [(tag_set, "accepted")]
 
 
 def test_a_schema_that_is_gone_leaves_an_empty_export(scheduled: Any, schema_id: UUID) -> None:
@@ -291,8 +291,8 @@ def test_one_that_cannot_start_does_not_hold_up_another(scheduled: Any) -> None:
     )
     scheduled.make_due(whole["id"])
     scheduled.start_due()
-    assert scheduled.runs(broken["id"]) == []
-    assert len(scheduled.runs(whole["id"])) == 1
+    assert scheduled.list_runs(broken["id"]) == []
+    assert len(scheduled.list_runs(whole["id"])) == 1
     (row,) = scheduled.sql(
         "SELECT next_run_at > now() AS is_planned FROM scheduled_exports WHERE id = :id",
         id=broken["id"],
@@ -317,7 +317,7 @@ def test_what_no_service_expects_does_not_hold_up_another(
     scheduled.sql(f"UPDATE scheduled_exports SET {change} WHERE id = :id", id=broken["id"])
     scheduled.make_due(whole["id"])
     scheduled.start_due()
-    assert [len(scheduled.runs(one["id"])) for one in (broken, whole)] == [1, 1]
+    assert [len(scheduled.list_runs(one["id"])) for one in (broken, whole)] == [1, 1]
     planned = "SELECT next_run_at > now() AS is_planned FROM scheduled_exports WHERE id = :id"
     assert scheduled.sql(planned, id=broken["id"])[0].is_planned is is_planned
 
@@ -332,7 +332,7 @@ def test_after_a_wrong_clock_everything_is_exported(scheduled: Any, schema_id: U
     )
     two = scheduled.label(schema_id, [])
     run = scheduled.run(created["id"])
-    assert _ids(scheduled, run) == [(one, "accepted"), (two, "accepted")]
+    assert _list_exported_ids(scheduled, run) == [(one, "accepted"), (two, "accepted")]
     assert run["covers_from"] is None
     assert scheduled.read(created["id"])["exported_until"] == run["covers_until"]
     assert scheduled.run(created["id"])["row_count"] == 0
@@ -347,10 +347,10 @@ def test_on_a_full_disk_runs_stay_due(scheduled: Any, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(container.current().reserve, "check", refuse)
     scheduled.start_due()
-    assert scheduled.runs(created["id"]) == []
+    assert scheduled.list_runs(created["id"]) == []
     monkeypatch.undo()
     scheduled.start_due()
-    assert len(scheduled.runs(created["id"])) == 1
+    assert len(scheduled.list_runs(created["id"])) == 1
 
 
 def test_the_clock_of_a_worker_starts_nothing(
@@ -363,6 +363,6 @@ def test_the_clock_of_a_worker_starts_nothing(
         monkeypatch.setattr(db, "utc_now", lambda now=now: now)
         scheduled.start_due()
     monkeypatch.undo()
-    assert scheduled.runs(due_soon["id"]) == []
-    assert len(scheduled.runs(due["id"])) == 1
+    assert scheduled.list_runs(due_soon["id"]) == []
+    assert len(scheduled.list_runs(due["id"])) == 1
     assert scheduled.read(due["id"])["next_run_at"] == due["next_run_at"]

@@ -30,7 +30,7 @@ from tests.factories.servers import serve_http
 
 INSIDE = "127.0.0.2"
 LIMIT_SECONDS = 60.0
-_LET_PAUSES_PASS = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
+_END_PAUSES = "UPDATE webhooks SET paused_until = now() WHERE paused_until > now()"
 
 _FILL = """
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
@@ -80,14 +80,14 @@ class Receiver:
     def url(self, path: str) -> str:
         return f"http://{INSIDE}:{self.port}{path}"
 
-    def say(self, path: str, *answers: Answer) -> None:
+    def add_responses(self, path: str, *answers: Answer) -> None:
         self.answers[path].extend(answers)
 
-    def at(self, path: str) -> list[Received]:
+    def list_requests(self, path: str) -> list[Received]:
         with self.lock:
             return [r for r in self.received if r.path == path]
 
-    def take(self, request: Received) -> Answer:
+    def receive(self, request: Received) -> Answer:
         with self.lock:
             self.received.append(request)
             queue = self.answers[request.path]
@@ -102,7 +102,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer = receiver.take(Received(self.path, dict(self.headers.items()), body))
+            answer = receiver.receive(Received(self.path, dict(self.headers.items()), body))
             if answer.gate is not None:
                 answer.gate.wait(LIMIT_SECONDS)
             self.send_response(answer.status)
@@ -147,7 +147,7 @@ def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None
         " AND (d.test OR w.active AND d.generation = w.generation)"
         " AND (leased_until IS NULL OR leased_until <= now()) LIMIT 1"
     )
-    let_pass = text(_LET_PAUSES_PASS + " AND organization_id = :org")
+    end_pauses = text(_END_PAUSES + " AND organization_id = :org")
 
     def run() -> None:
         until = time.monotonic() + LIMIT_SECONDS
@@ -157,8 +157,8 @@ def deliver(app: Flask, org: Org, work: Callable[[], None]) -> Callable[[], None
             with app.app_context(), everything, db.transaction():
                 if db.session().execute(due, {"org": org.id}).first() is None:
                     return
-                db.session().execute(let_pass, {"org": org.id})
-        raise AssertionError("deliveries did not come to an end")
+                db.session().execute(end_pauses, {"org": org.id})
+        raise AssertionError("deliveries were still due after the time limit")
 
     return run
 
@@ -181,14 +181,14 @@ class Hooks:
         answer = self.org.api("admin").get(f"/webhooks/{webhook['id']}")
         return dict(answer.json["data"])
 
-    def deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+    def list_deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         path = f"/webhooks/{webhook['id']}/deliveries"
         answer = self.org.api("admin").get(path, query_string=query)
         assert answer.status_code == 200, answer.text
         return list(answer.json["data"])
 
     def get_only_delivery(self, webhook: dict[str, Any]) -> dict[str, Any]:
-        (delivery,) = self.deliveries(webhook)
+        (delivery,) = self.list_deliveries(webhook)
         return delivery
 
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
@@ -207,16 +207,18 @@ class Hooks:
         """Create the deliveries of the organization's events."""
         run_jobs_of(self.org, "fanout")
 
-    def fill(self, webhook: dict[str, Any], count: int, status: str = "pending") -> None:
+    def insert_deliveries(
+        self, webhook: dict[str, Any], count: int, status: str = "pending"
+    ) -> None:
         """Insert `count` deliveries of a webhook; pending deliveries are due."""
         self.sql(_FILL, webhook=webhook["id"], count=count, status=status)
 
-    def count(self, webhook: dict[str, Any], status: str | None = None) -> int:
+    def count_deliveries(self, webhook: dict[str, Any], status: str | None = None) -> int:
         """Count the stored deliveries of a webhook that have `status`, or all if it is None."""
         (row,) = self.sql(_COUNT, webhook=webhook["id"], status=status)
         return int(row.n)
 
-    def begin(self, number: int = 1_000) -> list[Attempt]:
+    def begin_attempts(self, number: int = 1_000) -> list[Attempt]:
         """Fan out, and begin up to `number` attempts at each webhook, as a deliverer does."""
         self.fan_out()
         webhooks = self.sql("SELECT id FROM webhooks WHERE organization_id = :org ORDER BY id")
@@ -224,7 +226,7 @@ class Hooks:
         with self.as_deliverer():
             return leases.begin_attempts(limits, max_attempts=4)
 
-    def write(self, *results: AttemptResult) -> None:
+    def record_results(self, *results: AttemptResult) -> None:
         """Record outcomes, as a deliverer does."""
         with self.as_deliverer():
             assert recorder.write(results) == []
@@ -243,18 +245,18 @@ class Hooks:
             " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
         )
 
-    def pause(self) -> None:
+    def pause_webhooks(self) -> None:
         """Pause the webhooks, as after a failure."""
         self.sql(
             "UPDATE webhooks SET paused_until = now() + interval '1 hour'"
             " WHERE organization_id = :org"
         )
 
-    def let_pauses_pass(self) -> None:
+    def end_pauses(self) -> None:
         """End the pauses of the webhooks."""
-        self.sql(_LET_PAUSES_PASS + " AND organization_id = :org")
+        self.sql(_END_PAUSES + " AND organization_id = :org")
 
-    def let_leases_expire(self) -> None:
+    def expire_leases(self) -> None:
         """Let the leases of all deliveries expire."""
         self.sql(
             "UPDATE webhook_deliveries SET leased_until = now() - interval '1 second'"

@@ -34,20 +34,20 @@ def _act(hooks: Any, webhook: Any, action: str) -> Any:
 
 def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, BACKLOG)
+    hooks.insert_deliveries(created, BACKLOG)
     before = get_metric(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
     assert _act(hooks, created, "deactivate")["active"] is False
-    assert hooks.count(created, "abandoned") == abandoning.FIRST_BATCH_SIZE
-    assert hooks.begin() == [], "what is not abandoned yet is not attempted either"
+    assert hooks.count_deliveries(created, "abandoned") == abandoning.FIRST_BATCH_SIZE
+    assert hooks.begin_attempts() == [], "what is not abandoned yet is not attempted either"
     run_jobs_of(hooks.org, "bulk")
-    assert hooks.count(created, "abandoned") == BACKLOG
+    assert hooks.count_deliveries(created, "abandoned") == BACKLOG
     after = get_metric(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
     assert after >= before + BACKLOG
 
 
 def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, BACKLOG)
+    hooks.insert_deliveries(created, BACKLOG)
     _act(hooks, created, "deactivate")
     checkpoints: list[int] = []
 
@@ -60,14 +60,14 @@ def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
 
     with pytest.raises(KilledError):
         _run(hooks, commit)
-    assert hooks.count(created, "pending") == LEFT - backlog.BATCH_SIZE
+    assert hooks.count_deliveries(created, "pending") == LEFT - backlog.BATCH_SIZE
     run_jobs_of(hooks.org, "bulk")
-    assert hooks.count(created, "abandoned") == BACKLOG
+    assert hooks.count_deliveries(created, "abandoned") == BACKLOG
 
 
 def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, BACKLOG)
+    hooks.insert_deliveries(created, BACKLOG)
     sizes: list[int] = []
 
     def note(_conn: Any, cursor: Any, statement: str, *_: Any) -> None:
@@ -91,70 +91,70 @@ def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
 def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
     """Whatever the job has done by then: what was pending belongs to the time before."""
     created = hooks.create()
-    hooks.fill(created, BACKLOG)
+    hooks.insert_deliveries(created, BACKLOG)
     _act(hooks, created, "deactivate")
     assert _act(hooks, created, "activate")["active"] is True
-    assert hooks.count(created, "pending") == LEFT
+    assert hooks.count_deliveries(created, "pending") == LEFT
     hooks.emit(3)
     deliver()
     assert len(hooks.receiver.received) == 3
-    assert hooks.count(created, "delivered") == 3
+    assert hooks.count_deliveries(created, "delivered") == 3
     run_jobs_of(hooks.org, "bulk")
-    assert hooks.count(created, "abandoned") == BACKLOG
+    assert hooks.count_deliveries(created, "abandoned") == BACKLOG
 
 
 def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
     hooks: Any, deliver: Any
 ) -> None:
     created = hooks.create()
-    hooks.fill(created, BACKLOG)
+    hooks.insert_deliveries(created, BACKLOG)
     _act(hooks, created, "deactivate")
     _act(hooks, created, "activate")
-    pending = hooks.deliveries(created, status="pending")[0]
+    pending = hooks.list_deliveries(created, status="pending")[0]
     path = f"/webhooks/{created['id']}/deliveries/{pending['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202
     run_jobs_of(hooks.org, "bulk")
     deliver()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Delivery"] == pending["id"]
-    assert hooks.count(created, "abandoned") == BACKLOG - 1
+    assert hooks.count_deliveries(created, "abandoned") == BACKLOG - 1
 
 
 def test_a_fan_out_that_passes_a_deactivation_leaves_nothing_pending(hooks: Any, work: Any) -> None:
     """It saw the webhook active and commits afterwards; nobody else knows of its deliveries."""
     created = hooks.create()
     _act(hooks, created, "deactivate")
-    hooks.fill(created, 3)
+    hooks.insert_deliveries(created, 3)
     hooks.sql("UPDATE webhook_deliveries SET generation = 0 WHERE organization_id = :org")
     _act(hooks, created, "activate")
     work()  # the relay finds them
     work()
-    assert hooks.count(created, "abandoned") == 3
+    assert hooks.count_deliveries(created, "abandoned") == 3
     assert hooks.receiver.received == []
 
 
 def test_the_tenth_failure_of_one_with_a_backlog_delays_no_outcome(hooks: Any) -> None:
     """Of the same transaction and of others: only a batch is abandoned there."""
     created, other = hooks.create("/hook"), hooks.create("/other")
-    hooks.receiver.say("/hook", Answer(500))
+    hooks.receiver.add_responses("/hook", Answer(500))
     hooks.sql("UPDATE webhooks SET consecutive_failures = 9 WHERE id = :id", id=created["id"])
     hooks.emit()
-    attempts = hooks.begin()
-    hooks.fill(created, BACKLOG)
-    hooks.write(*[sending.send(attempt) for attempt in attempts])
+    attempts = hooks.begin_attempts()
+    hooks.insert_deliveries(created, BACKLOG)
+    hooks.record_results(*[sending.send(attempt) for attempt in attempts])
     assert hooks.get(created)["active"] is False
-    assert hooks.count(other, "delivered") == 1
-    abandoned = hooks.count(created, "abandoned")
+    assert hooks.count_deliveries(other, "delivered") == 1
+    abandoned = hooks.count_deliveries(created, "abandoned")
     assert 0 < abandoned <= abandoning.FIRST_BATCH_SIZE + 1
     run_jobs_of(hooks.org, "bulk")
-    assert hooks.count(created, "abandoned") == BACKLOG + 1
+    assert hooks.count_deliveries(created, "abandoned") == BACKLOG + 1
 
 
 def test_outcomes_do_not_wait_for_deliveries_that_others_have_locked(hooks: Any) -> None:
     """As the job that abandons them has, or a deliverer that stands still."""
     hooks.create()
     hooks.emit(2)
-    one, two = hooks.begin()
+    one, two = hooks.begin_attempts()
     results = [sending.send(one), sending.send(two)]
     everything = tenancy.across_organizations(reason="a test is another process")
     with hooks.org.app.app_context(), everything:
@@ -173,19 +173,21 @@ def test_outcomes_do_not_wait_for_deliveries_that_others_have_locked(hooks: Any)
 
 def test_a_webhook_with_many_deliveries_is_gone_at_once_and_deleted_by_a_job(hooks: Any) -> None:
     created, other = hooks.create(), hooks.create("/other")
-    hooks.fill(created, BACKLOG, "delivered")
-    hooks.fill(created, 5)
+    hooks.insert_deliveries(created, BACKLOG, "delivered")
+    hooks.insert_deliveries(created, 5)
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     assert api.delete(path).status_code == 204
     assert api.get(path).status_code == 404
     assert api.get(path + "/deliveries").status_code == 404
     assert api.post(path + "/activate").status_code == 404
     assert [shown["id"] for shown in api.get("/webhooks").json["data"]] == [other["id"]]
-    assert hooks.count(created) > 0
+    assert hooks.count_deliveries(created) > 0
     hooks.emit()
-    assert {attempt.webhook_id.hex for attempt in hooks.begin()} == {other["id"].replace("-", "")}
+    assert {attempt.webhook_id.hex for attempt in hooks.begin_attempts()} == {
+        other["id"].replace("-", "")
+    }
     run_jobs_of(hooks.org, "bulk")
-    assert hooks.count(created) == 0
+    assert hooks.count_deliveries(created) == 0
     sql = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org"
     assert hooks.sql(sql)[0].n == 1
 
@@ -197,7 +199,7 @@ def test_every_webhook_of_an_organization_with_many_is_found(
     monkeypatch.setattr(due, "MAX_VISITS_PER_ORGANIZATION", 2)
     created = [hooks.create(f"/{n}") for n in range(9)]
     for webhook in created:
-        hooks.fill(webhook, 1)
+        hooks.insert_deliveries(webhook, 1)
     retry = (
         "UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 hour'"
         " WHERE organization_id = :org AND webhook_id <> :webhook"
@@ -216,9 +218,9 @@ def test_every_webhook_of_an_organization_with_many_is_found(
 def test_a_batch_is_no_larger_whatever_the_plan(hooks: Any) -> None:
     """A nested loop would run a subquery again, and skip what it has locked before."""
     created = hooks.create()
-    hooks.fill(created, 50)
+    hooks.insert_deliveries(created, 50)
     with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
         for plan in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
             db.session().execute(text(f"SET LOCAL enable_{plan} = off"))
         assert backlog.delete_batch(hooks.org.id, created["id"], 10) == 10
-    assert hooks.count(created) == 40
+    assert hooks.count_deliveries(created) == 40

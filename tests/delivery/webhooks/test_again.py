@@ -9,7 +9,7 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
 from app.kit.jobs.relay import Relay
@@ -29,12 +29,12 @@ def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
     (request,) = hooks.receiver.received
     body = json.loads(request.body)
     assert request.headers["X-Service-Event"] == body["event"] == "test"
-    assert body["data"] == {"message": CATALOGUE["test"].sample["data"]["message"]}
-    Draft202012Validator(CATALOGUE["test"].schema).validate(body)
+    assert body["data"] == {"message": CATALOG["test"].sample["data"]["message"]}
+    Draft202012Validator(CATALOG["test"].schema).validate(body)
     assert request.headers["X-Service-Signature"] == compute_signature(
         created["secret"], request.body
     )
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created)[0]["status"] == "delivered"
 
 
 def test_a_deactivated_webhook_can_be_tested(hooks: Any, deliver: Any) -> None:
@@ -44,7 +44,7 @@ def test_a_deactivated_webhook_can_be_tested(hooks: Any, deliver: Any) -> None:
     api.post(path + "/deactivate")
     api.post(path + "/test")
     deliver()
-    assert [d["status"] for d in hooks.deliveries(created)] == ["delivered", "delivered"]
+    assert [d["status"] for d in hooks.list_deliveries(created)] == ["delivered", "delivered"]
     assert hooks.get(created)["active"] is False
 
 
@@ -52,7 +52,7 @@ def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: 
     created = hooks.create()
     hooks.emit()
     deliver()
-    (delivery,) = hooks.deliveries(created)
+    (delivery,) = hooks.list_deliveries(created)
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     answer = hooks.org.api("admin").post(path)
     assert answer.status_code == 202
@@ -63,7 +63,7 @@ def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: 
     assert second.headers["X-Service-Delivery"] == first.headers["X-Service-Delivery"]
     assert second.headers["X-Service-Signature"] == first.headers["X-Service-Signature"]
     assert second.headers["X-Service-Attempt"] == "2"
-    (delivery,) = hooks.deliveries(created)
+    (delivery,) = hooks.list_deliveries(created)
     assert delivery["status"] == "delivered"
     assert [a["number"] for a in delivery["attempts"]] == [1, 2]
 
@@ -82,11 +82,11 @@ def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any, deliver: Any) -> N
     hooks.emit()
     deliver()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    (delivery,) = hooks.deliveries(created)
+    (delivery,) = hooks.list_deliveries(created)
     api.post(path + "/deactivate")
     answer = api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
     assert (answer.status_code, answer.json["error"]["details"]) == (409, {"state": "deactivated"})
-    assert hooks.deliveries(created) == [delivery]
+    assert hooks.list_deliveries(created) == [delivery]
 
 
 def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) -> None:
@@ -166,7 +166,7 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: 
     deliver()
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 150
-    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 150
+    assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 150
 
 
 def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> None:
@@ -182,4 +182,4 @@ def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> Non
         other.stop(10)
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 100
-    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 100
+    assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 100

@@ -7,7 +7,7 @@ from tests.delivery.webhooks.conftest import Answer
 
 def test_a_closed_organization_delivers_nothing(hooks: Any, deliver: Any) -> None:
     hooks.create()
-    hooks.receiver.say("/hook", Answer(500), Answer(200))
+    hooks.receiver.add_responses("/hook", Answer(500), Answer(200))
     hooks.emit(1)
     deliver()
     assert len(hooks.receiver.received) == 1

@@ -17,23 +17,23 @@ BROKEN = Answer(500, b"out of order")
 def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: Any) -> None:
     second = hooks.org.add_user("second", "owner")
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
     deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
-    assert "500" in shown["disabled_reason"]
-    assert shown["last_status_code"] == 500
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
+    assert "500" in webhook["disabled_reason"]
+    assert webhook["last_status_code"] == 500
     assert len(hooks.receiver.received) == 10, "and nothing more was sent"
-    statuses = [d["status"] for d in hooks.deliveries(created)]
+    statuses = [d["status"] for d in hooks.list_deliveries(created)]
     assert statuses == ["abandoned"] * 40
-    told = hooks.sql(
+    notifications = hooks.sql(
         "SELECT user_id, kind, body, link FROM notifications WHERE organization_id = :org"
     )
-    assert {row.user_id for row in told} == {hooks.org.users["owner"], second}
-    assert len(told) == 2
-    assert {row.kind for row in told} == {"webhook_deactivated"}
-    assert {row.link for row in told} == {f"/api/v1/webhooks/{created['id']}"}
+    assert {row.user_id for row in notifications} == {hooks.org.users["owner"], second}
+    assert len(notifications) == 2
+    assert {row.kind for row in notifications} == {"webhook_deactivated"}
+    assert {row.link for row in notifications} == {f"/api/v1/webhooks/{created['id']}"}
     hooks.emit(3)
     retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10
@@ -41,7 +41,7 @@ def test_ten_failures_in_a_row_deactivate_once(app: Flask, hooks: Any, deliver: 
 
 def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(10)
     deliver()
     work()
@@ -62,7 +62,7 @@ def test_the_owners_get_mail(app: Flask, hooks: Any, deliver: Any, work: Any) ->
 
 def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks: Any) -> None:
     created, gate = hooks.create(), threading.Event()
-    hooks.receiver.say("/hook", Answer(500, gate=gate))
+    hooks.receiver.add_responses("/hook", Answer(500, gate=gate))
     hooks.emit(60)
     hooks.fan_out()
     others = [Dispatcher(app) for _ in range(3)]
@@ -75,16 +75,16 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     assert all(other.wait_until_idle(30) for other in others)
     for other in others:
         other.stop(10)
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, 10)
-    told = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
-    assert [row.user_id for row in told] == [hooks.org.users["owner"]]
-    assert {d["status"] for d in hooks.deliveries(created)} == {"abandoned"}
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
+    notifications = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
+    assert [row.user_id for row in notifications] == [hooks.org.users["owner"]]
+    assert {d["status"] for d in hooks.list_deliveries(created)} == {"abandoned"}
 
 
 def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", *[BROKEN] * 10, Answer())
+    hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer())
     hooks.emit(12)
     deliver()
     assert hooks.get(created)["active"] is False
@@ -94,34 +94,34 @@ def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
     assert answer["disabled_reason"] is None
     retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
-    for delivery in hooks.deliveries(created):
+    for delivery in hooks.list_deliveries(created):
         assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
     deliver()
-    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
+    assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
     assert len(hooks.receiver.received) == 22
 
 
 def test_failures_of_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", *[BROKEN] * 14, Answer())
+    hooks.receiver.add_responses("/hook", *[BROKEN] * 14, Answer())
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     hooks.emit(2)
     deliver()
     for _ in range(12):
         api.post(path + "/test")
         deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 2)
-    assert shown["last_status_code"] == 500
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 2)
+    assert webhook["last_status_code"] == 500
     api.post(path + "/test")
     deliver()
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created)[0]["status"] == "delivered"
     assert hooks.get(created)["consecutive_failures"] == 0, "any successful delivery resets it"
 
 
 def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN, Answer())
+    hooks.receiver.add_responses("/hook", BROKEN, Answer())
     hooks.emit()
     deliver()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
@@ -139,15 +139,15 @@ def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
 def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     api = hooks.org.api("admin")
-    hooks.receiver.say("/hook", *[BROKEN] * 10, Answer(204))
+    hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer(204))
     hooks.emit(10)
     deliver()
     assert hooks.get(created)["consecutive_failures"] == 10
     assert api.post(f"/webhooks/{created['id']}/test").status_code == 202
     deliver()
-    assert hooks.deliveries(created, event="test")[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created, event="test")[0]["status"] == "delivered"
     assert hooks.get(created)["active"] is False
     assert api.post(f"/webhooks/{created['id']}/activate").status_code == 200
     hooks.emit()
     deliver()
-    assert hooks.deliveries(created)[0]["status"] == "delivered"
+    assert hooks.list_deliveries(created)[0]["status"] == "delivered"

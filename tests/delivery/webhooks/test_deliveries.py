@@ -9,7 +9,7 @@ from flask import Flask
 from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit import db, events, jobs, tenancy
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
@@ -30,7 +30,7 @@ CONTRACT_HEADERS = {
 
 def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    data = CATALOGUE["artifact.ingested"].sample["data"]
+    data = CATALOG["artifact.ingested"].sample["data"]
     hooks.emit(data=data)
     deliver()
     (request,) = hooks.receiver.received
@@ -42,14 +42,14 @@ def test_a_delivery_as_the_receiver_sees_it(hooks: Any, deliver: Any) -> None:
     assert body["data"] == {"n": 0, **data}
     assert body["timestamp"].endswith("Z")
     assert datetime.fromisoformat(body["timestamp"]).utcoffset() is not None
-    Draft202012Validator(CATALOGUE["artifact.ingested"].schema).validate(body)
+    Draft202012Validator(CATALOG["artifact.ingested"].schema).validate(body)
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["X-Service-Signature"] == compute_signature(
         created["secret"], request.body
     )
     assert request.headers["X-Service-Attempt"] == "1"
-    (shown,) = hooks.deliveries(created)
-    assert request.headers["X-Service-Delivery"] == request.headers["webhook-id"] == shown["id"]
+    (delivery,) = hooks.list_deliveries(created)
+    assert request.headers["X-Service-Delivery"] == request.headers["webhook-id"] == delivery["id"]
     assert build_verifier(created["secret"]).verify(request.body, request.headers) == body
     with pytest.raises(WebhookVerificationError):
         build_verifier(created["secret"]).verify(request.body + b" ", request.headers)
@@ -62,7 +62,7 @@ def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
     hooks.emit()
     deliver()
     (request,) = hooks.receiver.received
-    (listed,) = hooks.deliveries(created)
+    (listed,) = hooks.list_deliveries(created)
     api = hooks.org.api("admin")
     answer = api.get(f"/webhooks/{created['id']}/deliveries/{listed['id']}")
     assert answer.json["data"] == listed
@@ -80,9 +80,9 @@ def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
         "error_kind": None,
         "response_excerpt": "thanks",
     }
-    shown = hooks.get(created)
-    assert shown["last_status_code"] == 200
-    assert shown["last_triggered_at"] >= attempt["at"]
+    webhook = hooks.get(created)
+    assert webhook["last_status_code"] == 200
+    assert webhook["last_triggered_at"] >= attempt["at"]
 
 
 def test_webhooks_hear_what_they_subscribe_to(hooks: Any, deliver: Any, other_org: Org) -> None:
@@ -92,11 +92,11 @@ def test_webhooks_hear_what_they_subscribe_to(hooks: Any, deliver: Any, other_or
     for name in (*SUBSCRIBABLE, "test", "artifact.deleted"):
         hooks.emit(name=name)
     deliver()
-    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.at("/two")]
+    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/two")]
     assert sorted(heard) == ["drift.detected", "export.completed"]
-    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.at("/all")]
+    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/all")]
     assert sorted(heard) == sorted(SUBSCRIBABLE)
-    assert hooks.receiver.at("/stranger") == []
+    assert hooks.receiver.list_requests("/stranger") == []
 
 
 def test_a_webhook_hears_nothing_of_what_happened_before_it(hooks: Any, deliver: Any) -> None:
@@ -105,8 +105,8 @@ def test_a_webhook_hears_nothing_of_what_happened_before_it(hooks: Any, deliver:
     later = hooks.create("/later")
     hooks.emit(2)
     deliver()
-    assert len(hooks.deliveries(earlier)) == 3
-    assert len(hooks.deliveries(later)) == 2
+    assert len(hooks.list_deliveries(earlier)) == 3
+    assert len(hooks.list_deliveries(later)) == 2
 
 
 def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
@@ -114,15 +114,15 @@ def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
     hooks.emit(3, name="export.completed")
     hooks.emit(2, name="drift.detected")
     deliver()
-    assert len(hooks.deliveries(created, event="drift.detected")) == 2
-    assert len(hooks.deliveries(created, status="delivered")) == 5
-    assert hooks.deliveries(created, status="pending") == []
+    assert len(hooks.list_deliveries(created, event="drift.detected")) == 2
+    assert len(hooks.list_deliveries(created, status="delivered")) == 5
+    assert hooks.list_deliveries(created, status="pending") == []
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}/deliveries"
     first = api.get(path, query_string={"page_size": 3}).json
     rest = {"page_size": 3, "cursor": first["meta"]["next_cursor"]}
     second = api.get(path, query_string=rest).json
     assert first["meta"]["total"] == 5
-    assert first["data"] + second["data"] == hooks.deliveries(created)
+    assert first["data"] + second["data"] == hooks.list_deliveries(created)
     assert all(len(delivery["attempts"]) == 1 for delivery in first["data"])
     assert api.get(path, query_string={"status": "lost"}).status_code == 422
 
@@ -144,7 +144,7 @@ def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver
         **values,
     )
     assert [row.status for row in ran] == ["completed"]
-    assert len(hooks.deliveries(created)) == 1
+    assert len(hooks.list_deliveries(created)) == 1
     assert len(hooks.receiver.received) == 1
 
 
@@ -155,7 +155,7 @@ def test_the_request_that_caused_it_goes_along(hooks: Any, deliver: Any) -> None
         events.emit("artifact.ingested", {})
     deliver()
     assert hooks.receiver.received[0].headers["X-Request-ID"] == "request-7"
-    assert hooks.deliveries(created)[0]["request_id"] == "request-7"
+    assert hooks.list_deliveries(created)[0]["request_id"] == "request-7"
 
 
 def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app: Flask) -> None:
@@ -163,7 +163,7 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
     hooks.org.api("admin").post(f"/webhooks/{created['id']}/rotate-secret")
     hooks.emit(2)
     deliver()
-    old, kept = hooks.deliveries(created)
+    old, kept = hooks.list_deliveries(created)
     hooks.sql(
         "UPDATE webhook_deliveries SET updated_at = now() - interval '31 days'"
         " WHERE organization_id = :org AND id = CAST(:id AS uuid)",
@@ -177,7 +177,7 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
     with app.app_context(), everything, db.transaction():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
     deliver()
-    assert [d["id"] for d in hooks.deliveries(created)] == [kept["id"]]
+    assert [d["id"] for d in hooks.list_deliveries(created)] == [kept["id"]]
     assert hooks.get(created)["previous_secret_expires_at"] is None
     secrets = hooks.sql("SELECT previous_secret FROM webhooks WHERE organization_id = :org")
     assert [row.previous_secret for row in secrets] == [None]
@@ -192,7 +192,7 @@ def test_deliveries_are_counted(hooks: Any, deliver: Any) -> None:
     assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 3
     hooks.emit(2)
     hooks.fan_out()
-    found = scrape(app)
-    assert build_series_key("labeling_queue_depth", {"queue": "webhooks"}) in found
-    assert build_series_key("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in found
-    assert build_series_key("labeling_queue_depth", {"queue": "default"}) in found
+    metrics = scrape(app)
+    assert build_series_key("labeling_queue_depth", {"queue": "webhooks"}) in metrics
+    assert build_series_key("labeling_queue_oldest_due_seconds", {"queue": "webhooks"}) in metrics
+    assert build_series_key("labeling_queue_depth", {"queue": "default"}) in metrics

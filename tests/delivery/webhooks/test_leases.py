@@ -14,7 +14,7 @@ from tests.factories.scrape import get_metric
 from tests.factories.waiting import wait_until
 
 
-def _lease(attempt: Attempt) -> Lease:
+def _build_lease(attempt: Attempt) -> Lease:
     assert attempt.lease_token is not None
     return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
@@ -22,11 +22,11 @@ def _lease(attempt: Attempt) -> Lease:
 def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    assert len(hooks.begin()) == 1
+    assert len(hooks.begin_attempts()) == 1
     deliver()
     assert hooks.receiver.received == [], "the lease still stands"
     before = get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks")
-    hooks.let_leases_expire()
+    hooks.expire_leases()
     deliver()
     assert get_metric(hooks.org.app, "labeling_lease_expiries_total", queue="webhooks") > before
     (request,) = hooks.receiver.received
@@ -55,8 +55,8 @@ def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any, del
     created = hooks.create()
     hooks.emit()
     for _ in range(4):
-        assert [attempt.status for attempt in hooks.begin()] == ["pending"]
-        hooks.let_leases_expire()
+        assert [attempt.status for attempt in hooks.begin_attempts()] == ["pending"]
+        hooks.expire_leases()
     deliver()
     assert hooks.receiver.received == []
     delivery = hooks.get_only_delivery(created)
@@ -68,25 +68,25 @@ def test_never_more_than_four_attempts_however_often_workers_die(hooks: Any, del
 def test_what_has_begun_does_not_begin_twice(hooks: Any) -> None:
     hooks.create()
     hooks.emit()
-    assert len(hooks.begin()) == 1
-    assert hooks.begin() == []
+    assert len(hooks.begin_attempts()) == 1
+    assert hooks.begin_attempts() == []
 
 
 def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     result = sending.send(attempt)
     assert result.ok
-    hooks.let_leases_expire()
-    (other,) = hooks.begin()
-    hooks.write(result)
+    hooks.expire_leases()
+    (other,) = hooks.begin_attempts()
+    hooks.record_results(result)
     shown = hooks.get_only_delivery(created)
     assert (shown["status"], [a["status_code"] for a in shown["attempts"]]) == ("pending", [200])
     # The other one ended before it sent.
     with hooks.as_deliverer():
-        leases.requeue([_lease(other)])
-    assert [attempt.status for attempt in hooks.begin()] == ["skipped"]
+        leases.requeue([_build_lease(other)])
+    assert [attempt.status for attempt in hooks.begin_attempts()] == ["skipped"]
     deliver()
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("skipped", None)
@@ -110,17 +110,17 @@ def test_suppression_ends_after_a_day(hooks: Any, deliver: Any) -> None:
 
 def test_a_late_outcome_replaces_the_interruption(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", Answer(503, b"later"), Answer())
+    hooks.receiver.add_responses("/hook", Answer(503, b"later"), Answer())
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     result = sending.send(attempt)
-    hooks.let_leases_expire()
+    hooks.expire_leases()
     deliver()
     assert [a["error_kind"] for a in hooks.get_only_delivery(created)["attempts"]] == [
         "interrupted",
         None,
     ]
-    hooks.write(result)
+    hooks.record_results(result)
     delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "delivered", "a lost lease decides nothing"
     assert [a["status_code"] for a in delivery["attempts"]] == [503, 200]
@@ -130,10 +130,10 @@ def test_a_late_outcome_replaces_the_interruption(hooks: Any, deliver: Any) -> N
 def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     hooks.org.api("admin").post(f"/webhooks/{created['id']}/deactivate")
     assert hooks.get_only_delivery(created)["status"] == "abandoned"
-    hooks.write(sending.send(attempt))
+    hooks.record_results(sending.send(attempt))
     assert hooks.get_only_delivery(created)["status"] == "delivered"
     assert hooks.get(created)["active"] is False
 
@@ -141,14 +141,14 @@ def test_what_arrived_after_the_deactivation_counts_as_delivered(hooks: Any) -> 
 def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     result = sending.send(attempt)
-    hooks.let_leases_expire()
+    hooks.expire_leases()
     deliver()
     delivery = hooks.get_only_delivery(created)
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202
-    hooks.write(result)
+    hooks.record_results(result)
     deliver()
     assert (hooks.get_only_delivery(created)["status"], len(hooks.receiver.received)) == (
         "delivered",
@@ -159,9 +159,9 @@ def test_an_outcome_of_an_earlier_round_says_nothing_of_this_one(hooks: Any, del
 def test_outcomes_of_a_webhook_that_is_gone_are_dropped(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     hooks.org.api("admin").delete(f"/webhooks/{created['id']}")
-    hooks.write(sending.send(attempt))
+    hooks.record_results(sending.send(attempt))
     sql = "SELECT count(*) AS n FROM webhook_attempts WHERE organization_id = :org"
     assert hooks.sql(sql)[0].n == 0
 
@@ -171,16 +171,16 @@ def test_a_webhook_deactivated_before_its_turn_gets_nothing(hooks: Any) -> None:
     hooks.emit()
     hooks.fan_out()
     hooks.sql("UPDATE webhooks SET active = false WHERE organization_id = :org")
-    assert hooks.begin() == []
+    assert hooks.begin_attempts() == []
 
 
 def test_requeued_attempts_do_not_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     with hooks.as_deliverer():
-        leases.requeue([_lease(attempt), _lease(attempt)])
-        leases.requeue([_lease(attempt)])
+        leases.requeue([_build_lease(attempt), _build_lease(attempt)])
+        leases.requeue([_build_lease(attempt)])
     deliver()
     assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
@@ -188,21 +188,21 @@ def test_requeued_attempts_do_not_count(hooks: Any, deliver: Any) -> None:
 def test_leases_of_what_is_under_way_are_renewed(hooks: Any) -> None:
     hooks.create()
     hooks.emit(2)
-    one, two = hooks.begin()
-    hooks.let_leases_expire()
+    one, two = hooks.begin_attempts()
+    hooks.expire_leases()
     with hooks.as_deliverer():
-        assert leases.renew([_lease(one)]) == {one.lease_token}
-    (again,) = hooks.begin()
+        assert leases.renew([_build_lease(one)]) == {one.lease_token}
+    (again,) = hooks.begin_attempts()
     assert again.id == two.id
     with hooks.as_deliverer():
-        standing = leases.renew([_lease(one), _lease(two), _lease(again)])
+        standing = leases.renew([_build_lease(one), _build_lease(two), _build_lease(again)])
     assert standing == {one.lease_token, again.lease_token}, "a lease that was lost stays lost"
 
 
 def test_settling_keeps_to_the_leases_that_stand(hooks: Any) -> None:
     hooks.create()
     hooks.emit(2)
-    one, two = hooks.begin()
+    one, two = hooks.begin_attempts()
     with hooks.as_deliverer():
         stale = AttemptResult(one, ok=True)
         assert one.lease_token is not None

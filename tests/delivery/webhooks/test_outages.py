@@ -41,10 +41,10 @@ def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: 
     ending[0].stop(10)
     sent = len(hooks.receiver.received)
     assert 1 <= sent < 40
-    assert len(hooks.deliveries(created, status="delivered")) == sent
+    assert len(hooks.list_deliveries(created, status="delivered")) == sent
     deliver()
     assert len(hooks.receiver.received) == 40
-    attempts = [a["number"] for d in hooks.deliveries(created) for a in d["attempts"]]
+    attempts = [a["number"] for d in hooks.list_deliveries(created) for a in d["attempts"]]
     assert attempts == [1] * 40, "what was given back was due at once, and lost no attempt"
 
 
@@ -63,8 +63,8 @@ def test_a_secret_that_cannot_be_read_fails_the_delivery(
     assert (delivery["status"], delivery["next_attempt_at"]) == ("failed", None)
     assert delivery["attempts"][0]["error_kind"] == "secret"
     assert hooks.receiver.received == []
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
 
 def test_secrets_survive_a_change_of_the_encryption_key(
@@ -90,7 +90,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     monkeypatch.setattr(current, "keyring", only_new)
     hooks.emit()
     deliver()
-    assert {d["status"] for d in hooks.deliveries(created)} == {"delivered"}
+    assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
     monkeypatch.setattr(recorder, "write", picky)
     hooks.emit(20)
     deliver()
-    statuses = {d["id"]: d["status"] for d in hooks.deliveries(created)}
+    statuses = {d["id"]: d["status"] for d in hooks.list_deliveries(created)}
     assert statuses.pop(str(poisoned[0])) == "pending", "its lease will run out"
     assert set(statuses.values()) == {"delivered"}
 
@@ -153,7 +153,7 @@ def test_the_dispatcher_waits_for_the_database(
     hooks.emit(5)
     deliver()
     assert len(calls) >= 3
-    assert len(hooks.deliveries(created, status="delivered")) == 5
+    assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert len(hooks.receiver.received) == 5
 
 
@@ -174,7 +174,7 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     assert (delivery["status"], delivery["attempts"]) == ("pending", [])
     assert hooks.get(created)["consecutive_failures"] == 0
     monkeypatch.undo()
-    hooks.let_leases_expire()
+    hooks.expire_leases()
     deliver()
     kinds = [(a["number"], a["error_kind"]) for a in hooks.get_only_delivery(created)["attempts"]]
     assert kinds == [(1, "interrupted"), (2, None)]

@@ -18,10 +18,10 @@ AWAY = Answer(503, b"starting")
 
 def _fail(hooks: Any, attempts: list[Attempt]) -> None:
     """Record that attempts failed."""
-    hooks.write(*[AttemptResult(attempt, ok=False) for attempt in attempts])
+    hooks.record_results(*[AttemptResult(attempt, ok=False) for attempt in attempts])
 
 
-def _pacing(hooks: Any) -> Any:
+def _get_pacing(hooks: Any) -> Any:
     (row,) = hooks.sql(
         "SELECT consecutive_failures AS failures, paused_until - last_triggered_at AS pause"
         " FROM webhooks WHERE organization_id = :org"
@@ -29,60 +29,60 @@ def _pacing(hooks: Any) -> Any:
     return row
 
 
-def _held(hooks: Any) -> int:
+def _count_begun_deliveries(hooks: Any) -> int:
     sql = "SELECT count(*) AS n FROM webhook_deliveries WHERE organization_id = :org"
     return int(hooks.sql(sql + " AND (leased_until > now() OR attempt_count > 0)")[0].n)
 
 
 def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 6, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 6, Answer())
     hooks.emit(200)
     deliver()
-    waiting = hooks.deliveries(created, status="pending")
+    waiting = hooks.list_deliveries(created, status="pending")
     assert len(waiting) == 6, "those that failed wait for their retries"
     assert {len(delivery["attempts"]) for delivery in waiting} == {1}
-    assert len(hooks.deliveries(created, status="delivered", page_size=1000)) == 194
+    assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 194
     hooks.make_due()
     deliver()
-    found = hooks.deliveries(created, page_size=1000)
-    assert Counter(delivery["status"] for delivery in found) == {"delivered": 200}
-    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in found)
+    deliveries = hooks.list_deliveries(created, page_size=1000)
+    assert Counter(delivery["status"] for delivery in deliveries) == {"delivered": 200}
+    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in deliveries)
     assert made == {(200,): 194, (503, 200): 6}
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, 0)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
 
 def test_a_quick_receiver_that_dies_gets_exactly_ten_more(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit(20)
     deliver()
-    hooks.receiver.say("/hook", AWAY)
+    hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(200)
     deliver()
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (False, DEACTIVATE_AT)
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (False, DEACTIVATE_AT)
     assert len(hooks.receiver.received) == 20 + DEACTIVATE_AT
-    assert len(hooks.deliveries(created, status="abandoned", page_size=1000)) == 200
+    assert len(hooks.list_deliveries(created, status="abandoned", page_size=1000)) == 200
 
 
 def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
     hooks.create()
     hooks.emit(30)
-    _fail(hooks, hooks.begin(1))
+    _fail(hooks, hooks.begin_attempts(1))
     for failures in range(1, DEACTIVATE_AT):
-        pacing = _pacing(hooks)
+        pacing = _get_pacing(hooks)
         assert pacing.failures == failures
         expected = timedelta(seconds=compute_pause(failures))
         assert expected <= pacing.pause < expected + timedelta(milliseconds=50)
-        hooks.pause()
-        assert hooks.begin() == [], "while it is paused"
-        hooks.let_pauses_pass()
-        begun = hooks.begin()
+        hooks.pause_webhooks()
+        assert hooks.begin_attempts() == [], "while it is paused"
+        hooks.end_pauses()
+        begun = hooks.begin_attempts()
         assert len(begun) == 1
-        assert hooks.begin() == [], "one at a time"
+        assert hooks.begin_attempts() == [], "one at a time"
         _fail(hooks, begun)
-    assert _pacing(hooks) == (DEACTIVATE_AT, None)
+    assert _get_pacing(hooks) == (DEACTIVATE_AT, None)
     pauses = [compute_pause(failures) for failures in range(1, DEACTIVATE_AT)]
     assert pauses == sorted(pauses)
     assert 40 <= sum(pauses) <= 70
@@ -90,19 +90,19 @@ def test_pauses_grow_with_the_failures_and_take_a_minute(hooks: Any) -> None:
 
 def test_a_success_ends_the_pause(hooks: Any, deliver: Any) -> None:
     hooks.create()
-    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit()
     deliver()
-    assert _pacing(hooks).failures == 1
+    assert _get_pacing(hooks).failures == 1
     hooks.make_due()
     deliver()
-    assert _pacing(hooks) == (0, None)
+    assert _get_pacing(hooks) == (0, None)
 
 
 def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
     """Retries are due 30 seconds after the failure, whatever the webhook's own pause."""
     hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit(12)
     deliver()
     delays = hooks.sql(
@@ -117,22 +117,22 @@ def test_a_pause_moves_no_retry(hooks: Any, deliver: Any) -> None:
 def test_a_retry_does_not_wait_for_the_pause(hooks: Any, deliver: Any, work: Any) -> None:
     """Its time is that of its own delivery. First attempts wait."""
     created = hooks.create()
-    hooks.receiver.say("/hook", *[AWAY] * 4, Answer())
+    hooks.receiver.add_responses("/hook", *[AWAY] * 4, Answer())
     hooks.emit()
     deliver()
     hooks.emit(5)
     hooks.fan_out()
     for number in (2, 3, 4):
-        hooks.pause()
+        hooks.pause_webhooks()
         hooks.sql(
             "UPDATE webhook_deliveries SET next_attempt_at = now()"
             " WHERE organization_id = :org AND attempts_in_round > 0"
         )
         work()
         assert len(hooks.receiver.received) == number
-    (delivery,) = hooks.deliveries(created, status="abandoned")
+    (delivery,) = hooks.list_deliveries(created, status="abandoned")
     assert len(delivery["attempts"]) == 4
-    assert len(hooks.deliveries(created, status="pending")) == 5
+    assert len(hooks.list_deliveries(created, status="pending")) == 5
 
 
 def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) -> None:
@@ -140,22 +140,22 @@ def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) ->
     hooks.create()
     hooks.emit(40)
     hooks.fan_out()
-    hooks.pause()
+    hooks.pause_webhooks()
     other = Dispatcher(app)
     other.start()
     other.wake()
     assert other.wait_until_idle(30)
     other.stop(10)
     assert hooks.receiver.received == []
-    assert _held(hooks) == 0, "and it cost no attempt"
-    assert hooks.begin() == []
-    hooks.let_pauses_pass()
-    assert len(hooks.begin()) == 40
+    assert _count_begun_deliveries(hooks) == 0, "and it cost no attempt"
+    assert hooks.begin_attempts() == []
+    hooks.end_pauses()
+    assert len(hooks.begin_attempts()) == 40
 
 
 def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", AWAY)
+    hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(60)
     hooks.fan_out()
     others = [Dispatcher(app) for _ in range(3)]
@@ -167,42 +167,42 @@ def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -
         other.stop(10)
     sent = len(hooks.receiver.received)
     assert 1 <= sent <= 6, "two that each had under way"
-    shown = hooks.get(created)
-    assert (shown["active"], shown["consecutive_failures"]) == (True, sent)
-    assert len(hooks.deliveries(created, status="pending")) == 60
-    assert _held(hooks) == sent
+    webhook = hooks.get(created)
+    assert (webhook["active"], webhook["consecutive_failures"]) == (True, sent)
+    assert len(hooks.list_deliveries(created, status="pending")) == 60
+    assert _count_begun_deliveries(hooks) == sent
 
 
 def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.emit(20)
     hooks.sql("UPDATE webhooks SET consecutive_failures = 3 WHERE organization_id = :org")
-    assert len(hooks.begin()) == 1
-    assert hooks.begin() == [], "it may still be under way"
-    hooks.let_leases_expire()
+    assert len(hooks.begin_attempts()) == 1
+    assert hooks.begin_attempts() == [], "it may still be under way"
+    hooks.expire_leases()
     deliver()
-    found = hooks.deliveries(created)
-    assert {delivery["status"] for delivery in found} == {"delivered"}
-    kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in found]
+    deliveries = hooks.list_deliveries(created)
+    assert {delivery["status"] for delivery in deliveries} == {"delivered"}
+    kinds = [tuple(a["error_kind"] for a in d["attempts"]) for d in deliveries]
     assert Counter(kinds) == {(None,): 19, ("interrupted", None): 1}
 
 
 def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
     created = hooks.create()
     test = f"/webhooks/{created['id']}/test"
-    hooks.receiver.say("/hook", AWAY, Answer())
+    hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit(3)
-    hooks.pause()
+    hooks.pause_webhooks()
     work()
     assert hooks.receiver.received == []
     hooks.org.api("admin").post(test)
     work()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Event"] == "test"
-    assert len(hooks.deliveries(created, status="pending", event="artifact.ingested")) == 3
+    assert len(hooks.list_deliveries(created, status="pending", event="artifact.ingested")) == 3
     hooks.org.api("admin").post(test)
     work()
-    statuses = [d["status"] for d in hooks.deliveries(created, event="artifact.ingested")]
+    statuses = [d["status"] for d in hooks.list_deliveries(created, event="artifact.ingested")]
     assert statuses == ["delivered"] * 3, "the test showed that the receiver is back"
 
 
@@ -211,13 +211,13 @@ def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) ->
     created = hooks.create()
     hooks.emit()
     deliver()
-    (delivery,) = hooks.deliveries(created)
-    hooks.pause()
+    (delivery,) = hooks.list_deliveries(created)
+    hooks.pause_webhooks()
     path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
     assert hooks.org.api("admin").post(path).status_code == 202
     work()
     assert len(hooks.receiver.received) == 1
-    hooks.let_pauses_pass()
+    hooks.end_pauses()
     work()
     assert len(hooks.receiver.received) == 2
 
@@ -225,17 +225,17 @@ def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) ->
 def test_activating_ends_the_pause(hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.emit()
-    hooks.pause()
+    hooks.pause_webhooks()
     assert hooks.org.api("admin").post(f"/webhooks/{created['id']}/activate").status_code == 200
     work()
-    assert hooks.deliveries(created, status="delivered") != []
+    assert hooks.list_deliveries(created, status="delivered") != []
 
 
 def test_a_new_url_ends_the_pause_and_keeps_the_count(hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.emit()
     hooks.sql("UPDATE webhooks SET consecutive_failures = 5 WHERE organization_id = :org")
-    hooks.pause()
+    hooks.pause_webhooks()
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     assert api.patch(path, json={"description": "moved", "url": created["url"]}).status_code == 200
     work()
@@ -243,7 +243,7 @@ def test_a_new_url_ends_the_pause_and_keeps_the_count(hooks: Any, work: Any) -> 
     answer = api.patch(path, json={"url": hooks.receiver.url("/mended")})
     assert answer.json["data"]["consecutive_failures"] == 5
     work()
-    assert len(hooks.receiver.at("/mended")) == 1
+    assert len(hooks.receiver.list_requests("/mended")) == 1
     assert hooks.get(created)["consecutive_failures"] == 0
 
 
@@ -256,5 +256,5 @@ def test_a_paused_webhook_holds_up_no_other(hooks: Any, work: Any) -> None:
         id=paused["id"],
     )
     work()
-    assert len(hooks.deliveries(other, status="delivered")) == 20
-    assert len(hooks.deliveries(paused, status="pending")) == 20
+    assert len(hooks.list_deliveries(other, status="delivered")) == 20
+    assert len(hooks.list_deliveries(paused, status="pending")) == 20

@@ -52,15 +52,15 @@ class Deliverer:
         self.requests: Counter[UUID] = Counter()
 
     def hook(self, due: int, organization: UUID | None = None, failures: int = 0) -> Hook:
-        made = Hook(organization or uuid7(), due, failures)
-        self.hooks[made.id] = made
-        return made
+        new_hook = Hook(organization or uuid7(), due, failures)
+        self.hooks[new_hook.id] = new_hook
+        return new_hook
 
     def find(self) -> None:
         """Look for what is due, as a message makes a deliverer do."""
-        found = [hook for hook in self.hooks.values() if self._allowed(hook, 1)]
+        hooks = [hook for hook in self.hooks.values() if self._count_allowed_attempts(hook, 1)]
         self.quotas.add_due(
-            [DueWebhook(hook.organization, hook.id, hook.failures, True, False) for hook in found]
+            [DueWebhook(hook.organization, hook.id, hook.failures, True, False) for hook in hooks]
         )
 
     def run(self) -> list[Attempt]:
@@ -70,23 +70,23 @@ class Deliverer:
         while returned:
             self.find()
             while picked := self.quotas.pick(64):
-                self.quotas.record_begun(picked, self.begin(picked))
+                self.quotas.record_begun(picked, self.begin_attempts(picked))
                 started += self.send()
-            returned = self.give_back() > 0
+            returned = self.requeue_unsent() > 0
         return started
 
-    def begin(self, picked: Iterable[PickedWebhook]) -> list[Attempt]:
+    def begin_attempts(self, picked: Iterable[PickedWebhook]) -> list[Attempt]:
         """Be the statement that begins attempts."""
         begun: list[Attempt] = []
         for limit, _, _ in picked:
             hook = self.hooks[limit.webhook_id]
-            for _ in range(self._allowed(hook, limit.max_attempts)):
+            for _ in range(self._count_allowed_attempts(hook, limit.max_attempts)):
                 hook.due -= 1
                 hook.under_way += 1
                 begun.append(_attempt(hook))
         return begun
 
-    def _allowed(self, hook: Hook, room: int) -> int:
+    def _count_allowed_attempts(self, hook: Hook, room: int) -> int:
         if hook.failures >= DEACTIVATE_AT:
             return 0
         if hook.failures:
@@ -119,7 +119,7 @@ class Deliverer:
     def finish(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> None:
         self.write(self.end(attempt, ok=ok, ms=ms))
 
-    def give_back(self) -> int:
+    def requeue_unsent(self) -> int:
         """Be the statement that gives back what is not to be sent."""
         returned = len(self.quotas.to_requeue)
         for attempt in self.quotas.to_requeue:
@@ -195,7 +195,7 @@ def test_with_the_first_failure_no_other_attempt_starts_and_all_goes_back() -> N
     deliverer.run()
     assert deliverer.sending(hook) == MAX_CONCURRENT == 8
     failed = deliverer.end(deliverer.under_way[0], ok=False)
-    assert deliverer.give_back() == MAX_PREFETCHED == 8
+    assert deliverer.requeue_unsent() == MAX_PREFETCHED == 8
     assert deliverer.run() == [], "the outcome is not written yet"
     deliverer.write(failed)
     for attempt in list(deliverer.under_way):
@@ -243,11 +243,11 @@ def test_what_begun_without_knowledge_of_a_failure_goes_back() -> None:
     deliverer.finish(one)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    begun = deliverer.begin(picked)
+    begun = deliverer.begin_attempts(picked)
     deliverer.finish(deliverer.under_way[0], ok=False)
     deliverer.quotas.record_begun(picked, begun)
     assert deliverer.send() == []
-    assert deliverer.give_back() == len(begun) > 0
+    assert deliverer.requeue_unsent() == len(begun) > 0
     assert hook.due == 98
 
 
@@ -278,7 +278,7 @@ def test_one_that_becomes_slow_gives_back_what_was_prefetched() -> None:
     for attempt in list(deliverer.under_way):
         deliverer.finish(attempt, ms=SLOW_MS)
         deliverer.send()
-    assert deliverer.give_back() > 0
+    assert deliverer.requeue_unsent() > 0
     assert deliverer.sending(hook) <= MAX_CONCURRENT_NOT_QUICK
 
 
@@ -387,7 +387,7 @@ def test_an_attempt_that_was_given_up_is_returned() -> None:
     deliverer.quotas.requeue_unsent(attempt)
     assert deliverer.quotas.to_requeue == [attempt]
     assert not deliverer.quotas.is_idle
-    deliverer.give_back()
+    deliverer.requeue_unsent()
     assert deliverer.quotas.is_idle
 
 

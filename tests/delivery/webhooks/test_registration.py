@@ -49,10 +49,10 @@ def test_create_answers_the_secret_once(hooks: Any) -> None:
     assert created["active"] is True
     assert created["events"] == wanted
     assert created["description"] == "for accounting"
-    shown = hooks.get(created)
-    assert set(shown) == SHOWN | DETAILS
+    webhook = hooks.get(created)
+    assert set(webhook) == SHOWN | DETAILS
     expected = {name: value for name, value in created.items() if name != "secret"}
-    assert {name: shown[name] for name in SHOWN} == expected
+    assert {name: webhook[name] for name in SHOWN} == expected
 
 
 def test_no_other_answer_row_or_line_has_the_secret(

@@ -35,7 +35,7 @@ def _act(hooks: Any, webhook: Any, action: str, **body: Any) -> Any:
     return answer.json["data"]
 
 
-def _refused(hooks: Any, webhook: Any, **replay: Any) -> Any:
+def _get_replay_error(hooks: Any, webhook: Any, **replay: Any) -> Any:
     path = f"/webhooks/{webhook['id']}/activate"
     answer = hooks.org.api("admin").post(path, json={"replay": replay})
     return answer.status_code, answer.json["error"]
@@ -51,28 +51,28 @@ def _replay(hooks: Any, webhook: Any, deliver: Any = None, **replay: Any) -> dic
     return shown
 
 
-def _ids(hooks: Any) -> list[str]:
+def _list_sent_delivery_ids(hooks: Any) -> list[str]:
     return [request.headers["X-Service-Delivery"] for request in hooks.receiver.received]
 
 
-def _missed(hooks: Any, count: int) -> tuple[Any, list[dict[str, Any]]]:
+def _create_missed_deliveries(hooks: Any, count: int) -> tuple[Any, list[dict[str, Any]]]:
     """Return a deactivated webhook and the deliveries that it missed, the oldest first."""
     created = hooks.create()
     _act(hooks, created, "deactivate")
     hooks.emit(count)
     hooks.fan_out()
-    return created, hooks.deliveries(created, page_size=1000)[::-1]
+    return created, hooks.list_deliveries(created, page_size=1000)[::-1]
 
 
 def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deliver: Any) -> None:
-    created, missed = _missed(hooks, 3)
+    created, missed = _create_missed_deliveries(hooks, 3)
     deliver()
     assert hooks.receiver.received == []
     assert [(d["status"], d["attempts"], d["round"]) for d in missed] == [("abandoned", [], 1)] * 3
     assert {d["next_attempt_at"] for d in missed} == {None}
-    shown = hooks.get(created)
-    assert (shown["missed_count"], shown["replay"]) == (3, None)
-    until = datetime.fromisoformat(shown["replayable_until"])
+    webhook = hooks.get(created)
+    assert (webhook["missed_count"], webhook["replay"]) == (3, None)
+    until = datetime.fromisoformat(webhook["replayable_until"])
     oldest = datetime.fromisoformat(missed[0]["updated_at"])
     assert until == oldest + timedelta(days=30)
 
@@ -82,28 +82,28 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     assert answer["replay"]["statuses"] == ["abandoned", "failed"]
     run_jobs_of(hooks.org, "bulk")
     deliver()
-    assert sorted(_ids(hooks)) == sorted(d["id"] for d in missed)
-    shown = hooks.get(created)
-    assert (shown["missed_count"], shown["replayable_until"]) == (0, None)
-    assert shown["replay"]["progress"] == {"done": 3, "total": 3}
-    assert shown["replay"]["finished_at"] is not None
-    assert shown["replay"]["stop_reason"] is None
-    assert [d["round"] for d in hooks.deliveries(created, status="delivered")] == [2] * 3
+    assert sorted(_list_sent_delivery_ids(hooks)) == sorted(d["id"] for d in missed)
+    webhook = hooks.get(created)
+    assert (webhook["missed_count"], webhook["replayable_until"]) == (0, None)
+    assert webhook["replay"]["progress"] == {"done": 3, "total": 3}
+    assert webhook["replay"]["finished_at"] is not None
+    assert webhook["replay"]["stop_reason"] is None
+    assert [d["round"] for d in hooks.list_deliveries(created, status="delivered")] == [2] * 3
 
 
 def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: Any) -> None:
     """Ten failures abandon 40 deliveries, most of them without an attempt."""
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     hooks.emit(40)
     deliver()
     failed = {r.headers["X-Service-Delivery"]: r for r in hooks.receiver.received}
     assert hooks.get(created)["missed_count"] == 40
     hooks.receiver.answers.clear()
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 40, "total": 40}
-    assert len(_ids(hooks)) == len(set(_ids(hooks))) == 40
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 40, "total": 40}
+    assert len(_list_sent_delivery_ids(hooks)) == len(set(_list_sent_delivery_ids(hooks))) == 40
     for request in hooks.receiver.received:
         before = failed.get(request.headers["X-Service-Delivery"])
         number = int(request.headers["X-Service-Attempt"])
@@ -113,36 +113,36 @@ def test_what_failed_is_sent_again_with_its_id_and_bytes(hooks: Any, deliver: An
             assert request.body == before.body
             assert request.headers["X-Service-Signature"] == before.headers["X-Service-Signature"]
             assert number > 1
-    assert hooks.count(created, "delivered") == 40
+    assert hooks.count_deliveries(created, "delivered") == 40
 
 
 def test_an_active_webhook_can_be_replayed(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, 2, "abandoned")
-    hooks.fill(created, 1, "failed")
-    hooks.fill(created, 4, "delivered")
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 3, "total": 3}
+    hooks.insert_deliveries(created, 2, "abandoned")
+    hooks.insert_deliveries(created, 1, "failed")
+    hooks.insert_deliveries(created, 4, "delivered")
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 3, "total": 3}
     assert len(hooks.receiver.received) == 3
-    assert hooks.count(created, "delivered") == 7
+    assert hooks.count_deliveries(created, "delivered") == 7
 
 
 def test_the_range_includes_its_start_and_excludes_its_end(hooks: Any, deliver: Any) -> None:
-    created, missed = _missed(hooks, 4)
+    created, missed = _create_missed_deliveries(hooks, 4)
     begin = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)
     for number, delivery in enumerate(missed):
         hooks.sql(_MOVE, id=delivery["id"], at=begin + timedelta(hours=number))
     ends = {"from": begin + timedelta(hours=1), "to": begin + timedelta(hours=3)}
-    shown = _replay(hooks, created, deliver, **{k: v.isoformat() for k, v in ends.items()})
-    assert set(_ids(hooks)) == {missed[1]["id"], missed[2]["id"]}
-    assert shown["missed_count"] == 2
-    replay = shown["replay"]
+    webhook = _replay(hooks, created, deliver, **{k: v.isoformat() for k, v in ends.items()})
+    assert set(_list_sent_delivery_ids(hooks)) == {missed[1]["id"], missed[2]["id"]}
+    assert webhook["missed_count"] == 2
+    replay = webhook["replay"]
     assert {k: datetime.fromisoformat(replay[k]) for k in ends} == ends
 
 
 def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -> None:
     created = hooks.create(events=["artifact.ingested", "drift.detected"])
-    hooks.fill(created, 3, "failed")
+    hooks.insert_deliveries(created, 3, "failed")
     _act(hooks, created, "deactivate")
     hooks.emit(2)
     hooks.emit(2, "drift.detected")
@@ -150,21 +150,21 @@ def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -
     _replay(hooks, created, deliver, events=["drift.detected"])
     assert [r.headers["X-Service-Event"] for r in hooks.receiver.received] == ["drift.detected"] * 2
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver, statuses=["failed"])
+    webhook = _replay(hooks, created, deliver, statuses=["failed"])
     assert len(hooks.receiver.received) == 3
-    assert shown["missed_count"] == 2
+    assert webhook["missed_count"] == 2
 
 
 def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.say("/hook", BROKEN)
+    hooks.receiver.add_responses("/hook", BROKEN)
     _act(hooks, created, "test")
     for _ in range(4):
         hooks.make_due()
         deliver()
-    assert hooks.deliveries(created)[0]["status"] == "abandoned"
-    shown = _replay(hooks, created, deliver)
-    assert (shown["missed_count"], shown["replay"]["progress"]["done"]) == (0, 0)
+    assert hooks.list_deliveries(created)[0]["status"] == "abandoned"
+    webhook = _replay(hooks, created, deliver)
+    assert (webhook["missed_count"], webhook["replay"]["progress"]["done"]) == (0, 0)
     assert len(hooks.receiver.received) == 4
 
 
@@ -172,55 +172,55 @@ def test_what_was_delivered_within_a_day_is_not_sent_again(hooks: Any, deliver: 
     created = hooks.create()
     hooks.emit(3)
     deliver()
-    old = hooks.deliveries(created)[0]["id"]
+    old = hooks.list_deliveries(created)[0]["id"]
     hooks.sql(
         "UPDATE webhook_deliveries SET delivered_at = now() - interval '25 hours'"
         " WHERE organization_id = :org AND id = :id",
         id=old,
     )
     hooks.receiver.received.clear()
-    shown = _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
-    assert _ids(hooks) == [old]
-    assert shown["replay"]["progress"] == {"done": 1, "total": 1}
+    webhook = _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
+    assert _list_sent_delivery_ids(hooks) == [old]
+    assert webhook["replay"]["progress"] == {"done": 1, "total": 1}
     _replay(hooks, created, deliver, statuses=["delivered", "skipped"])
-    assert _ids(hooks) == [old]
+    assert _list_sent_delivery_ids(hooks) == [old]
 
 
 def test_a_delivery_that_is_replayed_twice_is_sent_once_at_a_time(hooks: Any) -> None:
-    created, _ = _missed(hooks, 5)
+    created, _ = _create_missed_deliveries(hooks, 5)
     _replay(hooks, created)
-    first = hooks.begin()
+    first = hooks.begin_attempts()
     assert len(first) == 1, "of two attempts under way, one is left for new deliveries"
     _replay(hooks, created)
-    assert hooks.begin() == []
+    assert hooks.begin_attempts() == []
     assert hooks.get(created)["replay"]["progress"]["done"] == 0
-    hooks.write(*[sending.send(attempt) for attempt in first])
-    (delivery,) = hooks.deliveries(created, status="delivered")
+    hooks.record_results(*[sending.send(attempt) for attempt in first])
+    (delivery,) = hooks.list_deliveries(created, status="delivered")
     assert [attempt["number"] for attempt in delivery["attempts"]] == [1]
 
 
 def test_a_replay_waits_for_an_attempt_from_before_the_deactivation(hooks: Any) -> None:
     created = hooks.create()
     hooks.emit(1)
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     _act(hooks, created, "deactivate")
     _replay(hooks, created)
-    assert hooks.begin() == []
-    (delivery,) = hooks.deliveries(created)
+    assert hooks.begin_attempts() == []
+    (delivery,) = hooks.list_deliveries(created)
     assert delivery["status"] == "pending"
     assert datetime.fromisoformat(delivery["next_attempt_at"]) > attempt.at
     hooks.make_due()
-    assert [(a.id, a.number, a.round) for a in hooks.begin()] == [(attempt.id, 2, 2)]
+    assert [(a.id, a.number, a.round) for a in hooks.begin_attempts()] == [(attempt.id, 2, 2)]
 
 
 def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
-    created, missed = _missed(hooks, 6)
+    created, missed = _create_missed_deliveries(hooks, 6)
     for age, delivery in enumerate(missed):
         hooks.sql(_MOVE, id=delivery["id"], at=datetime.now(UTC) - timedelta(minutes=9 - age))
     _replay(hooks, created)
     hooks.emit(3)
     hooks.fan_out()
-    new = {d["id"] for d in hooks.deliveries(created) if d["round"] == 1}
+    new = {d["id"] for d in hooks.list_deliveries(created) if d["round"] == 1}
     assert len(new) == 3
     oldest = [d["id"] for d in missed]
     # The attempts of one call are in no order.
@@ -237,46 +237,46 @@ def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
 
 def test_a_failing_webhook_gets_one_first_attempt_at_a_time(hooks: Any) -> None:
     """Whether it is new or replayed."""
-    created, _ = _missed(hooks, 3)
+    created, _ = _create_missed_deliveries(hooks, 3)
     _replay(hooks, created)
     hooks.emit(1)
     hooks.sql("UPDATE webhooks SET consecutive_failures = 1 WHERE organization_id = :org")
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     assert not attempt.replayed
-    assert hooks.begin() == []
-    hooks.let_leases_expire()
+    assert hooks.begin_attempts() == []
+    hooks.expire_leases()
     hooks.sql(
         "UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL,"
         " leased_until = NULL WHERE organization_id = :org AND NOT replayed"
     )
-    (attempt,) = hooks.begin()
+    (attempt,) = hooks.begin_attempts()
     assert attempt.replayed
 
 
 def test_a_long_replay_ends_with_nothing_else_to_wake_the_deliverer(
     hooks: Any, deliver: Any
 ) -> None:
-    created, missed = _missed(hooks, 60)
+    created, missed = _create_missed_deliveries(hooks, 60)
     _replay(hooks, created, deliver)
-    assert sorted(_ids(hooks)) == sorted(d["id"] for d in missed)
+    assert sorted(_list_sent_delivery_ids(hooks)) == sorted(d["id"] for d in missed)
 
 
 def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any, deliver: Any) -> None:
     """Even if the job that abandons it has not run yet."""
     created = hooks.create()
-    hooks.fill(created, 1_100)
+    hooks.insert_deliveries(created, 1_100)
     _act(hooks, created, "deactivate")
-    assert hooks.count(created, "pending") == 100
-    shown = _replay(hooks, created)
-    assert shown["replay"]["progress"] == {"done": 1_100, "total": 1_100}
-    assert hooks.count(created, "pending") == 1_100
+    assert hooks.count_deliveries(created, "pending") == 100
+    webhook = _replay(hooks, created)
+    assert webhook["replay"]["progress"] == {"done": 1_100, "total": 1_100}
+    assert hooks.count_deliveries(created, "pending") == 1_100
 
 
 def test_a_killed_replay_goes_on_after_its_last_batch(
     hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 10)
-    created, _ = _missed(hooks, 35)
+    created, _ = _create_missed_deliveries(hooks, 35)
     _act(hooks, created, "activate", replay={})
     checkpoints: list[int] = []
 
@@ -297,7 +297,7 @@ def test_a_killed_replay_goes_on_after_its_last_batch(
     assert hooks.get(created)["replay"]["progress"] == {"done": 20, "total": 35}
     run_jobs_of(hooks.org, "bulk")
     assert hooks.get(created)["replay"]["progress"] == {"done": 35, "total": 35}
-    rounds = [d["round"] for d in hooks.deliveries(created, page_size=1000)]
+    rounds = [d["round"] for d in hooks.list_deliveries(created, page_size=1000)]
     assert rounds == [2] * 35, "none was replayed twice"
 
 
@@ -313,24 +313,24 @@ def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
     hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 10)
-    created, _ = _missed(hooks, 25)
+    created, _ = _create_missed_deliveries(hooks, 25)
     _act(hooks, created, "activate", replay={})
-    assert _refused(hooks, created)[0] == 409
-    assert _refused(hooks, created)[1]["details"] == {"state": "replaying"}
+    assert _get_replay_error(hooks, created)[0] == 409
+    assert _get_replay_error(hooks, created)[1]["details"] == {"state": "replaying"}
     _act(hooks, created, "deactivate")
     run_jobs_of(hooks.org, "bulk")
     replay = hooks.get(created)["replay"]
     assert (replay["stop_reason"], replay["progress"]["done"]) == ("deactivated", 0)
     assert replay["finished_at"] is not None
-    shown = _replay(hooks, created, deliver)
-    assert shown["replay"]["progress"] == {"done": 25, "total": 25}
-    assert hooks.count(created, "delivered") == 25
+    webhook = _replay(hooks, created, deliver)
+    assert webhook["replay"]["progress"] == {"done": 25, "total": 25}
+    assert hooks.count_deliveries(created, "delivered") == 25
 
 
 def test_a_replay_that_fails_may_be_requested_again(
     hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    created, _ = _missed(hooks, 2)
+    created, _ = _create_missed_deliveries(hooks, 2)
     _act(hooks, created, "activate", replay={})
     with monkeypatch.context() as broken:
         broken.setattr(replays, "replay_batch", lambda *_: 1 / 0)
@@ -344,18 +344,18 @@ def test_a_replay_that_fails_may_be_requested_again(
 
 
 def test_a_webhook_that_is_deactivated_for_a_month_records_nothing_more(hooks: Any) -> None:
-    created, missed = _missed(hooks, 1)
+    created, missed = _create_missed_deliveries(hooks, 1)
     hooks.sql(
         "UPDATE webhooks SET deactivated_at = now() - interval '30 days' WHERE id = :id",
         id=created["id"],
     )
     hooks.emit(2)
     hooks.fan_out()
-    assert [d["id"] for d in hooks.deliveries(created)] == [missed[0]["id"]]
+    assert [d["id"] for d in hooks.list_deliveries(created)] == [missed[0]["id"]]
 
 
 def test_a_webhook_that_the_previous_release_deactivated_records(hooks: Any) -> None:
-    created, _ = _missed(hooks, 1)
+    created, _ = _create_missed_deliveries(hooks, 1)
     hooks.sql("UPDATE webhooks SET deactivated_at = NULL WHERE id = :id", id=created["id"])
     hooks.emit(2)
     hooks.fan_out()
@@ -420,21 +420,23 @@ _LATER = "2999-01-01T00:00:00Z"
     ],
 )
 def test_what_is_refused(hooks: Any, replay: Any, status: int, field: str) -> None:
-    created, _ = _missed(hooks, 1)
-    refused, error = _refused(hooks, created, **replay)
+    created, _ = _create_missed_deliveries(hooks, 1)
+    refused, error = _get_replay_error(hooks, created, **replay)
     assert (refused, error["field"]) == (status, field)
     assert hooks.get(created)["active"] is False, "nothing was done"
 
 
 def test_the_range_must_not_end_before_it_starts(hooks: Any) -> None:
-    created, _ = _missed(hooks, 1)
+    created, _ = _create_missed_deliveries(hooks, 1)
     at = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    status, error = _refused(hooks, created, **{"from": at, "to": at})
+    status, error = _get_replay_error(hooks, created, **{"from": at, "to": at})
     assert (status, error["field"]) == (400, "replay.from")
 
 
 def test_a_range_may_end_in_the_future(hooks: Any, deliver: Any) -> None:
-    created, _ = _missed(hooks, 2)
-    shown = _replay(hooks, created, deliver, to=_LATER)
-    assert shown["replay"]["progress"]["done"] == 2
-    assert datetime.fromisoformat(shown["replay"]["to"]) <= datetime.now(UTC) + timedelta(minutes=1)
+    created, _ = _create_missed_deliveries(hooks, 2)
+    webhook = _replay(hooks, created, deliver, to=_LATER)
+    assert webhook["replay"]["progress"]["done"] == 2
+    assert datetime.fromisoformat(webhook["replay"]["to"]) <= datetime.now(UTC) + timedelta(
+        minutes=1
+    )

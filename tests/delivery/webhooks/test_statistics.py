@@ -22,42 +22,42 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
         "UPDATE webhooks SET deactivated_at = now() - interval '99 days' WHERE id = :id",
         id=idle["id"],
     )
-    hooks.receiver.say("/bad", Answer(500))
+    hooks.receiver.add_responses("/bad", Answer(500))
     hooks.emit(2)
     deliver()
     for _ in range(3):
         hooks.make_due()
         deliver()
     hooks.receiver.answers.clear()
-    hooks.fill(good, 3, "skipped")
-    hooks.fill(good, 5, "abandoned")
-    hooks.fill(bad, 1, "failed")
-    hooks.fill(bad, 4)
-    found = _list(hooks)
-    assert _without_since(found[good["id"]]) == {
+    hooks.insert_deliveries(good, 3, "skipped")
+    hooks.insert_deliveries(good, 5, "abandoned")
+    hooks.insert_deliveries(bad, 1, "failed")
+    hooks.insert_deliveries(bad, 4)
+    webhooks = _list(hooks)
+    assert _without_since(webhooks[good["id"]]) == {
         "delivered": 5,
         "failed": 5,
         "pending": 0,
         "success_rate": 0.5,
     }
-    assert _without_since(found[bad["id"]]) == {
+    assert _without_since(webhooks[bad["id"]]) == {
         "delivered": 0,
         "failed": 3,
         "pending": 4,
         "success_rate": 0.0,
     }
-    assert _without_since(found[idle["id"]]) == {
+    assert _without_since(webhooks[idle["id"]]) == {
         "delivered": 0,
         "failed": 0,
         "pending": 0,
         "success_rate": None,
     }
-    assert hooks.get(good)["statistics"] == found[good["id"]]
+    assert hooks.get(good)["statistics"] == webhooks[good["id"]]
 
 
 def test_tests_and_older_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.fill(created, 3, "abandoned")
+    hooks.insert_deliveries(created, 3, "abandoned")
     hooks.sql(
         "UPDATE webhook_deliveries SET created_at = now() - interval '26 hours'"
         " WHERE organization_id = :org"

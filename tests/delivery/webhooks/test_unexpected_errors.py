@@ -51,7 +51,7 @@ def test_the_recorder_survives_an_error(
     calls = fail_two_writes(hooks, monkeypatch, error)
     hooks.emit()
     with _running(app, hooks) as other:
-        wait_until(lambda: hooks.count(created, "delivered") == 1)
+        wait_until(lambda: hooks.count_deliveries(created, "delivered") == 1)
         assert other.wait_until_idle(30)
     assert calls == [1, 1, 1], "the batch, the outcome alone, and both again after the pause"
     assert len(hooks.receiver.received) == 1
@@ -77,17 +77,17 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
     monkeypatch.setattr(recorder, "write", picky)
     hooks.emit(20)
     with _running(app, hooks) as other:
-        wait_until(lambda: hooks.count(created, "delivered") == 19)
+        wait_until(lambda: hooks.count_deliveries(created, "delivered") == 19)
         assert other.wait_until_idle(30), "the lease of the other one is not renewed any more"
         assert not other._leases
         assert not other._recorder._error_counts
     assert recorder.MAX_TRIES <= len(alone) <= 2 * recorder.MAX_TRIES
     monkeypatch.undo()
-    (waiting,) = hooks.deliveries(created, status="pending")
+    (waiting,) = hooks.list_deliveries(created, status="pending")
     assert waiting["id"] == str(poisoned[0])
-    hooks.let_leases_expire()
+    hooks.expire_leases()
     deliver()
-    assert hooks.count(created, "delivered") == 20
+    assert hooks.count_deliveries(created, "delivered") == 20
     assert len(hooks.receiver.received) == 21, "sent at least once, and again as nothing was known"
 
 
@@ -108,11 +108,11 @@ def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> No
 
         other._recorder._on_end = on_end  # type: ignore[method-assign]
         other.wake()
-        wait_until(lambda: hooks.count(created, "delivered") == 3)
+        wait_until(lambda: hooks.count_deliveries(created, "delivered") == 3)
         hooks.emit(3)
         hooks.fan_out()
         other.wake()
-        wait_until(lambda: hooks.count(created, "delivered") == 6)
+        wait_until(lambda: hooks.count_deliveries(created, "delivered") == 6)
     assert len(hooks.receiver.received) == 6
 
 
@@ -138,13 +138,13 @@ def test_a_process_that_can_start_no_thread_loses_nothing(
 
         def all_end() -> bool:
             other.wake()
-            return bool(hooks.count(created, "delivered") == 20)
+            return bool(hooks.count_deliveries(created, "delivered") == 20)
 
         wait_until(all_end)
         assert other.wait_until_idle(30)
     assert refused
     assert len(hooks.receiver.received) == 20, "nothing is sent twice"
-    attempts = [a["number"] for d in hooks.deliveries(created) for a in d["attempts"]]
+    attempts = [a["number"] for d in hooks.list_deliveries(created) for a in d["attempts"]]
     assert attempts == [1] * 20, "an attempt that was not sent does not count"
 
 
@@ -166,7 +166,7 @@ def test_attempts_without_a_thread_are_left_to_other_processes(
         assert hooks.receiver.received == []
     monkeypatch.undo()
     deliver()
-    assert hooks.count(created, "delivered") == 5
+    assert hooks.count_deliveries(created, "delivered") == 5
     assert len(hooks.receiver.received) == 5
 
 

@@ -82,7 +82,7 @@ class Life(RuleBasedStateMachine):
 
     def requests(self) -> list[Received]:
         """Return the requests since the last call, after verifying them."""
-        every = self.hooks.receiver.at(self.state.path)
+        every = self.hooks.receiver.list_requests(self.state.path)
         new, self.state.seen = every[self.state.seen :], len(every)
         for request in new:
             digest = hmac.new(self.state.secrets[0].encode(), request.body, hashlib.sha256)
@@ -97,7 +97,7 @@ class Life(RuleBasedStateMachine):
         self.hooks.emit(count)
         self.hooks.fan_out()
         state = self.state
-        shown = self.hooks.deliveries({"id": state.id}, page_size=1000)
+        shown = self.hooks.list_deliveries({"id": state.id}, page_size=1000)
         new = [one["id"] for one in shown if one["id"] not in state.deliveries]
         assert len(new) == count
         for delivery_id in new:
@@ -212,7 +212,7 @@ class Life(RuleBasedStateMachine):
         }
         found = {
             one["id"]: (one["status"], one["round"], len(one["attempts"]))
-            for one in self.hooks.deliveries({"id": state.id}, page_size=1000)
+            for one in self.hooks.list_deliveries({"id": state.id}, page_size=1000)
         }
         assert found == {
             key: (model.status, model.round, model.attempts)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from app.delivery.webhooks.catalogue import CATALOGUE, SUBSCRIBABLE
+from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit.ids import uuid7
 from tests.factories import Org
 
@@ -17,18 +17,18 @@ def _error(answer: Any) -> tuple[int, str, str | None]:
 
 def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     api = hooks.org.api("admin")
-    made = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
-    api.post(f"/webhooks/{made[0]['id']}/deactivate")
-    ids = [webhook["id"] for webhook in made]
+    webhooks = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
+    api.post(f"/webhooks/{webhooks[0]['id']}/deactivate")
+    ids = [webhook["id"] for webhook in webhooks]
 
-    def found(**query: str) -> list[str]:
+    def list_ids(**query: str) -> list[str]:
         return [w["id"] for w in api.get("/webhooks", query_string=query).json["data"]]
 
-    assert found() == ids[::-1]
-    assert found(active="false") == [ids[0]]
-    assert found(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
-    assert found(created_after=made[3]["created_at"]) == [ids[4], ids[3]]
-    assert found(created_before=made[1]["created_at"]) == [ids[0]]
+    assert list_ids() == ids[::-1]
+    assert list_ids(active="false") == [ids[0]]
+    assert list_ids(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
+    assert list_ids(created_after=webhooks[3]["created_at"]) == [ids[4], ids[3]]
+    assert list_ids(created_before=webhooks[1]["created_at"]) == [ids[0]]
     first = api.get("/webhooks", query_string={"page_size": 3, "sort": "created_at"}).json
     rest = {"page_size": 3, "sort": "created_at", "cursor": first["meta"]["next_cursor"]}
     second = api.get("/webhooks", query_string=rest).json
@@ -129,7 +129,7 @@ def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
     assert api.post(path + "/deactivate").json["data"] == off
     hooks.emit()
     deliver()
-    (missed,) = hooks.deliveries(created)
+    (missed,) = hooks.list_deliveries(created)
     assert (missed["status"], missed["attempts"]) == ("abandoned", [])
     on = api.post(path + "/activate").json["data"]
     assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
@@ -160,7 +160,7 @@ def test_another_organizations_webhook_is_an_absent_one(
     created = hooks.create()
     hooks.emit()
     deliver()
-    delivery = hooks.deliveries(created)[0]["id"]
+    delivery = hooks.list_deliveries(created)[0]["id"]
     body = {"json": {"description": "mine"}} if method == "PATCH" else {}
 
     def ask(webhook: str, delivery: str) -> tuple[int, bytes]:
@@ -178,14 +178,14 @@ def test_a_delivery_is_found_under_its_own_webhook_only(hooks: Any, deliver: Any
     one, two = hooks.create("/one"), hooks.create("/two", events=["drift.detected"])
     hooks.emit()
     deliver()
-    delivery = hooks.deliveries(one)[0]["id"]
+    delivery = hooks.list_deliveries(one)[0]["id"]
     api = hooks.org.api("admin")
     assert api.get(f"/webhooks/{two['id']}/deliveries/{delivery}").status_code == 404
     path = f"/webhooks/{two['id']}/deliveries/{delivery}/redeliver"
     assert api.post(path).status_code == 404
 
 
-def test_the_catalogue(org: Org) -> None:
+def test_the_catalog(org: Org) -> None:
     api = org.api("viewer", slug=None)
     api.slug = None
     answer = api.get("/webhooks/events").json
@@ -197,7 +197,7 @@ def test_the_catalogue(org: Org) -> None:
         assert validator.is_valid(kind["sample"])
         assert not validator.is_valid({**kind["sample"], "event": "other"})
         assert not validator.is_valid({**kind["sample"], "data": {}})
-        assert kind["description"] == CATALOGUE[kind["event"]].description
+        assert kind["description"] == CATALOG[kind["event"]].description
     first = api.get("/webhooks/events", query_string={"page_size": 4}).json
     rest = {"page_size": 4, "cursor": first["meta"]["next_cursor"]}
     second = api.get("/webhooks/events", query_string=rest).json

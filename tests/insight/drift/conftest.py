@@ -20,7 +20,7 @@ from tests.factories.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
-def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def _compare_in_process(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Compare samples in this process, because a child process would have to import scipy.
 
     Tests that use the fixture `child_process` compare samples in a child process.
@@ -160,7 +160,7 @@ class Labeling:
         version_id: UUID = self.workspace.sql(sql, id=self.schema_id)[0].id
         return version_id
 
-    def period(self, start: float, end: float) -> dict[str, str]:
+    def build_period(self, start: float, end: float) -> dict[str, str]:
         """Return a period as a client sends it. `start` and `end` are numbers of days ago."""
         return {"from": self.ago(start).isoformat(), "to": self.ago(end).isoformat()}
 
@@ -175,9 +175,9 @@ class Labeling:
         """Run a detection, and return the reports that it created or confirmed."""
         detection = self.request(**body)
         run_jobs_of(self.workspace.org, "drift")
-        return self.reports(f"detection_id={detection['id']}")
+        return self.list_reports(f"detection_id={detection['id']}")
 
-    def reports(self, query: str = "", *, role: str = "reviewer") -> list[dict[str, Any]]:
+    def list_reports(self, query: str = "", *, role: str = "reviewer") -> list[dict[str, Any]]:
         """Return the reports that match a query string without `?`."""
         answer = self.workspace.org.api(role).get(f"/quality/drift?{query}")
         assert answer.status_code == 200, answer.json

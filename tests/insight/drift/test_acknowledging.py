@@ -11,7 +11,7 @@ from tests.insight.drift.conftest import Labeling, build_kind_values
 
 def _detect_statuses(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
     """Run a detection with a current period; return the statuses of the reports it found."""
-    reports = labeling.detect(current=labeling.period(start, end))
+    reports = labeling.detect(current=labeling.build_period(start, end))
     return [report["status"] for report in reports]
 
 
@@ -19,7 +19,7 @@ def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None
     """The shift begins in the middle of the period of its report."""
     labeling.add(70, 30, build_kind_values(300, 100))
     labeling.add(30, 0, build_kind_values(100, 300))
-    (report,) = labeling.detect(current=labeling.period(33, 26))
+    (report,) = labeling.detect(current=labeling.build_period(33, 26))
     acknowledged = labeling.acknowledge(report)
     assert acknowledged["status"] == "acknowledged"
     assert acknowledged["acknowledged_by"] == str(labeling.workspace.org.users["reviewer"])
@@ -34,9 +34,9 @@ def test_another_shift_after_an_acknowledged_one_is_reported(labeling: Labeling)
     labeling.add(70, 30, build_kind_values(300, 100))
     labeling.add(30, 10, build_kind_values(100, 300))
     labeling.add(10, 0, build_kind_values(0, 20, 180))
-    (report,) = labeling.detect(current=labeling.period(30, 23))
+    (report,) = labeling.detect(current=labeling.build_period(30, 23))
     labeling.acknowledge(report)
-    (second,) = labeling.detect(current=labeling.period(7, 0))
+    (second,) = labeling.detect(current=labeling.build_period(7, 0))
     assert second["id"] != report["id"]
     # The baseline is the time after the acknowledged shift.
     assert second["baseline"]["from"] == report["current"]["to"]
@@ -50,9 +50,9 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
     labeling.add(70, 30, build_kind_values(300, 100))
     labeling.add(30, 10, build_kind_values(100, 300))
     labeling.add(10, 0, build_kind_values(0, 20, 180))
-    (report,) = labeling.detect(current=labeling.period(30, 23))
+    (report,) = labeling.detect(current=labeling.build_period(30, 23))
     labeling.acknowledge(report)
-    (second,) = labeling.detect(current=labeling.period(7, 0))
+    (second,) = labeling.detect(current=labeling.build_period(7, 0))
     compare = detecting.find_drift
 
     def acknowledge(*args: Any) -> Any:
@@ -61,16 +61,16 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
         return compare(*args)
 
     monkeypatch.setattr(detecting, "find_drift", acknowledge)
-    assert labeling.detect(current=labeling.period(7, 0)) == []
-    assert [one["status"] for one in labeling.reports()] == ["acknowledged"] * 2
+    assert labeling.detect(current=labeling.build_period(7, 0)) == []
+    assert [one["status"] for one in labeling.list_reports()] == ["acknowledged"] * 2
     assert len(labeling.workspace.events("drift.detected")) == 2
 
 
 def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: Labeling) -> None:
     labeling.add(70, 30, build_kind_values(300, 100))
     labeling.add(30, 0, build_kind_values(100, 300))
-    fixed = {"baseline": labeling.period(70, 40), "fix_baseline": True}
-    (report,) = labeling.detect(current=labeling.period(30, 23), **fixed)
+    fixed = {"baseline": labeling.build_period(70, 40), "fix_baseline": True}
+    (report,) = labeling.detect(current=labeling.build_period(30, 23), **fixed)
     labeling.acknowledge(report)
     assert labeling.detect() == []
     assert len(labeling.workspace.events("drift.detected")) == 1
@@ -79,7 +79,7 @@ def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: L
 def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
     labeling.add(70, 20, build_kind_values(300, 100))
     labeling.add(20, 0, build_kind_values(100, 300))
-    (report,) = labeling.detect(current=labeling.period(20, 13))
+    (report,) = labeling.detect(current=labeling.build_period(20, 13))
     (again,) = labeling.detect()
     assert again["id"] == report["id"]
     rows = labeling.workspace.sql("SELECT baseline_until FROM drift_detections ORDER BY created_at")
@@ -90,9 +90,9 @@ def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -
     labeling.add(70, 20, build_kind_values(300, 100))
     labeling.add(20, 10, build_kind_values(50, 150))
     labeling.add(10, 0, build_kind_values(150, 50))
-    (report,) = labeling.detect(current=labeling.period(20, 13))
+    (report,) = labeling.detect(current=labeling.build_period(20, 13))
     assert labeling.detect() == []
-    (closed,) = labeling.reports()
+    (closed,) = labeling.list_reports()
     assert (closed["id"], closed["status"]) == (report["id"], "closed")
     assert closed["closed_at"] is not None
     error = labeling.acknowledge(report, status=409)
@@ -105,11 +105,13 @@ def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
     labeling.add(20, 15, build_kind_values(50, 150))
     labeling.add(15, 5, build_kind_values(150, 50))
     labeling.add(5, 0, build_kind_values(50, 150))
-    (report,) = labeling.detect(current=labeling.period(20, 15))
-    assert labeling.detect(current=labeling.period(12, 6)) == []
-    (second,) = labeling.detect(current=labeling.period(5, 0), baseline=labeling.period(70, 20))
+    (report,) = labeling.detect(current=labeling.build_period(20, 15))
+    assert labeling.detect(current=labeling.build_period(12, 6)) == []
+    (second,) = labeling.detect(
+        current=labeling.build_period(5, 0), baseline=labeling.build_period(70, 20)
+    )
     assert second["id"] != report["id"]
-    assert [one["status"] for one in labeling.reports()] == ["open", "closed"]
+    assert [one["status"] for one in labeling.list_reports()] == ["open", "closed"]
 
 
 def test_the_list_is_filtered(labeling: Labeling) -> None:
@@ -118,7 +120,7 @@ def test_the_list_is_filtered(labeling: Labeling) -> None:
     one, _ = labeling.detect()
     labeling.acknowledge(one)
     other = labeling.workspace.schema()
-    found = {
+    counts_by_query = {
         "status=open": 1,
         "status=acknowledged": 1,
         "status=closed": 0,
@@ -131,4 +133,6 @@ def test_the_list_is_filtered(labeling: Labeling) -> None:
         f"schema_id={other}": 0,
         f"detection_id={other}": 0,
     }
-    assert {query: len(labeling.reports(query)) for query in found} == found
+    assert {
+        query: len(labeling.list_reports(query)) for query in counts_by_query
+    } == counts_by_query

@@ -154,12 +154,14 @@ def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Lab
     labeling.add(7, 0, build_kind_values(5, 55), by=("labeler",))
     labeler_ids = {report["labeler_id"] for report in labeling.detect()}
     assert labeler_ids == {str(org.users["labeler"]), str(org.users["admin"])}
-    assert {report["labeler_id"] for report in labeling.reports(role="labeler")} == {
+    assert {report["labeler_id"] for report in labeling.list_reports(role="labeler")} == {
         str(org.users["labeler"])
     }
-    assert labeling.reports(role="viewer") == []
+    assert labeling.list_reports(role="viewer") == []
     other = next(
-        report for report in labeling.reports() if report["labeler_id"] == str(org.users["admin"])
+        report
+        for report in labeling.list_reports()
+        if report["labeler_id"] == str(org.users["admin"])
     )
     for role, status in (("labeler", 404), ("viewer", 404), ("reviewer", 200)):
         assert org.api(role).get(f"/quality/drift/{other['id']}").status_code == status
@@ -172,10 +174,10 @@ def test_reviewers_in_a_team_see_reports_about_its_members(labeling: Labeling) -
     report_by_labeler = {report["labeler_id"]: report for report in labeling.detect()}
     other = report_by_labeler[str(org.users["admin"])]
     add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "labeler")
-    assert [r["labeler_id"] for r in labeling.reports()] == [str(org.users["labeler"])]
+    assert [r["labeler_id"] for r in labeling.list_reports()] == [str(org.users["labeler"])]
     assert org.api("reviewer").get(f"/quality/drift/{other['id']}").status_code == 404
     labeling.acknowledge(other, status=404)
-    assert len(labeling.reports(role="admin")) == 2
+    assert len(labeling.list_reports(role="admin")) == 2
     # An API key does not represent the person who created it.
     for role, count in (("labeler", 0), ("reviewer", 2)):
         key = org.key(role, maker="admin")
@@ -221,11 +223,13 @@ def test_reports_of_metrics_that_no_version_has_any_more_are_closed(labeling: La
     after = [{**values, "note": "much longer"} for values in build_kind_values(50, 100)]
     labeling.predict(labeling.add(35, 7, before), "kind", correct=0.97, confidence=0.95)
     labeling.predict(labeling.add(7, 0, after), "kind", correct=0.8, confidence=0.95)
-    found = {(report["field"], report["metric"]) for report in labeling.detect()}
-    assert found >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
+    metrics = {(report["field"], report["metric"]) for report in labeling.detect()}
+    assert metrics >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
     _publish_version(labeling, "jsonb_set(fields, '{3,type}', '\"choice\"') - 0")
     labeling.detect()
-    assert {(one["field"], one["metric"]) for one in labeling.reports("status=closed")} == found
+    assert {
+        (one["field"], one["metric"]) for one in labeling.list_reports("status=closed")
+    } == metrics
 
 
 def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
@@ -259,4 +263,4 @@ def test_the_work_of_another_organization_does_not_count(
     body = {"schema_id": str(labeling.schema_id)}
     assert api.post("/quality/drift/detect", body).status_code == 404
     run_jobs_of(other_org, "drift")
-    assert labeling.reports()[0]["status"] == "open"
+    assert labeling.list_reports()[0]["status"] == "open"

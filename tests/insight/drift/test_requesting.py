@@ -56,7 +56,7 @@ def test_a_schema_without_tag_sets_has_no_drift(labeling: Labeling) -> None:
     ],
 )
 def test_invalid_periods_are_refused(labeling: Labeling, body: Any, field: str) -> None:
-    sent = {k: labeling.period(*v) if isinstance(v, tuple) else v for k, v in body.items()}
+    sent = {k: labeling.build_period(*v) if isinstance(v, tuple) else v for k, v in body.items()}
     error = labeling.request(status=400, **sent)
     assert (error["code"], error["field"]) == ("validation_error", field)
     assert labeling.workspace.sql("SELECT 1 FROM drift_detections") == []
@@ -76,12 +76,12 @@ def test_an_incomplete_period_is_refused(labeling: Labeling) -> None:
 def test_a_fixed_baseline_is_used_until_it_is_deleted(labeling: Labeling) -> None:
     labeling.add(70, 40, build_kind_values(200, 100))
     labeling.add(40, 0, build_kind_values(100, 200))
-    fixed = labeling.request(baseline=labeling.period(70, 40), fix_baseline=True)
+    fixed = labeling.request(baseline=labeling.build_period(70, 40), fix_baseline=True)
     run_jobs_of(labeling.workspace.org, "drift")
     later = labeling.request()
     assert later["baseline"] == fixed["baseline"]
     run_jobs_of(labeling.workspace.org, "drift")
-    period = labeling.period(60, 50)
+    period = labeling.build_period(60, 50)
     assert labeling.request(status=400, current=period)["field"] == "current.from"
     rolling = labeling.request(fix_baseline=False)
     assert rolling["baseline"] != fixed["baseline"]
@@ -131,7 +131,7 @@ def test_schemas_with_new_work_are_checked_daily(labeling: Labeling) -> None:
     labeling.add(8, 1, build_kind_values(50, 100))
     (row,) = _run_daily_job(labeling.workspace.org)
     assert (row.schema_id, row.status) == (labeling.schema_id, "completed")
-    assert [report["metric"] for report in labeling.reports()] == ["values"]
+    assert [report["metric"] for report in labeling.list_reports()] == ["values"]
     # There is one detection per day, regardless of how often the job runs.
     assert _run_daily_job(labeling.workspace.org) == [row]
 

@@ -240,9 +240,9 @@ def test_untouched_suggestions_do_not_count_in_calibration(org: Org) -> None:
     assisted.save(saved, [make_predicted_tag("number", "A-1"), tag("pages", 4)])
     assisted.submit(saved)
     assisted.record()
-    found = assisted.by_field()["total"]
-    assert count_outcomes(found) == (2, 1, 0, 0)
-    assert found["calibration"]["predictions"] == 2
+    totals = assisted.by_field()["total"]
+    assert count_outcomes(totals) == (2, 1, 0, 0)
+    assert totals["calibration"]["predictions"] == 2
 
 
 def test_what_a_reviewer_accepts_counts_in_calibration(assisted: Assisted) -> None:

@@ -231,9 +231,9 @@ def test_a_thousand_reports_are_recorded_with_few_statements(org: Org) -> None:
         answer = org.api("labeler").post(f"{_PATH}/bulk", json={"items": items})
     assert answer.json["data"]["succeeded"] == 1000, answer.json
     assert len(statements) < 30
-    found = assisted.by_field()["total"]
-    assert count_outcomes(found) == (666, 334, 0, 0)
-    assert found["calibration"]["predictions"] == 1000
+    totals = assisted.by_field()["total"]
+    assert count_outcomes(totals) == (666, 334, 0, 0)
+    assert totals["calibration"]["predictions"] == 1000
     assert assisted.summary()["model_count"] == 50
 
 

@@ -130,10 +130,10 @@ def test_filters_limit_the_summary(assisted: Assisted, schema: UUID, artifact: U
                 fold(assisted.org.app)
             path = f"/feedback/summary{query}"
             assert count_outcomes(assisted.read(path, by="reviewer")["total"]) == expected, query
-            found = assisted.by_field(query, by="reviewer")
-            assert count_outcomes(found["total"]) == expected, query
-    found = assisted.by_field(f"?labeler={labeler}", by="reviewer")
-    assert found["total"]["calibration"]["predictions"] == 1
+            outcomes = assisted.by_field(query, by="reviewer")
+            assert count_outcomes(outcomes["total"]) == expected, query
+    outcomes = assisted.by_field(f"?labeler={labeler}", by="reviewer")
+    assert outcomes["total"]["calibration"]["predictions"] == 1
 
 
 def test_the_trend_is_by_month_or_by_day(assisted: Assisted, schema: UUID, artifact: UUID) -> None:

@@ -16,7 +16,7 @@ def list_history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = 
 
 def list_actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
     """Return the actions of the entries, oldest first."""
-    return [get_entry["action"] for get_entry in reversed(list_history(org, artifact_id, by))]
+    return [entry["action"] for entry in reversed(list_history(org, artifact_id, by))]
 
 
 def get_entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:

@@ -28,8 +28,8 @@ def schema(quality: QualityWorkspace) -> Any:
 
 
 def _list_cases(quality: QualityWorkspace, query: str, by: str) -> list[list[int]]:
-    found = quality.read(f"trends?metric=gold_accuracy&{query}", by=by)
-    return [[point["n"] for point in series["points"]] for series in found["series"]]
+    trend = quality.read(f"trends?metric=gold_accuracy&{query}", by=by)
+    return [[point["n"] for point in series["points"]] for series in trend["series"]]
 
 
 @pytest.mark.parametrize("role", ["viewer", "labeler"])

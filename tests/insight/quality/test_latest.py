@@ -9,10 +9,10 @@ from tests.factories.workspace import FIELDS, tag
 
 
 def test_an_organization_without_work(quality: QualityWorkspace) -> None:
-    found = quality.read("latest")
-    assert found["schemas"] == []
-    assert found["truncated"] is False
-    assert found["time_zone"] == "UTC"
+    latest = quality.read("latest")
+    assert latest["schemas"] == []
+    assert latest["truncated"] is False
+    assert latest["time_zone"] == "UTC"
     assert quality.read("fields")["fields"] == []
 
 
@@ -22,27 +22,27 @@ def test_decisions_submissions_and_times(quality: QualityWorkspace) -> None:
     quality.act(good, "accept")
     quality.act(fixed, "accept", tags=[tag("number", "B")])
     quality.reject(bad, to="pool")
-    (found,) = quality.read("latest")["schemas"]
-    assert found["schema"] == {"id": str(schema), "name": "Invoices"}
-    assert found["throughput"] == {
+    (schema_quality,) = quality.read("latest")["schemas"]
+    assert schema_quality["schema"] == {"id": str(schema), "name": "Invoices"}
+    assert schema_quality["throughput"] == {
         "submitted": 3,
         "accepted": 1,
         "corrected": 1,
         "rejected": 1,
         "auto_accepted": 0,
     }
-    assert found["speed"] == {"timed": 3, "mean_seconds": 60.0, "tag_sets_per_hour": 60.0}
-    assert found["acceptance_rate"]["value"] == 2 / 3
-    assert found["acceptance_rate"]["n"] == 3
-    assert found["correction_rate"]["value"] == 0.5
-    assert found["agreement"] == found["gold_accuracy"] == NO_RATE
+    assert schema_quality["speed"] == {"timed": 3, "mean_seconds": 60.0, "tag_sets_per_hour": 60.0}
+    assert schema_quality["acceptance_rate"]["value"] == 2 / 3
+    assert schema_quality["acceptance_rate"]["n"] == 3
+    assert schema_quality["correction_rate"]["value"] == 0.5
+    assert schema_quality["agreement"] == schema_quality["gold_accuracy"] == NO_RATE
 
 
 def test_automatic_acceptance_is_no_decision(quality: QualityWorkspace) -> None:
     quality.label(quality.artifact(quality.schema(sample_rate=0.0)), "A")
-    (found,) = quality.read("latest")["schemas"]
-    assert found["throughput"]["auto_accepted"] == 1
-    assert found["acceptance_rate"] == NO_RATE
+    (schema_quality,) = quality.read("latest")["schemas"]
+    assert schema_quality["throughput"]["auto_accepted"] == 1
+    assert schema_quality["acceptance_rate"] == NO_RATE
 
 
 def test_agreement_of_what_labelers_submitted(quality: QualityWorkspace) -> None:
@@ -53,8 +53,8 @@ def test_agreement_of_what_labelers_submitted(quality: QualityWorkspace) -> None
         # A correction does not count as agreement between labelers.
         tags = [tag("number", "A")]
         quality.act(quality.label(artifact, other, by="second"), "accept", tags=tags)
-    (found,) = quality.read("latest")["schemas"]
-    assert (found["agreement"]["value"], found["agreement"]["n"]) == (0.5, 2)
+    (schema_quality,) = quality.read("latest")["schemas"]
+    assert (schema_quality["agreement"]["value"], schema_quality["agreement"]["n"]) == (0.5, 2)
     (field,) = quality.read("fields")["fields"]
     assert (field["field"], field["type"], field["removed"]) == ("number", "text", False)
     assert field["schema"] == {"id": str(schema), "name": "Invoices"}
@@ -69,8 +69,8 @@ def test_an_import_is_not_compared_with_the_tag_set_of_a_labeler(quality: Qualit
         "UPDATE tag_sets SET source = 'import', labeler_id = NULL WHERE id = :id", id=imported["id"]
     )
     quality.label(artifact, "B")
-    (found,) = quality.read("latest")["schemas"]
-    assert found["agreement"] == NO_RATE
+    (schema_quality,) = quality.read("latest")["schemas"]
+    assert schema_quality["agreement"] == NO_RATE
 
 
 def test_a_labeler_is_not_compared_with_their_own_tag_sets(quality: QualityWorkspace) -> None:
@@ -82,8 +82,8 @@ def test_a_labeler_is_not_compared_with_their_own_tag_sets(quality: QualityWorks
     quality.reject(merge, to="pool")
     quality.label(artifact, "B")
     quality.label(artifact, "C", by="second")
-    (found,) = quality.read("latest")["schemas"]
-    assert (found["agreement"]["value"], found["agreement"]["n"]) == (0.0, 1)
+    (schema_quality,) = quality.read("latest")["schemas"]
+    assert (schema_quality["agreement"]["value"], schema_quality["agreement"]["n"]) == (0.0, 1)
 
 
 def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
@@ -96,14 +96,14 @@ def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
     draft = quality.reject(returned)
     assert quality.save(draft, [tag("number", "A")], by="third").status_code == 200
     quality.act(draft, "submit", by="third")
-    (found,) = quality.read("latest", by="reviewer")["schemas"]
-    assert found["gold_accuracy"]["value"] == 0.25
-    assert found["gold_accuracy"]["n"] == 2
+    (schema_quality,) = quality.read("latest", by="reviewer")["schemas"]
+    assert schema_quality["gold_accuracy"]["value"] == 0.25
+    assert schema_quality["gold_accuracy"]["n"] == 2
     # An artifact that is no longer a gold document has no correct answer.
     changed = quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False})
     assert changed.status_code == 200, changed.json
-    found = quality.read("latest", by="reviewer")["schemas"][0]
-    assert found["gold_accuracy"] == NO_RATE
+    schema_quality = quality.read("latest", by="reviewer")["schemas"][0]
+    assert schema_quality["gold_accuracy"] == NO_RATE
 
 
 def _publish(quality: QualityWorkspace, schema: Any, fields: list[dict[str, Any]]) -> None:
@@ -127,8 +127,8 @@ def test_a_field_that_changed_its_type(quality: QualityWorkspace) -> None:
     # Only fields that are the same in both versions are compared.
     quality.label(artifact, "A", pages="two", by="second")
     quality.act(quality.label(quality.artifact(schema), "A", pages="two"), "accept")
-    found = quality.read("fields")
-    by_name = {field["field"]: field for field in found["fields"]}
+    field_quality = quality.read("fields")
+    by_name = {field["field"]: field for field in field_quality["fields"]}
     assert by_name["number"]["agreement"] == {
         **by_name["number"]["agreement"],
         "value": 1.0,
@@ -137,7 +137,7 @@ def test_a_field_that_changed_its_type(quality: QualityWorkspace) -> None:
     assert by_name["pages"]["type"] == "text"
     assert by_name["pages"]["correction_rate"]["n"] == 1
     assert by_name["pages"]["agreement"] == NO_RATE
-    (warning,) = found["warnings"]
+    (warning,) = field_quality["warnings"]
     assert (warning["schema_id"], warning["field"]) == (str(schema), "pages")
     assert "integer" in warning["message"]
     path = f"trends?metric=correction_rate&schema_id={schema}"
@@ -145,7 +145,7 @@ def test_a_field_that_changed_its_type(quality: QualityWorkspace) -> None:
         trends = quality.read(path + query)
         by_key = {series["key"]: series["points"][-1]["n"] for series in trends["series"]}
         assert by_key.get("pages", by_key.get(None)) == 1
-        assert trends["warnings"] == found["warnings"]
+        assert trends["warnings"] == field_quality["warnings"]
 
 
 def test_unknown_schemas(quality: QualityWorkspace) -> None:

@@ -87,8 +87,8 @@ def test_nobody_else_sees_metrics_of_others(quality: QualityWorkspace) -> None:
         own = [str(org.users["labeler"])] if role == "labeler" else []
         assert [series["key"] for series in by_labeler] == own
     key = org.key(role="viewer")
-    found = key.get("/quality/trends?group_by=labeler")
-    assert found.json["data"]["series"] == []
+    response = key.get("/quality/trends?group_by=labeler")
+    assert response.json["data"]["series"] == []
 
 
 def test_metrics_of_reviewers(quality: QualityWorkspace) -> None:

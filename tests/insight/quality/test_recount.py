@@ -65,10 +65,10 @@ class _Player:
         tag_set = created.json.get("data")
         if tag_set is None:
             tag_set_id = created.json["error"].get("details", {}).get("tag_set_id")
-            found = api.get(f"/tag-sets/{tag_set_id}") if tag_set_id else created
-            if found.status_code != 200:
+            response = api.get(f"/tag-sets/{tag_set_id}") if tag_set_id else created
+            if response.status_code != 200:
                 return int(created.status_code)
-            tag_set = found.json["data"]
+            tag_set = response.json["data"]
         seconds = self.random.randint(1, 99)
         self.quality.save(tag_set, self._tags(), by=by, seconds_spent=seconds)
         return self._post(f"/tag-sets/{tag_set['id']}/submit", by)
@@ -309,9 +309,9 @@ def test_large_earlier_revisions_are_not_loaded(
     assert quality.save(draft, [tag("number", "A")]).status_code == 200
     quality.act(draft, "submit", by="labeler")
     monkeypatch.setattr("app.insight.quality.queries.documents.MAX_BYTES", 5_000)
-    (found,) = quality.read("latest")["schemas"]
+    (schema_quality,) = quality.read("latest")["schemas"]
     # The tag sets are counted, but not compared.
-    assert (found["throughput"]["submitted"], found["agreement"]["n"]) == (3, 0)
+    assert (schema_quality["throughput"]["submitted"], schema_quality["agreement"]["n"]) == (3, 0)
     monkeypatch.undo()
     quality.recount()
     assert quality.read("latest")["schemas"][0]["agreement"]["n"] == 1

@@ -55,8 +55,8 @@ def test_by_schema_field_team_and_labeler(quality: QualityWorkspace) -> None:
     team = add_members(org, make_team(org), "labeler", "third")
 
     def read(query: str, by: str = "admin") -> dict[str, list[Any]]:
-        found = quality.read(f"trends?{query}", by=by)
-        return {series["key"]: list(_list_values(series).values()) for series in found["series"]}
+        trends = quality.read(f"trends?{query}", by=by)
+        return {series["key"]: list(_list_values(series).values()) for series in trends["series"]}
 
     submitted = "metric=throughput&group_by="
     assert read(f"{submitted}schema") == {str(schema): [2], str(other): [1]}
@@ -145,9 +145,9 @@ def test_the_future_is_empty(quality: QualityWorkspace) -> None:
 
 
 def test_the_default_is_the_last_thirty_days(quality: QualityWorkspace) -> None:
-    found = quality.read("trends")
-    today = parse_tomorrow(found["to"]) - timedelta(days=1)
-    assert found["from"] == (today - timedelta(days=29)).isoformat()
+    trends = quality.read("trends")
+    today = parse_tomorrow(trends["to"]) - timedelta(days=1)
+    assert trends["from"] == (today - timedelta(days=29)).isoformat()
 
 
 def test_at_most_twenty_series(quality: QualityWorkspace) -> None:
@@ -159,7 +159,7 @@ def test_at_most_twenty_series(quality: QualityWorkspace) -> None:
         " rejected, auto_accepted, overturned, compared, agreement, checked, accuracy"
         " FROM quality_cells cell, generate_series(1, 20) WHERE subject = 'labeler'"
     )
-    found = quality.read("trends?metric=throughput&group_by=labeler", by="admin")
-    assert found["truncated"] is True
-    assert len(found["series"]) == 20
-    assert all(list(_list_values(series).values()) == [5] for series in found["series"])
+    trends = quality.read("trends?metric=throughput&group_by=labeler", by="admin")
+    assert trends["truncated"] is True
+    assert len(trends["series"]) == 20
+    assert all(list(_list_values(series).values()) == [5] for series in trends["series"])

@@ -52,16 +52,16 @@ class Answers:
         self.workspace = Workspace(org)
         self.api = org.api("reviewer")
 
-    def schema(self, *, fields: list[dict[str, Any]] | None = None, **policy: Any) -> UUID:
+    def create_schema(self, *, fields: list[dict[str, Any]] | None = None, **policy: Any) -> UUID:
         """Create a schema with one version, and return its id."""
         return self.workspace.schema(fields=FIELDS if fields is None else fields, **policy)
 
-    def version_of(self, schema_id: UUID) -> UUID:
+    def get_version_id(self, schema_id: UUID) -> UUID:
         """Return the id of the current version."""
         statement = "SELECT current_version_id AS id FROM schemas WHERE id = :id"
         return UUID(str(self.workspace.sql(statement, id=schema_id)[0].id))
 
-    def answer(
+    def add_answer(
         self,
         artifact_id: UUID,
         schema_id: UUID,
@@ -77,7 +77,7 @@ class Answers:
             "id": uuid7(),
             "artifact_id": artifact_id,
             "schema_id": schema_id,
-            "schema_version_id": members.pop("version_id", None) or self.version_of(schema_id),
+            "schema_version_id": members.pop("version_id", None) or self.get_version_id(schema_id),
             "labeler_id": self.org.users[by] if isinstance(by, str) else by,
             "tags": list(tags),
             "status": status,
@@ -94,14 +94,14 @@ class Answers:
                 session.add(TagSetRevision(**revision, tags=own, author_id=tag_set["labeler_id"]))
         return UUID(str(tag_set["id"]))
 
-    def choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
+    def add_choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
         """Create a document for each row. A letter is a labeler's choice; a dot means no answer."""
         artifact_ids = []
         for row in rows:
             artifact_id = self.workspace.artifact(schema_id)
             for by, choice in zip(LABELERS, row, strict=False):
                 if choice != ".":
-                    self.answer(artifact_id, schema_id, by, tag("kind", choice), **members)
+                    self.add_answer(artifact_id, schema_id, by, tag("kind", choice), **members)
             artifact_ids.append(artifact_id)
         return artifact_ids
 
@@ -142,10 +142,10 @@ class Answers:
 
 def get_result(run: dict[str, Any], field: str, metric: str) -> dict[str, Any]:
     """Return the only result of a field and a metric."""
-    (found,) = [
+    (result,) = [
         entry for entry in run["results"] if (entry["field"], entry["metric"]) == (field, metric)
     ]
-    return dict(found)
+    return dict(result)
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ ROWS = ("aaa", "aab", "bbb", "bcb", "cc.", "aa.", "abb", "ccc")
 
 
 def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, *ROWS)
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, *ROWS)
     run = answers.compute(schema_id, fields=["kind"])
     alpha = get_result(run, "kind", "krippendorff_alpha")
     data = [[("abc.".index(row[r])) for row in ROWS] for r in range(3)]
@@ -46,14 +46,14 @@ def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
 
 
 def test_only_independent_answers_count(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     users = answers.org.users
     for choice in "abc":
         artifact_id = answers.workspace.artifact(schema_id)
         wrong = tag("kind", "a" if choice == "b" else "b")
-        answers.answer(artifact_id, schema_id, "labeler", tag("kind", choice))
+        answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", choice))
         # A reviewer corrected this answer; the answer that the labeler submitted counts.
-        answers.answer(
+        answers.add_answer(
             artifact_id,
             schema_id,
             "admin",
@@ -63,42 +63,44 @@ def test_only_independent_answers_count(answers: Answers) -> None:
             reviewer_id=users["reviewer"],
             revision=3,
         )
-        answers.answer(artifact_id, schema_id, "owner", wrong, status="draft")
-        answers.answer(artifact_id, schema_id, None, wrong, source="model")
-        answers.answer(artifact_id, schema_id, "reviewer", wrong, source="merge", status="accepted")
+        answers.add_answer(artifact_id, schema_id, "owner", wrong, status="draft")
+        answers.add_answer(artifact_id, schema_id, None, wrong, source="model")
+        answers.add_answer(
+            artifact_id, schema_id, "reviewer", wrong, source="merge", status="accepted"
+        )
     run = answers.compute(schema_id, fields=["kind"])
     percent = get_result(run, "kind", "percent")
     assert (percent["value"], percent["units"], percent["raters"]) == (1, 3, 2)
 
 
 def test_the_newest_answer_of_a_labeler_counts(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     artifact_id = answers.workspace.artifact(schema_id)
     earlier = db.utc_now() - timedelta(hours=1)
-    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "b"), submitted_at=earlier)
-    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
-    answers.answer(artifact_id, schema_id, "admin", tag("kind", "a"))
+    answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "b"), submitted_at=earlier)
+    answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
+    answers.add_answer(artifact_id, schema_id, "admin", tag("kind", "a"))
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     assert [entry["value"] for entry in run["results"]] == [1]
 
 
 def test_values_are_compared_by_meaning(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     artifact_id = answers.workspace.artifact(schema_id)
     for by, amount in (("labeler", "1.5"), ("admin", "1.50")):
         money = {"amount": amount, "currency": "EUR"}
-        answers.answer(artifact_id, schema_id, by, tag("total", money), tag("pages", 3))
+        answers.add_answer(artifact_id, schema_id, by, tag("total", money), tag("pages", 3))
     run = answers.compute(schema_id, fields=["total", "pages"], metrics=["percent"])
     assert [entry["value"] for entry in run["results"]] == [1, 1]
 
 
 def test_distances_count_for_numbers(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     pages = [(1, 1), (2, 3), (10, 10), (40, 41), (90, 90)]
     for a, b in pages:
         artifact_id = answers.workspace.artifact(schema_id)
-        answers.answer(artifact_id, schema_id, "labeler", tag("pages", a))
-        answers.answer(artifact_id, schema_id, "admin", tag("pages", b))
+        answers.add_answer(artifact_id, schema_id, "labeler", tag("pages", a))
+        answers.add_answer(artifact_id, schema_id, "admin", tag("pages", b))
     run = answers.compute(schema_id, fields=["pages"])
     expected = krippendorff.alpha(np.array(pages, float).T, level_of_measurement="interval")
     assert get_result(run, "pages", "krippendorff_alpha")["value"] == pytest.approx(
@@ -108,7 +110,7 @@ def test_distances_count_for_numbers(answers: Answers) -> None:
 
 
 def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     artifact_id = answers.workspace.artifact(schema_id)
     shared = (
         tag("note", "x"),
@@ -122,8 +124,8 @@ def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
         tag("place", "", box=[0.6, 0.6, 1.0, 1.0]),
         tag("lines.item", "Nail", row=1),
     )
-    answers.answer(artifact_id, schema_id, "labeler", *shared)
-    answers.answer(artifact_id, schema_id, "admin", *shared, *more)
+    answers.add_answer(artifact_id, schema_id, "labeler", *shared)
+    answers.add_answer(artifact_id, schema_id, "admin", *shared, *more)
     names = ["note", "clause", "place", "lines.item"]
     run = answers.compute(schema_id, fields=names)
     for name in names:
@@ -132,10 +134,10 @@ def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
 
 
 def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     day = datetime(2026, 3, 1, tzinfo=UTC)
     for offset in (-1, 0, 1, 2):
-        answers.choices(schema_id, "aa", submitted_at=day + timedelta(days=offset))
+        answers.add_choices(schema_id, "aa", submitted_at=day + timedelta(days=offset))
     run = answers.compute(
         schema_id,
         fields=["kind"],
@@ -146,13 +148,13 @@ def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) ->
 
 
 def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab", "ab")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab", "ab")
     changed = [make_field("kind", "text"), *_build_fields_without_kind()]
     version_id = _publish(answers, schema_id, changed)
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "admin"):
-        answers.answer(artifact_id, schema_id, by, tag("kind", "free"), version_id=version_id)
+        answers.add_answer(artifact_id, schema_id, by, tag("kind", "free"), version_id=version_id)
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     assert [(entry["value"], entry["units"]) for entry in run["results"]] == [(1, 1)]
     (warning,) = [w for w in run["warnings"] if w["code"] == "field_type_changed"]
@@ -176,8 +178,8 @@ def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) ->
 
 @pytest.mark.parametrize(("rows", "code"), [((), "no_ratings"), (("a..", "b.."), "one_rater")])
 def test_too_few_labelers_are_a_warning(answers: Answers, rows: tuple[str, ...], code: str) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, *rows)
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, *rows)
     run = answers.compute(schema_id, fields=["kind"])
     assert {entry["value"] for entry in run["results"]} == {None}
     assert run["pairs"] == []
@@ -185,10 +187,10 @@ def test_too_few_labelers_are_a_warning(answers: Answers, rows: tuple[str, ...],
 
 
 def test_a_hundred_labelers_of_one_document(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     artifact_id = answers.workspace.artifact(schema_id)
     for number, user_id in enumerate(_add_users(answers, 100)):
-        answers.answer(artifact_id, schema_id, user_id, tag("kind", "ab"[number % 2]))
+        answers.add_answer(artifact_id, schema_id, user_id, tag("kind", "ab"[number % 2]))
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent", "krippendorff_alpha"])
     assert get_result(run, "kind", "percent")["raters"] == 100
     assert get_result(run, "kind", "percent")["value"] == pytest.approx(2 * 1225 / 4950)
@@ -217,13 +219,13 @@ def test_a_pass_reads_few_fields(answers: Answers) -> None:
     numbers = ["pages", "sheets"]
     fields = [make_field(name, "text") for name in names]
     fields += [make_field(name, "integer") for name in numbers]
-    schema_id = answers.schema(fields=fields)
+    schema_id = answers.create_schema(fields=fields)
     for agreed in (True, False):
         artifact_id = answers.workspace.artifact(schema_id)
         for by, value in (("labeler", 1), ("admin", 1 if agreed else 2)):
             tags = [tag(name, str(value)) for name in names]
             tags += [tag(name, value) for name in numbers]
-            answers.answer(artifact_id, schema_id, by, *tags)
+            answers.add_answer(artifact_id, schema_id, by, *tags)
     run = answers.compute(schema_id, metrics=["percent", "krippendorff_alpha"])
     # Pass 1: four text fields. Pass 2: two text fields, and a number with distances. Pass 3: the
     # other number.
@@ -237,10 +239,10 @@ def test_no_pair_is_computed_beyond_the_limit(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields = [make_field(name, "text") for name in ("one", "two")]
-    schema_id = answers.schema(fields=[*fields, make_field("note", "text", multiple=True)])
+    schema_id = answers.create_schema(fields=[*fields, make_field("note", "text", multiple=True)])
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "reviewer", "admin"):
-        answers.answer(
+        answers.add_answer(
             artifact_id, schema_id, by, tag("one", "a"), tag("two", "a"), tag("note", "a")
         )
     monkeypatch.setattr(computing, "MAX_PAIRS", 5)
@@ -260,8 +262,8 @@ def test_no_pair_is_computed_beyond_the_limit(
 
 
 def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, *ROWS)
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, *ROWS)
     first, second = answers.start(schema_id), answers.start(schema_id)
     answers.work()
     runs = [answers.get(run_id) for run_id in (first, second)]
@@ -281,7 +283,7 @@ def test_two_runs_of_the_same_data_are_equal(answers: Answers) -> None:
     ],
 )
 def test_bad_requests(answers: Answers, body: dict[str, Any], field: str) -> None:
-    schema_id = str(answers.schema())
+    schema_id = str(answers.create_schema())
     answer = answers.api.post("/quality/compute", {"schema_id": schema_id, **body})
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "validation_error"
@@ -289,8 +291,8 @@ def test_bad_requests(answers: Answers, body: dict[str, Any], field: str) -> Non
 
 
 def test_a_period_of_fifty_years_ends_now(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "aa")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "aa")
     run = answers.compute(
         schema_id,
         fields=["kind"],
@@ -304,15 +306,15 @@ def test_a_period_of_fifty_years_ends_now(answers: Answers) -> None:
 def test_a_schema_of_another_organization_is_unknown(
     answers: Answers, other_answers: Answers
 ) -> None:
-    schema_id = str(other_answers.schema())
+    schema_id = str(other_answers.create_schema())
     answer = answers.api.post("/quality/compute", {"schema_id": schema_id})
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "schema_id"
 
 
 def test_the_list_has_no_results(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab")
     run = answers.compute(schema_id)
     (listed,) = answers.read("runs", schema_id=schema_id, status="completed")
     assert listed["id"] == run["id"]

@@ -36,7 +36,7 @@ def insert(answers: Answers) -> Insert:
     """Return a function that inserts runs of three schemas, and returns the ids of the schemas."""
 
     def insert_runs(rows: int) -> list[UUID]:
-        schemas = [answers.schema() for _ in range(3)]
+        schemas = [answers.create_schema() for _ in range(3)]
         values = {"org": answers.org.id, "schemas": schemas, "rows": rows}
         answers.workspace.sql(INSERT, **values)
         return schemas
@@ -70,8 +70,8 @@ def test_totals_and_pages_are_those_of_the_rows(answers: Answers, insert: Insert
 
 
 def test_a_run_is_counted_by_its_current_status(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab")
     answers.start(schema_id)
 
     def read_totals() -> list[int]:

@@ -45,8 +45,8 @@ def on_progress(
 def test_progress_is_visible_while_a_run_is_running(
     answers: Answers, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab", "aa", "bb")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab", "aa", "bb")
     run_id = answers.start(schema_id, fields=["kind"])
     runs: list[dict[str, Any]] = []
     on_progress(lambda _: runs.append(answers.get(run_id)))
@@ -62,8 +62,8 @@ def test_an_attempt_that_lost_its_lease_writes_nothing(
     on_progress: Callable[[Callable[[int], None]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab", "aa", "bb")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab", "aa", "bb")
     run_id = answers.start(schema_id, fields=["kind"])
     reports: list[int] = []
 
@@ -87,10 +87,10 @@ def test_an_attempt_that_lost_its_lease_writes_nothing(
 
 
 def test_a_completed_run_is_not_computed_again(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab")
     run = answers.compute(schema_id, fields=["kind"])
-    answers.choices(schema_id, "aa")
+    answers.add_choices(schema_id, "aa")
     answers.update_run_job(_REQUEUE)
     answers.work()
     assert answers.get(run["id"]) == run
@@ -100,7 +100,7 @@ def test_a_completed_run_is_not_computed_again(answers: Answers) -> None:
 def test_a_run_fails_after_all_attempts_have_failed(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     run_id = answers.start(schema_id)
 
     def fail(*_: Any, **__: Any) -> None:
@@ -120,10 +120,10 @@ def test_a_run_fails_after_all_attempts_have_failed(
 
 
 def test_outdated_schemas_are_computed_daily(answers: Answers) -> None:
-    overlapping = answers.schema(labels_per_artifact=2)
-    single = answers.schema()
+    overlapping = answers.create_schema(labels_per_artifact=2)
+    single = answers.create_schema()
     for schema_id in (overlapping, single):
-        answers.choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
+        answers.add_choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
 
     for _ in range(2):
         _start_outdated(answers)
@@ -141,8 +141,8 @@ def test_outdated_schemas_are_computed_daily(answers: Answers) -> None:
 def test_a_narrow_run_does_not_replace_the_daily_one(
     answers: Answers, narrow: dict[str, Any]
 ) -> None:
-    schema_id = answers.schema(labels_per_artifact=2)
-    answers.choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
+    schema_id = answers.create_schema(labels_per_artifact=2)
+    answers.add_choices(schema_id, "ab", updated_at=db.utc_now() - timedelta(minutes=1))
     answers.compute(schema_id, **narrow)
     _start_outdated(answers)
     daily, _ = answers.read("runs")
@@ -156,7 +156,7 @@ def _start_outdated(answers: Answers) -> None:
 
 
 def test_old_runs_are_deleted(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     old, new = answers.start(schema_id), answers.start(schema_id)
     statement = "UPDATE quality_runs SET created_at = now() - interval '401 days' WHERE id = :id"
     answers.workspace.sql(statement, id=old)

@@ -13,8 +13,8 @@ ROWS = ("aab", "bbb", "cba", "aa.")
 
 
 def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, *ROWS)
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, *ROWS)
     whole = answers.compute(schema_id)
     part = answers.compute(
         schema_id, fields=["kind"], metrics=["percent"], **{"from": "2026-01-01T00:00:00Z"}
@@ -22,8 +22,8 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     # The narrow run does not hide results that only the full run has.
     assert answers.read("agreement", schema_id=schema_id)["run_id"] == whole["id"]
     for narrow in ({"field": "kind"}, {"metric": "percent"}, {"from": "2026-01-02T00:00:00Z"}):
-        found = answers.read("agreement", schema_id=schema_id, **narrow)
-        assert found["run_id"] == whole["id"], narrow
+        agreement = answers.read("agreement", schema_id=schema_id, **narrow)
+        assert agreement["run_id"] == whole["id"], narrow
     kind = answers.read(
         "agreement",
         schema_id=schema_id,
@@ -55,7 +55,7 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
 
 
 def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:
-    schema_id = str(answers.schema())
+    schema_id = str(answers.create_schema())
     answers.start(UUID(schema_id))
     nothing = {"run_id": None, "computed_at": None, "from": None, "to": None}
     empty: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
@@ -70,8 +70,8 @@ def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:
 
 
 def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, *ROWS)
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, *ROWS)
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     assert len(run["pairs"]) == 3
     assert all(pair["a"]["name"] and pair["b"]["name"] for pair in run["pairs"])
@@ -85,8 +85,8 @@ def test_pairs_are_shown_as_far_as_the_role_allows(answers: Answers) -> None:
 
 
 def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> None:
-    schema_id, org = answers.schema(), answers.org
-    answers.choices(schema_id, *ROWS)
+    schema_id, org = answers.create_schema(), answers.org
+    answers.add_choices(schema_id, *ROWS)
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent"])
     team = make_team(org)
     add_members(org, team, "reviewer")
@@ -111,8 +111,8 @@ def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> N
 
 
 def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
-    schema_id = answers.schema()
-    split, agreed, torn, _ = answers.choices(schema_id, "aab", "bbb", "cba", "aa.")
+    schema_id = answers.create_schema()
+    split, agreed, torn, _ = answers.add_choices(schema_id, "aab", "bbb", "cba", "aa.")
     answers.compute(schema_id)
     listed = answers.read("disagreements", schema_id=schema_id)
     assert [entry["artifact"]["id"] for entry in listed] == [str(torn), str(split)]
@@ -145,10 +145,10 @@ def test_text_is_compared_as_the_documentation_says(
     answers: Answers, first: str, second: str, *, is_equal_in_runs: bool, is_equal_elsewhere: bool
 ) -> None:
     """Runs and disagreements have two definitions of equal text: decision 0067."""
-    schema_id = answers.schema(fields=[make_field("name", "text")])
+    schema_id = answers.create_schema(fields=[make_field("name", "text")])
     artifact_id = answers.workspace.artifact(schema_id)
     for by, value in (("labeler", first), ("admin", second)):
-        answers.answer(artifact_id, schema_id, by, tag("name", value))
+        answers.add_answer(artifact_id, schema_id, by, tag("name", value))
     run = answers.compute(schema_id, metrics=["percent"])
     (result,) = run["results"]
     assert result["value"] == float(is_equal_in_runs)
@@ -157,7 +157,7 @@ def test_text_is_compared_as_the_documentation_says(
 
 
 def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
-    schema_id = answers.schema(labels_per_artifact=2)
+    schema_id = answers.create_schema(labels_per_artifact=2)
     workspace = answers.workspace
     artifact_id = workspace.artifact(schema_id)
     for by, choice in (("labeler", "a"), ("admin", "b")):
@@ -181,14 +181,14 @@ def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
 
 
 def test_a_comparison_keeps_unchanged_disagreements_in_their_place(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "ab", "ab", "ab", "ab")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "ab", "ab", "ab", "ab")
     answers.compute(schema_id)
     listed = answers.read("disagreements")
     page = answers.api.get("/quality/disagreements?page_size=2").json
     assert page["data"] == listed[:2]
     changed_id, changed_artifact_id = listed[3]["id"], UUID(listed[3]["artifact"]["id"])
-    answers.answer(changed_artifact_id, schema_id, "admin", tag("kind", "c"))
+    answers.add_answer(changed_artifact_id, schema_id, "admin", tag("kind", "c"))
     answers.compute(schema_id)
     rest = answers.read("disagreements", cursor=page["meta"]["next_cursor"], page_size=2)
     assert rest == [listed[2]]
@@ -199,8 +199,8 @@ def test_a_comparison_keeps_unchanged_disagreements_in_their_place(answers: Answ
 
 
 def test_a_deleted_document_disappears_immediately(answers: Answers) -> None:
-    schema_id = answers.schema()
-    (artifact_id,) = answers.choices(schema_id, "ab")
+    schema_id = answers.create_schema()
+    (artifact_id,) = answers.add_choices(schema_id, "ab")
     answers.compute(schema_id)
     assert len(answers.read("disagreements")) == 1
     answers.workspace.sql("DELETE FROM artifacts WHERE id = :id", id=artifact_id)
@@ -210,10 +210,10 @@ def test_a_deleted_document_disappears_immediately(answers: Answers) -> None:
 
 
 def test_a_gold_answer_is_not_shown_as_such(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     artifact_id = answers.workspace.artifact(schema_id, gold=True)
-    answers.answer(artifact_id, schema_id, "admin", tag("kind", "a"), status="accepted")
-    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "b"))
+    answers.add_answer(artifact_id, schema_id, "admin", tag("kind", "a"), status="accepted")
+    answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "b"))
     answers.compute(schema_id)
     (entry,) = answers.read("disagreements")
     assert {"value", "count"} == set(entry["answers"][0])
@@ -223,11 +223,11 @@ def test_a_gold_answer_is_not_shown_as_such(answers: Answers) -> None:
 
 
 def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
-    schema_id = answers.schema()
-    answers.choices(schema_id, "aab", "bbb", "cba", "aa.")
+    schema_id = answers.create_schema()
+    answers.add_choices(schema_id, "aab", "bbb", "cba", "aa.")
     artifact_id = answers.workspace.artifact(schema_id)
-    answers.answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
-    answers.answer(artifact_id, schema_id, "admin")
+    answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
+    answers.add_answer(artifact_id, schema_id, "admin")
     run = answers.compute(schema_id)
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     # Pairs: aa ab ab, bb bb bb, cb ca ba, aa, a-.
@@ -245,10 +245,10 @@ def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
 
 
 def test_the_confusion_against_accepted_values(answers: Answers) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     for choice in "aab":
         artifact_id = answers.workspace.artifact(schema_id)
-        answers.answer(
+        answers.add_answer(
             artifact_id,
             schema_id,
             "labeler",
@@ -267,12 +267,12 @@ def test_the_confusion_against_accepted_values(answers: Answers) -> None:
 
 def test_ten_thousand_values_are_combined(answers: Answers) -> None:
     countries = make_field("kind", "country")
-    schema_id = answers.schema(fields=[countries])
+    schema_id = answers.create_schema(fields=[countries])
     codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
     for code in (*codes, codes[0]):
         artifact_id = answers.workspace.artifact(schema_id)
         for by in ("labeler", "admin"):
-            answers.answer(artifact_id, schema_id, by, tag("kind", code))
+            answers.add_answer(artifact_id, schema_id, by, tag("kind", code))
     answers.compute(schema_id, metrics=["percent"])
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     assert len(confusion["values"]) == 50
@@ -284,7 +284,7 @@ def test_ten_thousand_values_are_combined(answers: Answers) -> None:
 
 
 def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> None:
-    schema_id = answers.schema(fields=[make_field("kind", "country")])
+    schema_id = answers.create_schema(fields=[make_field("kind", "country")])
     codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
     # The labelers agree on each of the first hundred values, and never on the other twenty.
     pairs = [(code, code) for code in codes[:100]]
@@ -292,7 +292,7 @@ def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> Non
     for pair in pairs:
         artifact_id = answers.workspace.artifact(schema_id)
         for by, code in zip(("labeler", "admin"), pair, strict=True):
-            answers.answer(artifact_id, schema_id, by, tag("kind", code))
+            answers.add_answer(artifact_id, schema_id, by, tag("kind", code))
     answers.compute(schema_id, metrics=["percent"])
     query = {"schema_id": schema_id, "field": "kind", "limit": 100}
     confusion = answers.read("confusion", **query)
@@ -304,10 +304,10 @@ def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> Non
 
 @pytest.mark.parametrize("kind", ["png", "svg+xml"])
 def test_a_confusion_matrix_is_rendered(answers: Answers, kind: str) -> None:
-    schema_id = answers.schema()
+    schema_id = answers.create_schema()
     query = {"schema_id": str(schema_id), "field": "kind"}
     for rows in ((), ROWS):
-        answers.choices(schema_id, *rows)
+        answers.add_choices(schema_id, *rows)
         answers.compute(schema_id)
         answer = answers.api.get(
             "/quality/confusion", query_string=query, headers={"Accept": f"image/{kind}"}
@@ -331,7 +331,7 @@ def test_a_confusion_matrix_is_rendered(answers: Answers, kind: str) -> None:
     ],
 )
 def test_bad_queries(answers: Answers, path: str, query: dict[str, str], field: str) -> None:
-    query = {"schema_id": str(answers.schema()), **query}
+    query = {"schema_id": str(answers.create_schema()), **query}
     answer = answers.api.get(f"/quality/{path}", query_string=query)
     assert answer.status_code == 400, answer.json
     assert answer.json["error"]["field"] == field
@@ -346,8 +346,8 @@ def test_a_field_needs_its_schema(answers: Answers) -> None:
 def test_nothing_of_another_organization_is_visible(
     answers: Answers, other_answers: Answers
 ) -> None:
-    schema_id = other_answers.schema()
-    other_answers.choices(schema_id, "ab")
+    schema_id = other_answers.create_schema()
+    other_answers.add_choices(schema_id, "ab")
     run = other_answers.compute(schema_id)
     assert answers.api.get(f"/quality/runs/{run['id']}").status_code == 404
     assert answers.read("runs") == answers.read("disagreements") == []

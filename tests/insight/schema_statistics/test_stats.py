@@ -37,13 +37,13 @@ def _create_tag_set(
 
 def test_a_schema_without_anything(workspace: Workspace) -> None:
     schema = workspace.schema()
-    found = _get_stats(workspace, schema)
-    version = found.pop("versions")
+    stats = _get_stats(workspace, schema)
+    version = stats.pop("versions")
     assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
-    assert {name: found[name] for name in NOTHING} == NOTHING
-    assert found["artifacts"].pop("by_status").keys() == set(ArtifactStatus)
-    assert found["artifacts"] == {"total": 0, "archived": 0}
-    assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
+    assert {name: stats[name] for name in NOTHING} == NOTHING
+    assert stats["artifacts"].pop("by_status").keys() == set(ArtifactStatus)
+    assert stats["artifacts"] == {"total": 0, "archived": 0}
+    assert (stats["schema_id"], stats["from"], stats["to"]) == (str(schema), None, None)
 
 
 def test_documents_and_tag_sets_are_counted_by_status(workspace: Workspace) -> None:
@@ -54,8 +54,8 @@ def test_documents_and_tag_sets_are_counted_by_status(workspace: Workspace) -> N
     workspace.artifact(schema, archived=True)
     workspace.draft(workspace.artifact(schema))
     workspace.submitted(workspace.artifact(schema))
-    found = _get_stats(workspace, schema)
-    assert found["artifacts"] == {
+    stats = _get_stats(workspace, schema)
+    assert stats["artifacts"] == {
         "by_status": {
             "processing": 1,
             "ready": 2,
@@ -70,8 +70,8 @@ def test_documents_and_tag_sets_are_counted_by_status(workspace: Workspace) -> N
     everywhere = (
         workspace.org.api("viewer").get(f"/artifacts/stats?schema_id={schema}").json["data"]
     )
-    assert {name: everywhere[name] for name in found["artifacts"]} == found["artifacts"]
-    assert found["tag_sets"] == {**NOTHING["tag_sets"], "draft": 1, "submitted": 1, "total": 2}
+    assert {name: everywhere[name] for name in stats["artifacts"]} == stats["artifacts"]
+    assert stats["tag_sets"] == {**NOTHING["tag_sets"], "draft": 1, "submitted": 1, "total": 2}
 
 
 def test_times_and_rates(workspace: Workspace) -> None:
@@ -82,10 +82,10 @@ def test_times_and_rates(workspace: Workspace) -> None:
     _create_tag_set(workspace, schema, "status = 'accepted'", 90)
     _create_tag_set(workspace, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
     _create_tag_set(workspace, schema, "source = 'model'", 5000)
-    found = _get_stats(workspace, schema)
-    assert found["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
-    assert (found["decided"], found["rejections"], found["auto_accepted"]) == (6, 3, 1)
-    assert found["acceptance_rate"] == 0.5
+    stats = _get_stats(workspace, schema)
+    assert stats["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
+    assert (stats["decided"], stats["rejections"], stats["auto_accepted"]) == (6, 3, 1)
+    assert stats["acceptance_rate"] == 0.5
 
 
 def test_each_version_has_its_own_statistics(workspace: Workspace) -> None:
@@ -96,14 +96,14 @@ def test_each_version_has_its_own_statistics(workspace: Workspace) -> None:
     _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 30)
     _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 50)
     api.post(f"{path}/publish", {})
-    found = _get_stats(workspace, schema)
-    assert [version["number"] for version in found["versions"]] == [3, 2, 1]
-    third, newer, older = found["versions"]
+    stats = _get_stats(workspace, schema)
+    assert [version["number"] for version in stats["versions"]] == [3, 2, 1]
+    third, newer, older = stats["versions"]
     assert third["tag_sets"]["total"] == 0
     assert newer["id"] == second
     assert (newer["labeling_seconds"]["median"], newer["acceptance_rate"]) == (40, 0)
     assert (older["labeling_seconds"]["median"], older["acceptance_rate"]) == (10, 1)
-    assert (found["labeling_seconds"]["median"], found["decided"]) == (30, 3)
+    assert (stats["labeling_seconds"]["median"], stats["decided"]) == (30, 3)
 
 
 def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
@@ -117,9 +117,9 @@ def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
         workspace.sql(moved, at=before, id=record)
 
     def read_totals(query: str) -> tuple[int, int, Any]:
-        found = _get_stats(workspace, schema, query)
-        totals = found["artifacts"]["total"], found["tag_sets"]["total"]
-        return (*totals, found["labeling_seconds"]["mean"])
+        stats = _get_stats(workspace, schema, query)
+        totals = stats["artifacts"]["total"], stats["tag_sets"]["total"]
+        return (*totals, stats["labeling_seconds"]["mean"])
 
     def format_time(time: Any) -> str:
         return str(time.isoformat().replace("+00:00", "Z"))

@@ -53,10 +53,10 @@ def _move_revision(workspace: Workspace, sent: dict[str, Any], kind: str, when: 
 
 
 def test_days_without_work_are_zeros(workspace: Workspace) -> None:
-    found = _get_activity(workspace, by="viewer")
-    tomorrow = parse_tomorrow(found["to"])
+    activity = _get_activity(workspace, by="viewer")
+    tomorrow = parse_tomorrow(activity["to"])
     days = [(tomorrow - timedelta(days=n)).isoformat() for n in range(1, 31)][::-1]
-    assert found == {
+    assert activity == {
         "time_zone": "UTC",
         "from": days[0],
         "to": tomorrow.isoformat(),
@@ -82,7 +82,7 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     workspace.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
     day = "2026-03-02"
     query = f"?from={day}&to=2026-03-03"
-    found = _get_activity(workspace, query)
+    activity = _get_activity(workspace, query)
     counts = {
         "submitted": 5,
         "accepted": 1,
@@ -93,11 +93,11 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
         "reviewed": 0,
         "seconds_spent": 360,
     }
-    assert found["days"] == [{"date": day, **counts}]
-    assert found["totals"] == counts
-    assert (found["acceptance_rate"], found["unchanged_rate"]) == (0.5, 0.25)
-    assert found["median_seconds"] == 90
-    assert found["label_sets_per_hour"] == 40
+    assert activity["days"] == [{"date": day, **counts}]
+    assert activity["totals"] == counts
+    assert (activity["acceptance_rate"], activity["unchanged_rate"]) == (0.5, 0.25)
+    assert activity["median_seconds"] == 90
+    assert activity["label_sets_per_hour"] == 40
     reviewer_activity = _get_activity(workspace, query, by="reviewer")
     assert reviewer_activity["totals"] == {**NOTHING, "reviewed": 4}
     assert reviewer_activity["days"][-1]["reviewed"] == 4
@@ -114,12 +114,12 @@ def test_merged_submissions_are_an_outcome(workspace: Workspace) -> None:
     assert pending.status_code == 201, pending.json
     assert _get_activity(workspace)["totals"]["pending"] == 2
     _decide(workspace, pending.json["data"], "accept")
-    found = _get_activity(workspace)
-    totals = found["totals"]
+    activity = _get_activity(workspace)
+    totals = activity["totals"]
     assert (totals["submitted"], totals["merged"], totals["pending"]) == (2, 1, 1)
     outcomes = ("accepted", "corrected", "rejected", "merged", "pending")
-    assert all(day["submitted"] == sum(day[name] for name in outcomes) for day in found["days"])
-    assert (found["acceptance_rate"], found["unchanged_rate"]) == (None, None)
+    assert all(day["submitted"] == sum(day[name] for name in outcomes) for day in activity["days"])
+    assert (activity["acceptance_rate"], activity["unchanged_rate"]) == (None, None)
 
 
 def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
@@ -134,9 +134,9 @@ def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
         "UPDATE users SET time_zone = 'America/New_York' WHERE id = :id",
         id=workspace.org.users["labeler"],
     )
-    found = _get_activity(workspace, "?from=2026-03-07&to=2026-03-10")
-    assert found["time_zone"] == "America/New_York"
-    assert [(day["date"], day["submitted"]) for day in found["days"]] == [
+    activity = _get_activity(workspace, "?from=2026-03-07&to=2026-03-10")
+    assert activity["time_zone"] == "America/New_York"
+    assert [(day["date"], day["submitted"]) for day in activity["days"]] == [
         ("2026-03-07", 1),
         ("2026-03-08", 2),
         ("2026-03-09", 0),

@@ -24,8 +24,8 @@ def _list_items(workspace: Workspace, query: str = "", *, by: str = "labeler") -
     answer = workspace.org.api(by).get(f"/users/me/assignments{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
-    found: list[Item] = answer.json["data"]
-    return found
+    items: list[Item] = answer.json["data"]
+    return items
 
 
 def _list_documents(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[UUID]:
@@ -43,7 +43,7 @@ def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
         due_at=due,
         assignees=build_assignees(user_id=org.users["labeler"], team_id=team["id"]),
     )
-    theirs = workspace.artifact(schema, assignees=build_assignees(team_id=team["id"]))
+    team_artifact_id = workspace.artifact(schema, assignees=build_assignees(team_id=team["id"]))
     workspace.artifact(schema, assignees=build_assignees(user_id=org.users["reviewer"]))
     workspace.artifact(schema)
     assert _list_documents(workspace) == [named]
@@ -61,7 +61,7 @@ def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
         "overdue": False,
         "claimed_until": None,
     }
-    assert (second["id"], second["team_id"]) == (str(theirs), team["id"])
+    assert (second["id"], second["team_id"]) == (str(team_artifact_id), team["id"])
 
 
 def test_the_most_urgent_comes_first(workspace: Workspace) -> None:

@@ -17,12 +17,14 @@ def _get_workload(workspace: Workspace, team: dict[str, Any], query: str = "") -
     return dict(answer.json["data"])
 
 
-def _count_by_member(found: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+def _count_by_member(workload: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     names = ("to_label", "to_review", "overdue", "labeled", "reviewed")
-    for member in found["members"]:
+    for member in workload["members"]:
         assert member["open"] == member["to_label"] + member["to_review"]
         assert member["finished"] == member["labeled"] + member["reviewed"]
-    return {member["user"]["name"]: tuple(member[n] for n in names) for member in found["members"]}
+    return {
+        member["user"]["name"]: tuple(member[n] for n in names) for member in workload["members"]
+    }
 
 
 def _build_assignees(kind: str, assignee_id: Any) -> list[dict[str, Any]]:
@@ -55,16 +57,16 @@ def test_each_member_has_the_work_in_their_own_list(workspace: Workspace) -> Non
     team = make_team(org, lead_id=str(org.users["reviewer"]))
     team = add_members(org, team, "labeler", "viewer")
     _create_work(workspace, team)
-    found = _get_workload(workspace, team)
-    assert found["team_id"] == team["id"]
-    assert [member["role"] for member in found["members"]] == ["lead", "member", "member"]
-    assert _count_by_member(found) == {
+    workload = _get_workload(workspace, team)
+    assert workload["team_id"] == team["id"]
+    assert [member["role"] for member in workload["members"]] == ["lead", "member", "member"]
+    assert _count_by_member(workload) == {
         "Reviewer": (0, 1, 1, 0, 1),
         "Labeler": (4, 0, 1, 2, 0),
         "Viewer": (0, 0, 0, 0, 0),
     }
-    assert found["waiting"] == {"open": 2, "overdue": 1}
-    assert found["totals"] == {"open": 7, "overdue": 3, "finished": 3}
+    assert workload["waiting"] == {"open": 2, "overdue": 1}
+    assert workload["totals"] == {"open": 7, "overdue": 3, "finished": 3}
     assignments = org.api("labeler").get("/users/me/assignments").json["data"]
     assert len([item for item in assignments if item["tag_set_id"] or not item["team_id"]]) == 4
     assert len(assignments) == 4 + 2
@@ -78,14 +80,14 @@ def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     body = {"tags": [tag("number", "B-2")]}
     accepted = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
-    found = _get_workload(workspace, team)
-    tomorrow = parse_tomorrow(found["to"])
+    workload = _get_workload(workspace, team)
+    tomorrow = parse_tomorrow(workload["to"])
     today = tomorrow - timedelta(days=1)
     yesterday = today - timedelta(days=1)
     start = tomorrow - timedelta(days=30)
-    assert (found["from"], found["to"]) == (start.isoformat(), tomorrow.isoformat())
-    assert found["time_zone"] == "UTC"
-    assert found["totals"]["finished"] == 2
+    assert (workload["from"], workload["to"]) == (start.isoformat(), tomorrow.isoformat())
+    assert workload["time_zone"] == "UTC"
+    assert workload["totals"]["finished"] == 2
     # Move the work to noon, in case midnight passed during the test.
     noon = datetime.combine(today, time(12), UTC)
     moved = "UPDATE tag_set_revisions SET created_at = :noon"

@@ -11,7 +11,7 @@ from typing import cast
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.models import PlanChange
 from app.billing.plan_changes.versions import PlanVersions
-from app.billing.plans.catalogue import Charge, Plan
+from app.billing.plans.catalog import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
 from app.engines.invoices.charges import compute_price_line, compute_usage_lines, prorate
@@ -56,12 +56,12 @@ class InvoiceInputs:
 
 @dataclass(frozen=True)
 class InvoiceContent:
-    """The lines and totals of an invoice. If `rule` is None, no tax is added."""
+    """The lines and totals of an invoice. If `tax_rule` is None, no tax is added."""
 
     currency: str
     language: Language
     lines: tuple[Line, ...]
-    rule: TaxRule | None
+    tax_rule: TaxRule | None
     totals: Totals
 
 
@@ -76,7 +76,7 @@ def compute(
     """
     language = _get_language(inputs.profile)
     parts = _list_plan_periods(inputs, period)
-    rule = _choose_tax_rule(inputs.profile, configuration)
+    tax_rule = _choose_tax_rule(inputs.profile, configuration)
     contents = []
     for currency in dict.fromkeys(part.plan.currency for part in parts):
         lines = [
@@ -87,8 +87,8 @@ def compute(
         ]
         # Lines whose amounts add up to 0 still need an invoice that documents the amounts.
         if any(line.amount for line in lines):
-            totals = _compute_invoice_totals(lines, currency, rule)
-            contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
+            totals = _compute_invoice_totals(lines, currency, tax_rule)
+            contents.append(InvoiceContent(currency, language, tuple(lines), tax_rule, totals))
     return contents
 
 
@@ -96,9 +96,11 @@ def build_empty_content(
     currency: str, profile: BillingProfile | None, configuration: BillingConfiguration | None
 ) -> InvoiceContent:
     """Build the content of an invoice without lines, for a period in which nothing is due."""
-    rule = _choose_tax_rule(profile, configuration)
+    tax_rule = _choose_tax_rule(profile, configuration)
     language = _get_language(profile)
-    return InvoiceContent(currency, language, (), rule, _compute_invoice_totals([], currency, rule))
+    return InvoiceContent(
+        currency, language, (), tax_rule, _compute_invoice_totals([], currency, tax_rule)
+    )
 
 
 def build_buyer(profile: BillingProfile) -> Party:
@@ -261,5 +263,7 @@ def _choose_tax_rule(
     return choose_tax_rule(configuration.list_tax_rules(), buyer)
 
 
-def _compute_invoice_totals(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:
-    return compute_totals(lines, currency, [rule] if rule else [])
+def _compute_invoice_totals(
+    lines: Sequence[Line], currency: str, tax_rule: TaxRule | None
+) -> Totals:
+    return compute_totals(lines, currency, [tax_rule] if tax_rule else [])

@@ -14,7 +14,7 @@ from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import find_configuration
 from app.billing.usage.service import measuring
@@ -62,7 +62,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     changes = plan_changes.list_changes([organization_id], month.start)[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), measuring.measure_period)
     contents = computing.compute(inputs, month, configuration)
-    currency = catalogue.get_plan(organization.plan).currency
+    currency = catalog.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),
         contents[0]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from app.billing.plans import catalogue
+from app.billing.plans import catalog
 from app.billing.plans import queries as plan_queries
 from app.billing.plans import service as plans
 from app.billing.usage import queries
@@ -31,7 +31,7 @@ def get_limits() -> OrganizationLimits:
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
     """Build the limits from the newest plan version; the operator's `overrides` take precedence."""
-    return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
+    return OrganizationLimits(plan, plans.merge_limits(catalog.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:

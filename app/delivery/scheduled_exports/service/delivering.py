@@ -62,13 +62,13 @@ def finish_or_enqueue(job_id: UUID) -> None:
 
     Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
-    locked = _lock_run_to_send(job_id)
-    if locked is None:
+    locked_run = _lock_run_to_send(job_id)
+    if locked_run is None:
         return
     jobs.enqueue(
         DELIVER,
         {"job_id": str(job_id)},
-        organization_id=locked.run.organization_id,
+        organization_id=locked_run.run.organization_id,
         unique_key=f"{DELIVER}:{job_id}",
     )
 
@@ -79,12 +79,12 @@ def deliver(job: Job, job_id: UUID) -> None:
     A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
     the file could not be sent, and LostLease if another attempt holds the lease.
     """
-    locked = _lock_run_to_send(job_id)
-    if locked is None:
+    locked_run = _lock_run_to_send(job_id)
+    if locked_run is None:
         return
-    kind, files = locked.scheduled.destination, _build_outgoing_files(locked)
+    kind, files = locked_run.scheduled.destination, _build_outgoing_files(locked_run)
     try:
-        settings = destinations.read_settings(locked.scheduled)
+        settings = destinations.read_settings(locked_run.scheduled)
         # The host may be slow, so no transaction stays open during the delivery.
         job.checkpoint()
         location = _send_files(
@@ -99,10 +99,10 @@ def deliver(job: Job, job_id: UUID) -> None:
         fail(job_id, _EXPIRED_ERROR)
         return
     _lock_lease(job)
-    locked = _lock_pending_run(job_id)
-    if locked is not None:
-        locked.run.sent_bytes = files[0].size
-        _mark_as_delivered(locked, location)
+    locked_run = _lock_pending_run(job_id)
+    if locked_run is not None:
+        locked_run.run.sent_bytes = files[0].size
+        _mark_as_delivered(locked_run, location)
 
 
 def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
@@ -112,17 +112,17 @@ def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
     organization is closed, or if a later run covers the period. It succeeds without being sent if
     the file is only for download.
     """
-    locked = _lock_pending_run(job_id)
-    if locked is None:
+    locked_run = _lock_pending_run(job_id)
+    if locked_run is None:
         return None
     if records.is_organization_closed():
-        _mark_as_failed(locked.run, _CANCELLED_ERROR)
-    elif _is_covered(locked):
-        _fail(locked, _COVERED_ERROR)
-    elif locked.scheduled.destination == destinations.DOWNLOAD:
-        _mark_as_delivered(locked, locked.export.download_path)
+        _mark_as_failed(locked_run.run, _CANCELLED_ERROR)
+    elif _is_covered(locked_run):
+        _fail(locked_run, _COVERED_ERROR)
+    elif locked_run.scheduled.destination == destinations.DOWNLOAD:
+        _mark_as_delivered(locked_run, locked_run.export.download_path)
     else:
-        return locked
+        return locked_run
     return None
 
 
@@ -131,21 +131,21 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
     Emits `scheduled_export.delivery_failed`.
     """
-    locked = _lock_pending_run(job_id)
-    if locked is not None:
-        _fail(locked, error or locked.run.delivery_error or _DELIVERY_ERROR)
+    locked_run = _lock_pending_run(job_id)
+    if locked_run is not None:
+        _fail(locked_run, error or locked_run.run.delivery_error or _DELIVERY_ERROR)
 
 
-def _fail(locked: _LockedRun, error: dict[str, Any]) -> None:
-    _mark_as_failed(locked.run, error)
+def _fail(locked_run: _LockedRun, error: dict[str, Any]) -> None:
+    _mark_as_failed(locked_run.run, error)
     events.emit(
         emitted_events.DELIVERY_FAILED,
         {
-            "scheduled_export_id": locked.scheduled.id,
-            "job_id": locked.run.job_id,
-            "name": locked.scheduled.name,
+            "scheduled_export_id": locked_run.scheduled.id,
+            "job_id": locked_run.run.job_id,
+            "name": locked_run.scheduled.name,
             "error": error,
-            "created_by": locked.export.created_by,
+            "created_by": locked_run.export.created_by,
         },
     )
 
@@ -156,10 +156,10 @@ def cancel(job_id: UUID) -> bool:
     A worker that is sending the file stops within about a second. The file can still be downloaded,
     and the next incremental run covers the period again.
     """
-    locked = _lock_pending_run(job_id)
-    if locked is None:
+    locked_run = _lock_pending_run(job_id)
+    if locked_run is None:
         return False
-    _mark_as_failed(locked.run, _CANCELLED_ERROR)
+    _mark_as_failed(locked_run.run, _CANCELLED_ERROR)
     return True
 
 
@@ -168,19 +168,19 @@ def reopen(job_id: UUID) -> None:
 
     A delivery that was cancelled stays cancelled.
     """
-    locked = _lock_run(job_id)
-    if locked is None or is_cancelled(locked.run):
+    locked_run = _lock_run(job_id)
+    if locked_run is None or is_cancelled(locked_run.run):
         return
-    if locked.run.delivery_status == DeliveryStatus.FAILED:
-        locked.run.delivery_status = DeliveryStatus.PENDING.value
-        locked.run.delivery_error = None
+    if locked_run.run.delivery_status == DeliveryStatus.FAILED:
+        locked_run.run.delivery_status = DeliveryStatus.PENDING.value
+        locked_run.run.delivery_error = None
 
 
 def _lock_pending_run(job_id: UUID) -> _LockedRun | None:
     """Lock and return a run, or return None if its delivery is not pending."""
-    locked = _lock_run(job_id)
-    is_pending = locked is not None and locked.run.delivery_status == DeliveryStatus.PENDING
-    return locked if is_pending else None
+    locked_run = _lock_run(job_id)
+    is_pending = locked_run is not None and locked_run.run.delivery_status == DeliveryStatus.PENDING
+    return locked_run if is_pending else None
 
 
 def _lock_run(job_id: UUID) -> _LockedRun | None:
@@ -201,8 +201,8 @@ def _mark_as_failed(run: ScheduledRun, error: dict[str, Any]) -> None:
     run.delivery_error = error
 
 
-def _mark_as_delivered(locked: _LockedRun, location: str | None) -> None:
-    run, scheduled, export = locked
+def _mark_as_delivered(locked_run: _LockedRun, location: str | None) -> None:
+    run, scheduled, export = locked_run
     run.delivery_status = DeliveryStatus.DELIVERED.value
     run.delivery_error = None
     run.delivered_at = db.utc_now()
@@ -212,9 +212,9 @@ def _mark_as_delivered(locked: _LockedRun, location: str | None) -> None:
         records.set_state(scheduled.id, exported_until=until)
 
 
-def _is_covered(locked: _LockedRun) -> bool:
+def _is_covered(locked_run: _LockedRun) -> bool:
     """Return whether a later incremental run has delivered, or will deliver, the run's period."""
-    run, until = locked.run, locked.scheduled.exported_until
+    run, until = locked_run.run, locked_run.scheduled.exported_until
     if run.covers_until is None:
         return False
     # An `until` in the future was set while the clock was wrong.
@@ -254,21 +254,21 @@ def _record_problem(job: Job, job_id: UUID, problem: HostError) -> NoReturn:
     fixed within minutes.
     """
     _lock_lease(job)
-    locked = _lock_pending_run(job_id)
-    if locked is not None:
-        locked.run.delivery_error = {"code": problem.kind.value, "message": problem.message}
+    locked_run = _lock_pending_run(job_id)
+    if locked_run is not None:
+        locked_run.run.delivery_error = {"code": problem.kind.value, "message": problem.message}
     job.checkpoint()
     raise Retry(f"{problem.kind.value}: {problem.message}")
 
 
-def _build_outgoing_files(locked: _LockedRun) -> list[OutgoingFile]:
+def _build_outgoing_files(locked_run: _LockedRun) -> list[OutgoingFile]:
     """Build the files to send: the file of an export, and its manifest.
 
     The file names contain a part of the job's id, because several scheduled exports may have the
     same name and due time, and send their files to the same place. The manifest is omitted for
     HTTP, where it could replace the export's file at the same URL.
     """
-    run, scheduled, export = locked
+    run, scheduled, export = locked_run
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     slug = _UNSAFE_CHARS.sub("-", scheduled.name).strip("-")[:_SLUG_LENGTH].lower() or "export"

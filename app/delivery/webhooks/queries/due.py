@@ -60,10 +60,11 @@ _VISITED = """
                 (SELECT d.webhook_id, d.generation FROM webhook_deliveries d
                  WHERE d.next_attempt_at IS NOT NULL AND d.organization_id = organization.id
                    AND d.webhook_id > coalesce((
-                       SELECT mark.webhook_id
-                       FROM unnest(CAST(:marked AS uuid[]), CAST(:marks AS uuid[]))
-                            AS mark (organization_id, webhook_id)
-                       WHERE mark.organization_id = organization.id), :no_mark)
+                       SELECT last_visited.webhook_id
+                       FROM unnest(
+                           CAST(:organization_ids AS uuid[]), CAST(:webhook_ids AS uuid[])
+                       ) AS last_visited (organization_id, webhook_id)
+                       WHERE last_visited.organization_id = organization.id), :nil_id)
                  ORDER BY d.webhook_id, d.generation LIMIT 1)
                 UNION ALL
                 SELECT following.* FROM hook CROSS JOIN LATERAL (
@@ -81,9 +82,9 @@ _FIND_PENDING = text(
     "SELECT organization_id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL"
     " ORDER BY organization_id LIMIT 1"
 )
-# Rows with the kind `webhook` are the results. Rows with the kind `mark` contain the position at
-# which the next search continues within an organization. The row with the kind `last` contains the
-# position among organizations.
+# Rows with the kind `webhook` are the results. Rows with the kind `last_visited` contain the
+# position at which the next search continues within an organization. The row with the kind
+# `last_organization` contains the position among organizations.
 _FIND = text(
     f"""
     {_VISITED}, checked AS (
@@ -97,12 +98,12 @@ _FIND = text(
     )
     SELECT 'webhook' AS kind, * FROM checked WHERE due OR outdated
     UNION ALL
-    SELECT 'mark', organization_id, (array_agg(webhook_id ORDER BY webhook_id DESC))[1], 0, false,
-           false
+    SELECT 'last_visited', organization_id,
+           (array_agg(webhook_id ORDER BY webhook_id DESC))[1], 0, false, false
     FROM visited GROUP BY organization_id HAVING count(*) >= :per_organization
     UNION ALL
-    SELECT 'last', (array_agg(organization_id ORDER BY organization_id DESC))[1], NULL, 0, false,
-           false
+    SELECT 'last_organization',
+           (array_agg(organization_id ORDER BY organization_id DESC))[1], NULL, 0, false, false
     FROM visited HAVING count(*) >= :visits
     """  # noqa: S608 - made of constants
 )
@@ -160,17 +161,17 @@ class DueWebhook(NamedTuple):
 class DueWebhookFinder:
     """Finds webhooks with due deliveries; each search continues where the last one ended.
 
-    The next search starts at `first_organization_id`. `marks` maps each organization with unvisited
-    webhooks to its last visited webhook. Not thread-safe.
+    The next search starts at `first_organization_id`. `last_visited_webhook_ids` maps each
+    organization with unvisited webhooks to its last visited webhook. Not thread-safe.
     """
 
     first_organization_id: UUID = _NIL_ID
-    marks: dict[UUID, UUID] = field(default_factory=dict)
+    last_visited_webhook_ids: dict[UUID, UUID] = field(default_factory=dict)
 
     @property
     def has_more(self) -> bool:
         """Return whether the last search left webhooks for the next search."""
-        return bool(self.marks) or self.first_organization_id != _NIL_ID
+        return bool(self.last_visited_webhook_ids) or self.first_organization_id != _NIL_ID
 
     def find_due(self) -> list[DueWebhook]:
         """Find webhooks with due deliveries, in one or more searches.
@@ -191,16 +192,16 @@ class DueWebhookFinder:
             return []
         values = self.build_values(MAX_VISITS_PER_ORGANIZATION)
         webhooks: list[DueWebhook] = []
-        new_marks: dict[UUID, UUID] = {}
+        new_webhook_ids: dict[UUID, UUID] = {}
         last_organization_id = None
         for kind, *row in db.session().execute(_FIND, values):
             if kind == "webhook":
                 webhooks.append(DueWebhook(*row))
-            elif kind == "mark":
-                new_marks[row[0]] = row[1]
+            elif kind == "last_visited":
+                new_webhook_ids[row[0]] = row[1]
             else:
                 last_organization_id = row[0]
-        self._store_position(new_marks, last_organization_id)
+        self._store_position(new_webhook_ids, last_organization_id)
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
@@ -210,15 +211,15 @@ class DueWebhookFinder:
         """
         return {
             "first": self.first_organization_id,
-            "marked": [str(organization_id) for organization_id in self.marks],
-            "marks": [str(webhook_id) for webhook_id in self.marks.values()],
-            "no_mark": _NIL_ID,
+            "organization_ids": list(map(str, self.last_visited_webhook_ids)),
+            "webhook_ids": list(map(str, self.last_visited_webhook_ids.values())),
+            "nil_id": _NIL_ID,
             "visits": MAX_VISITS,
             "per_organization": per_organization,
         }
 
     def _store_position(
-        self, new_marks: dict[UUID, UUID], last_organization_id: UUID | None
+        self, new_webhook_ids: dict[UUID, UUID], last_organization_id: UUID | None
     ) -> None:
         """Store the position at which the next search continues.
 
@@ -226,13 +227,13 @@ class DueWebhookFinder:
         of its webhooks, so the next search begins with this organization. None means that the
         search visited every organization.
         """
-        kept_marks = {
+        kept_webhook_ids = {
             id_: webhook_id
-            for id_, webhook_id in self.marks.items()
+            for id_, webhook_id in self.last_visited_webhook_ids.items()
             if id_ < self.first_organization_id
             or (last_organization_id is not None and id_ >= last_organization_id)
         }
-        self.marks = kept_marks | new_marks
+        self.last_visited_webhook_ids = kept_webhook_ids | new_webhook_ids
         self.first_organization_id = last_organization_id or _NIL_ID
 
 

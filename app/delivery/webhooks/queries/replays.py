@@ -13,7 +13,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func, select, text
 
-from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.catalog import SUBSCRIBABLE
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
 from app.delivery.webhooks.queries.leases import LEASE_SECONDS

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Subquery, func, select
 
-from app.delivery.webhooks.catalogue import SUBSCRIBABLE
+from app.delivery.webhooks.catalog import SUBSCRIBABLE
 from app.delivery.webhooks.counters import DELIVERIES, OUTCOMES
 from app.delivery.webhooks.models import DeliveryStatus
 from app.kit import counters, db

@@ -17,7 +17,7 @@ MAX_DOCUMENTS = 1000
 """The maximum number of documents on which two models are compared. The newest are used."""
 
 
-class UsedModel(NamedTuple):
+class ModelWithFeedback(NamedTuple):
     """A model of a schema, with the days of its first and its last feedback."""
 
     schema_id: UUID
@@ -26,12 +26,12 @@ class UsedModel(NamedTuple):
     last_day: date
 
 
-def list_used_models(schema_id: UUID | None) -> list[UsedModel]:
+def list_models_with_feedback(schema_id: UUID | None) -> list[ModelWithFeedback]:
     """Return the models that have feedback, for one schema or all schemas, in any order."""
     cells = counters.select_cells(
         OUTCOMES, ("schema_id", "model"), SummaryCriteria(schema_id).build_where()
     )
-    used_models = (
+    models_with_feedback = (
         select(
             cells.c.schema_id.cast(PredictionFeedback.schema_id.type).label("schema_id"),
             cells.c.model,
@@ -47,16 +47,21 @@ def list_used_models(schema_id: UUID | None) -> list[UsedModel]:
             func.max(PredictionFeedback.day).label("last_day"),
         ).where(
             PredictionFeedback.organization_id == tenancy.current_organization_id(),
-            PredictionFeedback.schema_id == used_models.c.schema_id,
-            PredictionFeedback.model == used_models.c.model,
+            PredictionFeedback.schema_id == models_with_feedback.c.schema_id,
+            PredictionFeedback.model == models_with_feedback.c.model,
         )
     )
     statement = (
-        select(used_models.c.schema_id, used_models.c.model, days.c.first_day, days.c.last_day)
+        select(
+            models_with_feedback.c.schema_id,
+            models_with_feedback.c.model,
+            days.c.first_day,
+            days.c.last_day,
+        )
         .join(days, true())
         .where(days.c.first_day.is_not(None))
     )
-    return [UsedModel._make(row) for row in db.session().execute(statement)]
+    return [ModelWithFeedback._make(row) for row in db.session().execute(statement)]
 
 
 _other_document = aliased(FeedbackDocument)

@@ -65,21 +65,21 @@ class OutcomeRow(NamedTuple):
 
 
 def sum_outcomes(
-    criteria: SummaryCriteria, by: Sequence[str], *, interval: str | None = None
+    criteria: SummaryCriteria, group_by: Sequence[str], *, interval: str | None = None
 ) -> list[OutcomeRow]:
-    """Sum the outcomes for each combination of the facets `by`.
+    """Sum the outcomes for each combination of the facets `group_by`.
 
     With `interval`, the day or the month is added as the last facet.
     """
     span = criteria.build_span()
-    facet_names = [*by, "outcome"]
+    facet_names = [*group_by, "outcome"]
     if interval is not None:
         facet_names.append("day")
         span = span or BucketSpan("day", None, None)
         if interval == "day":
             span = span._replace(level=BUCKET_LENGTHS["day"])
     cells = counters.select_cells(OUTCOMES, facet_names, criteria.build_where(), span=span)
-    columns: list[ColumnElement[Any]] = [cells.c[name] for name in by]
+    columns: list[ColumnElement[Any]] = [cells.c[name] for name in group_by]
     if interval is not None:
         # The cells of a period are months or days.
         columns.append(func.left(cells.c.day, BUCKET_LENGTHS[interval]).label("bucket"))
@@ -141,13 +141,15 @@ BinCounts = list[tuple[int, int, int, int]]
 millionths) of each bin."""
 
 
-def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
-    """Sum the calibration bins for each combination of the facets `by`."""
-    facet_names = [*by, "bin", "correct"]
+def sum_bins(
+    criteria: SummaryCriteria, group_by: Sequence[str]
+) -> Mapping[tuple[str, ...], BinCounts]:
+    """Sum the calibration bins for each combination of the facets `group_by`."""
+    facet_names = [*group_by, "bin", "correct"]
     cells = counters.select_cells(
         CONFIDENCES, facet_names, criteria.build_where(), span=criteria.build_span()
     )
-    columns = [cells.c[name] for name in (*by, "bin")]
+    columns = [cells.c[name] for name in (*group_by, "bin")]
     statement = (
         select(
             *columns,
@@ -161,7 +163,7 @@ def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str,
         .having(func.sum(cells.c.n) > 0)
     )
     bins: dict[tuple[str, ...], BinCounts] = {}
-    width = len(by)
+    width = len(group_by)
     for row in db.session().execute(statement):
         counts = (int(row[width]), *map(int, row[width + 1 :]))
         bins.setdefault(tuple(row[:width]), []).append((counts[0], counts[1], counts[2], counts[3]))

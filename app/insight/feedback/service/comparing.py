@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.engines.calibration import Outcomes, compare_models, describe_comparison, merge_outcomes
 from app.insight.feedback.queries import models, summaries
-from app.insight.feedback.queries.models import UsedModel
+from app.insight.feedback.queries.models import ModelWithFeedback
 from app.insight.feedback.queries.summaries import SummaryCriteria
 from app.insight.feedback.service.summaries import build_metrics
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
@@ -30,8 +30,8 @@ class _ListedModel(NamedTuple):
 
     last_day: str
     key: str
-    used: UsedModel
-    compared_with: str | None
+    feedback_model: ModelWithFeedback
+    other_model: str | None
 
 
 def list_models(
@@ -68,13 +68,17 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     previous: dict[UUID, str] = {}
     # Sort by first feedback, because work that began with an old model may still be accepted after
     # the first feedback on a new model.
-    for used in sorted(models.list_used_models(schema_id), key=attrgetter("first_day", "model")):
+    for feedback_model in sorted(
+        models.list_models_with_feedback(schema_id), key=attrgetter("first_day", "model")
+    ):
         other_model = compare_with
-        if other_model in (None, used.model):
-            other_model = previous.get(used.schema_id)
-        key = f"{used.first_day} {used.schema_id} {used.model}"
-        listed_models.append(_ListedModel(used.last_day.isoformat(), key, used, other_model))
-        previous[used.schema_id] = used.model
+        if other_model in (None, feedback_model.model):
+            other_model = previous.get(feedback_model.schema_id)
+        key = f"{feedback_model.first_day} {feedback_model.schema_id} {feedback_model.model}"
+        listed_models.append(
+            _ListedModel(feedback_model.last_day.isoformat(), key, feedback_model, other_model)
+        )
+        previous[feedback_model.schema_id] = feedback_model.model
     return listed_models
 
 
@@ -83,18 +87,18 @@ def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     # The criteria may also match a listed model in another listed schema. Its outcomes there are
     # not used.
     criteria = SummaryCriteria(
-        list({item.used.schema_id for item in listed_models}),
-        list({item.used.model for item in listed_models}),
+        list({item.feedback_model.schema_id for item in listed_models}),
+        list({item.feedback_model.model for item in listed_models}),
     )
     rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
     for (schema, model, month), outcomes in rows:
         by_model[schema, model][month] = outcomes
-    comparable_models = [item for item in listed_models if item.compared_with is not None]
+    comparable_models = [item for item in listed_models if item.other_model is not None]
     omitted_models = set(comparable_models[MAX_COMPARISONS:])
     return [
         _build_item(
             item,
-            by_model[str(item.used.schema_id), item.used.model],
+            by_model[str(item.feedback_model.schema_id), item.feedback_model.model],
             is_omitted=item in omitted_models,
         )
         for item in listed_models
@@ -104,29 +108,29 @@ def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
 def _build_item(
     item: _ListedModel, months: dict[str, Outcomes], *, is_omitted: bool
 ) -> dict[str, Any]:
-    used = item.used
+    feedback_model = item.feedback_model
     return {
-        "schema_id": used.schema_id,
-        "model": used.model,
-        "first_date": used.first_day,
-        "last_date": used.last_day,
+        "schema_id": feedback_model.schema_id,
+        "model": feedback_model.model,
+        "first_date": feedback_model.first_day,
+        "last_date": feedback_model.last_day,
         **build_metrics(merge_outcomes(months.values())),
         "trend": [
             {"date": date.fromisoformat(f"{month}-01"), **build_metrics(months[month])}
             for month in sorted(months)
         ],
-        "comparison": None if is_omitted else _compare(used, item.compared_with),
+        "comparison": None if is_omitted else _compare(feedback_model, item.other_model),
         "comparison_omitted": is_omitted,
     }
 
 
-def _compare(used: UsedModel, other_model: str | None) -> dict[str, Any] | None:
+def _compare(feedback_model: ModelWithFeedback, other_model: str | None) -> dict[str, Any] | None:
     """Compare a model with another model; return None if there is no other model."""
     if other_model is None:
         return None
-    pairs = models.list_shared_outcomes(used.schema_id, used.model, other_model)
+    pairs = models.list_shared_outcomes(feedback_model.schema_id, feedback_model.model, other_model)
     comparison = compare_models([left for left, _ in pairs], [right for _, right in pairs])
-    verdict = describe_comparison(comparison, used.model, other_model)
+    verdict = describe_comparison(comparison, feedback_model.model, other_model)
     if comparison is None:
         names = ("f1", "other_f1", "difference", "ci_low", "ci_high", "p_value")
         return {"model": other_model, "documents": 0, **dict.fromkeys(names), "verdict": verdict}

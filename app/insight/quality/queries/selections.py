@@ -46,8 +46,8 @@ class CellFilter:
     """A filter for cells: a type of subject, a period, and the conditions that are not None.
 
     `labelers` limits the result to these labelers or reviewers. `teams` limits grouping by team to
-    these teams. `types` maps the name of a field to the only type that is read for it; fields that
-    are not in `types` are read with any type.
+    these teams. `field_types` maps the name of a field to the only type that is read for it; fields
+    that are not in `field_types` are read with any type.
     """
 
     subject: CellSubject
@@ -58,7 +58,7 @@ class CellFilter:
     team_id: UUID | None = None
     labelers: Sequence[UUID] | None = None
     teams: Sequence[UUID] | None = None
-    types: Mapping[str, str] | None = None
+    field_types: Mapping[str, str] | None = None
 
     def has_sums(self) -> bool:
         """Return whether there are sums of the cells that match the filter.
@@ -73,11 +73,13 @@ ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())
 _CONDITION_TYPES = {
     "schema_id": "uuid",
     "field": "text",
-    "types": "jsonb",
+    "field_types": "jsonb",
     "labelers": "text[]",
     "team_id": "uuid",
 }
 """The SQL parameter type of each condition, by the name of its field in `CellFilter`."""
+_CONDITION_KEYS = dict(zip(_CONDITION_TYPES, ("sc", "fi", "ty", "la", "te"), strict=True))
+"""The part of a prepared statement's name for each condition. The name must be short and unique."""
 
 
 def _build_conditions(model: type[QualityCell | QualitySum]) -> dict[str, ColumnElement[bool]]:
@@ -93,12 +95,12 @@ def _build_conditions(model: type[QualityCell | QualitySum]) -> dict[str, Column
         "team_id": model.name.in_(members),
     }
     if model is QualityCell:
-        only_type = bindparam("types", type_=JSONB()).op("->>", return_type=Text())(
+        only_type = bindparam("field_types", type_=JSONB()).op("->>", return_type=Text())(
             QualityCell.name
         )
         conditions["schema_id"] = QualityCell.schema_id == schema_id
         conditions["field"] = QualityCell.name == bindparam("field", type_=String())
-        conditions["types"] = (
+        conditions["field_types"] = (
             func.coalesce(only_type, QualityCell.field_type) == QualityCell.field_type
         )
     return conditions
@@ -112,13 +114,13 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
         cell.organization_id == ORGANIZATION,
         cell.subject == bindparam("subject", type_=String()),
         cell.day >= bindparam("first", type_=Date()),
-        cell.day < bindparam("until", type_=Date()),
+        cell.day < bindparam("end", type_=Date()),
         *(condition_by_name[name] for name in conditions),
     )
 
 
 def _select_sums_of_range(
-    conditions: Sequence[str], unit: object, first: object, until: object, *, is_schema: bool
+    conditions: Sequence[str], unit: object, first: object, end: object, *, is_schema: bool
 ) -> Select[Any]:
     """Return a SELECT of sums with the columns of cells; `day` is the first day of the sum."""
     counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
@@ -135,13 +137,13 @@ def _select_sums_of_range(
         QualitySum.subject == bindparam("subject", type_=String()),
         QualitySum.unit == unit,
         QualitySum.start >= first,
-        QualitySum.start < until,
+        QualitySum.start < end,
         *(condition_by_name[name] for name in conditions),
     )
 
 
-_RANGE_TYPES = {"unit": "text", "first": "date", "until": "date"}
-_RANGES_TYPES = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
+_RANGE_TYPES = {"unit": "text", "first": "date", "end": "date"}
+_RANGES_TYPES = {"units": "text[]", "firsts": "date[]", "ends": "date[]"}
 
 
 def _select_sums(conditions: Sequence[str], *, is_schema: bool, has_one_range: bool) -> Select[Any]:
@@ -149,15 +151,15 @@ def _select_sums(conditions: Sequence[str], *, is_schema: bool, has_one_range: b
     if has_one_range:
         # PostgreSQL takes about a third less time than for an array of one range.
         unit, first = bindparam("unit", type_=Text()), bindparam("first", type_=Date())
-        until = bindparam("until", type_=Date())
-        return _select_sums_of_range(conditions, unit, first, until, is_schema=is_schema)
+        end = bindparam("end", type_=Date())
+        return _select_sums_of_range(conditions, unit, first, end, is_schema=is_schema)
     ranges = (
         func.unnest(
             bindparam("units", type_=ARRAY(Text())),
             bindparam("firsts", type_=ARRAY(Date())),
-            bindparam("untils", type_=ARRAY(Date())),
+            bindparam("ends", type_=ARRAY(Date())),
         )
-        .table_valued(column("unit", Text), column("first", Date), column("until", Date))
+        .table_valued(column("unit", Text), column("first", Date), column("end", Date))
         .render_derived(name="ranges")
     )
     # The offset keeps this a subquery. Otherwise PostgreSQL may join all sums of the subject.
@@ -230,11 +232,12 @@ class CellQuery:
         )
 
     def _prepare(self, source: RowSource, *names: str, has_one_range: bool) -> Prepared:
-        code = source[0] + "1" * has_one_range + "".join(name[:2] for name in names)
-        if prepared := self._prepared.get(code):
+        condition_key = "".join(_CONDITION_KEYS[name] for name in names)
+        statement_key = source[0] + "1" * has_one_range + condition_key
+        if prepared := self._prepared.get(statement_key):
             return prepared
         if source is RowSource.CELLS:
-            period = {"first": "date", "until": "date"}
+            period = {"first": "date", "end": "date"}
             cells = _select_cells(names)
         else:
             period = _RANGE_TYPES if has_one_range else _RANGES_TYPES
@@ -244,8 +247,8 @@ class CellQuery:
         condition_types = {name: _CONDITION_TYPES[name] for name in names}
         types = {**common_types, **condition_types, **self._types}
         statement = self._build(cells.subquery("cells"), source)
-        prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
-        self._prepared[code] = prepared
+        prepared = Prepared.from_select(f"quality_{self._name}_{statement_key}", statement, **types)
+        self._prepared[statement_key] = prepared
         return prepared
 
 

@@ -94,12 +94,14 @@ def sum_by_bucket(
         group_by, tuple(cases), tuple(sums), limit, has_fixed_length=has_fixed_length
     )
     return [
-        TrendGroup(row[0], row[1], add_up(row[2], zip(*row[3:], strict=True)))
+        TrendGroup(row[0], row[1], sum_by_position(row[2], zip(*row[3:], strict=True)))
         for row in query.read(cell_filter, *values, unit=unit)
     ]
 
 
-def add_up(positions: Iterable[int], rows: Iterable[tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+def sum_by_position(
+    positions: Iterable[int], rows: Iterable[tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
     """Add up the rows that have the same position, and return the sums by position."""
     sums: dict[int, tuple[int, ...]] = {}
     for position, counts in zip(positions, rows, strict=True):
@@ -130,14 +132,14 @@ def _get_query(
             sum_columns: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
             rows = rows.with_only_columns(key, position, *sum_columns).group_by("key", "bucket")
         summed = rows.subquery("summed")
-        weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
+        case_count = func.sum(reduce(add, (summed.c[name] for name in cases)))
         # All arrays of a group have the same order, so their elements belong together.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
         groups = (
-            select(summed.c.key, weight.label("weight"), *arrays)
+            select(summed.c.key, case_count.label("case_count"), *arrays)
             .group_by(summed.c.key)
-            .having(weight > 0)
-            .order_by(weight.desc(), summed.c.key)
+            .having(case_count > 0)
+            .order_by(case_count.desc(), summed.c.key)
             .limit(limit)
             .subquery("groups")
         )
@@ -153,13 +155,13 @@ def _get_query(
 
 def _join_names(groups: Subquery, group_by: str | None) -> Select[Any]:
     """Return a SELECT of the key, the name and the arrays of each group."""
-    key, weight, *arrays = groups.c
+    key, case_count, *arrays = groups.c
     statement = select(key, cast(null(), Text).label("name"), *arrays)
     if model := _NAME_MODELS.get(group_by):
         conditions = [] if model is User else [model.organization_id == ORGANIZATION]
         has_group_key = and_(model.id == cast(key, Uuid), *conditions)
         statement = select(key, model.name, *arrays).outerjoin_from(groups, model, has_group_key)
-    return statement.order_by(weight.desc(), key)
+    return statement.order_by(case_count.desc(), key)
 
 
 def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:

@@ -14,7 +14,7 @@ from datetime import date
 
 from app.insight.quality.models import UNIT_DAYS, SumUnit
 from app.insight.quality.queries.selections import CellFilter
-from app.insight.quality.queries.trends import TrendGroup, add_up
+from app.insight.quality.queries.trends import TrendGroup, sum_by_position
 from app.insight.quality.service.periods import get_today
 from app.insight.quality.service.rates import Rate, compute_rate
 from app.kit import errors
@@ -69,7 +69,7 @@ def sum_large_samples(groups: Sequence[TrendGroup]) -> dict[int, tuple[int, ...]
         for position, counts in group.sums.items()
         if counts[0] >= MIN_CASES
     ]
-    return add_up(*zip(*large_samples, strict=True)) if large_samples else {}
+    return sum_by_position(*zip(*large_samples, strict=True)) if large_samples else {}
 
 
 def hide_small_sample(rate: Rate) -> Rate:

@@ -120,12 +120,12 @@ def get_field_metrics(
     shown_rows = rows[: reading.MAX_ROWS]
     if schema_id is None:
         current_fields = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
-    types = get_current_types(current_fields)
-    fields, warnings = split_rows_by_type(shown_rows, types)
+    field_types = get_current_types(current_fields)
+    fields, warnings = split_rows_by_type(shown_rows, field_types)
     accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period_response(period),
-        "fields": [_build_field(row, current_fields, types, accuracy) for row in fields],
+        "fields": [_build_field(row, current_fields, field_types, accuracy) for row in fields],
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
     }
@@ -163,7 +163,7 @@ def get_current_types(
 
 
 def split_rows_by_type(
-    rows: Sequence[FieldRow], types: Mapping[tuple[UUID, str], str]
+    rows: Sequence[FieldRow], field_types: Mapping[tuple[UUID, str], str]
 ) -> tuple[list[FieldRow], list[dict[str, Any]]]:
     """Split rows by field type.
 
@@ -172,7 +172,7 @@ def split_rows_by_type(
     """
     fields, warnings = [], []
     for row in rows:
-        current_type = types.get((row.schema_id, row.field))
+        current_type = field_types.get((row.schema_id, row.field))
         if current_type is None or current_type == row.field_type:
             fields.append(row)
             continue
@@ -187,7 +187,7 @@ def split_rows_by_type(
 def _build_field(
     row: FieldRow,
     current_fields: Mapping[UUID, tuple[str, list[Any]]],
-    types: Mapping[tuple[UUID, str], str],
+    field_types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
     counts = row._asdict()
@@ -196,7 +196,7 @@ def _build_field(
         "schema": {"id": row.schema_id, "name": name},
         "field": row.field,
         "type": row.field_type,
-        "removed": (row.schema_id, row.field) not in types,
+        "removed": (row.schema_id, row.field) not in field_types,
         **compute_rates(counts, "correction_rate", "agreement"),
         "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0)),
     }

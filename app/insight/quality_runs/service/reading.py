@@ -11,7 +11,7 @@ from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.service import runs
-from app.insight.quality_runs.service.confusing import build_matrix
+from app.insight.quality_runs.service.confusion_matrices import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
 from app.insight.visibility.service import get_visibility
 from app.kit import errors

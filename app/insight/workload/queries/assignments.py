@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, ColumnElement, cast, func, literal, select
 
 from app.documents.artifacts.counters import OFFERED
-from app.insight.workload.queries import counting, todo
+from app.insight.workload.queries import counting, labeling_work
 from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db, tenancy
 from app.kit.counters import BucketSpan
@@ -21,27 +21,27 @@ from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 # Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
 # index, and only as many rows as a page needs are read.
 _ORDER = {"rank": int, "at": str, "id": UUID}
-_OWN_ARTIFACTS = """
+_OWN_ARTIFACTS = f"""
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
-    FROM own WHERE {own_filters}
-"""
+    FROM own WHERE {labeling_work.OWN_LIST_CONDITION} {{edge}}
+"""  # noqa: S608 - made of constants
 _OPEN_ASSIGNMENTS = """
     SELECT DISTINCT 'label' AS kind, 100 - document.priority AS rank, document.urgent_at AS at,
            document.artifact_id AS id, document.artifact_id
-    FROM reach
-    JOIN user_schemas ON user_schemas.user_id = reach.user_id
+    FROM assignee_ids
+    JOIN user_schemas ON user_schemas.user_id = assignee_ids.user_id
     {due}
     CROSS JOIN LATERAL (
         SELECT work.priority, work.urgent_at, work.artifact_id
         FROM artifact_assignees work
-        WHERE work.organization_id = :org AND work.assignee_id = reach.assignee_id
+        WHERE work.organization_id = :org AND work.assignee_id = assignee_ids.assignee_id
           AND work.is_open AND work.schema_id = user_schemas.schema_id AND {may_begin} AND {of_team}
           AND (CAST(:due_before AS timestamptz) IS NULL OR work.due_at < :due_before)
           {edge}
         ORDER BY {order} LIMIT :limit
     ) AS document
-    WHERE (reach.by_name OR user_schemas.has_skills)
+    WHERE (assignee_ids.by_name OR user_schemas.has_skills)
       AND (CAST(:schema_id AS uuid) IS NULL OR user_schemas.schema_id = :schema_id)
 """
 # Excludes assignees and schemas that have no work due before `due_before`.
@@ -51,10 +51,11 @@ _DUE = """
         FROM ({cells}) AS cells WHERE schema_id <> '' GROUP BY 1, 2 HAVING sum(n) > 0
         UNION
         SELECT work.assignee_id, work.schema_id
-        FROM reach JOIN artifact_assignees work ON work.organization_id = :org
-         AND work.assignee_id = reach.assignee_id AND work.is_open
+        FROM assignee_ids JOIN artifact_assignees work ON work.organization_id = :org
+         AND work.assignee_id = assignee_ids.assignee_id AND work.is_open
          AND work.due_at > :until AND work.due_at < :due_before
-    ) AS due ON due.assignee_id = reach.assignee_id AND due.schema_id = user_schemas.schema_id
+    ) AS due ON due.assignee_id = assignee_ids.assignee_id
+     AND due.schema_id = user_schemas.schema_id
 """
 _RANK, _AT = RANK_LEVEL.format(of="item."), RANK_TIME.format(of="item.")
 _ITEMS = f"""
@@ -73,7 +74,7 @@ _ITEMS = f"""
 _ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
 _CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
 _PAGE = f"""
-    WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, page AS MATERIALIZED (
+    WITH {labeling_work.PEOPLE_CTES}, {labeling_work.BEGUN_CTES}, page AS MATERIALIZED (
         SELECT * FROM ({{keys}}) AS page ORDER BY {{order}} LIMIT :limit
     )
     SELECT page.kind, page.rank, CAST(page.at AS text) AS at, page.id,
@@ -82,7 +83,8 @@ _PAGE = f"""
            schemas.id AS schema_id, schemas.name AS schema_name,
            CASE WHEN item.id IS NULL THEN document.due_at ELSE item.due_at END AS due_at,
            CASE WHEN own.artifact_id IS NOT NULL THEN own.team_id
-                WHEN item.id IS NULL AND NOT offer.by_name THEN offer.team_id END AS team_id,
+                WHEN item.id IS NULL AND NOT assignment.by_name THEN assignment.team_id
+           END AS team_id,
            CASE WHEN item.id IS NULL AND {claimable.CLAIMED.format(of="document.", user=":me")}
                 THEN document.claim_expires_at
                 WHEN {_CLAIMED} THEN item.claim_expires_at END AS claimed_until
@@ -95,7 +97,7 @@ _PAGE = f"""
     LEFT JOIN schemas ON schemas.organization_id = :org
      AND schemas.id = coalesce(item.schema_id, own.schema_id, document.schema_id)
      AND schemas.status <> '{DELETED}'
-    CROSS JOIN LATERAL ({todo.ASSIGNMENT_SUBQUERY.format(user=":me")}) AS offer
+    CROSS JOIN LATERAL ({labeling_work.ASSIGNMENT_SUBQUERY.format(user=":me")}) AS assignment
     ORDER BY {{order}}
 """  # noqa: S608 - made of constants
 
@@ -168,7 +170,7 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     selects = []
     if work_types.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
-        selects.append(_OWN_ARTIFACTS.format(own_filters=f"{todo.OWN_LIST_CONDITION} {after_edge}"))
+        selects.append(_OWN_ARTIFACTS.format(edge=after_edge))
         after_edge = _build_edge_condition(
             edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
         )
@@ -176,8 +178,8 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
             after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
         selects.append(
             _OPEN_ASSIGNMENTS.format(
-                may_begin=todo.MAY_BEGIN_CONDITION.format(user="reach.user_id"),
-                of_team=todo.TEAM_CONDITION,
+                may_begin=labeling_work.MAY_BEGIN_CONDITION.format(user="assignee_ids.user_id"),
+                of_team=labeling_work.TEAM_CONDITION,
                 due=due_join,
                 edge=after_edge,
                 order="work.priority, work.urgent_at DESC, work.artifact_id DESC"

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from app.documents.artifacts.counters import OFFERED
-from app.insight.workload.queries import todo
+from app.insight.workload.queries import labeling_work
 from app.kit import counters, tenancy
 from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import DAY, round_down
@@ -32,31 +32,35 @@ from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""The assignees to include; `reach` is a common table expression in `todo.PEOPLE_CTES`."""
+ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM assignee_ids")
+"""The assignees to include; `labeling_work.PEOPLE_CTES` defines `assignee_ids`."""
 _MICROSECOND = timedelta(microseconds=1)
 _MIN_DUE_BEFORE = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
 """The minimum of `due_before` in calculations: the earliest time with a microsecond before it."""
 _TO_LABEL = f"""
-WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, {todo.OFFERED_CTES}, {todo.WITHHELD_CTES},
+WITH {labeling_work.PEOPLE_CTES}, {labeling_work.BEGUN_CTES},
+{labeling_work.OFFERED_CTES}, {labeling_work.NOT_ALLOWED_CTES},
 due_today AS (
-    SELECT reach.user_id, count(DISTINCT work.artifact_id) AS n
-    FROM reach
-    JOIN user_schemas ON user_schemas.user_id = reach.user_id
+    SELECT assignee_ids.user_id, count(DISTINCT work.artifact_id) AS n
+    FROM assignee_ids
+    JOIN user_schemas ON user_schemas.user_id = assignee_ids.user_id
     JOIN artifact_assignees work ON work.organization_id = :org
-     AND work.assignee_id = reach.assignee_id AND work.is_open
+     AND work.assignee_id = assignee_ids.assignee_id AND work.is_open
      AND work.schema_id = user_schemas.schema_id
      AND work.due_at > :until AND work.due_at < :due_before
-    WHERE {todo.MAY_BEGIN_CONDITION.format(user="reach.user_id")} AND {todo.TEAM_CONDITION}
+    WHERE {labeling_work.MAY_BEGIN_CONDITION.format(user="assignee_ids.user_id")}
+      AND {labeling_work.TEAM_CONDITION}
       AND (CAST(:schema_id AS uuid) IS NULL OR work.schema_id = :schema_id)
-    GROUP BY reach.user_id
+    GROUP BY assignee_ids.user_id
 )
 SELECT people.user_id,
-       (SELECT count(*) FROM own WHERE own.user_id = people.user_id AND {todo.OWN_LIST_CONDITION})
-       + coalesce(offered.n, 0) - coalesce(withheld.n, 0) + coalesce(due_today.n, 0) AS n
+       (SELECT count(*) FROM own
+        WHERE own.user_id = people.user_id AND {labeling_work.OWN_LIST_CONDITION})
+       + coalesce(offered_counts.n, 0) - coalesce(not_allowed_counts.n, 0)
+       + coalesce(due_today.n, 0) AS n
 FROM people
-LEFT JOIN offered ON offered.user_id = people.user_id
-LEFT JOIN withheld ON withheld.user_id = people.user_id
+LEFT JOIN offered_counts ON offered_counts.user_id = people.user_id
+LEFT JOIN not_allowed_counts ON not_allowed_counts.user_id = people.user_id
 LEFT JOIN due_today ON due_today.user_id = people.user_id
 """  # noqa: S608 - made of constants
 
@@ -86,7 +90,7 @@ class WorkCriteria:
         return round_down(max(self.due_before, _MIN_DUE_BEFORE) - _MICROSECOND, DAY)
 
     def build_parameters(self) -> dict[str, Any]:
-        """Return the SQL parameters of the common table expressions in `todo`."""
+        """Return the SQL parameters of the common table expressions in `labeling_work`."""
         return {
             "org": tenancy.current_organization_id(),
             "people": [str(user_id) for user_id in self.user_ids],

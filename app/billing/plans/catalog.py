@@ -20,7 +20,7 @@ from app.kit import container
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
 
-BUILT_IN = Path(__file__).parent / "catalogue.toml"
+BUILT_IN_PATH = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
 """The maximum limit or quantity: the largest integer that all JSON parsers represent exactly."""
 MAX_VERSION = 2**31 - 1
@@ -81,7 +81,7 @@ def load_catalog() -> Mapping[str, Mapping[int, Plan]]:
 
     Raises CatalogError if the file cannot be read or is invalid.
     """
-    return read_catalog(Path(container.settings().plans_file or BUILT_IN))
+    return read_catalog(Path(container.settings().plans_file or BUILT_IN_PATH))
 
 
 @cache

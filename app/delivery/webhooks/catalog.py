@@ -208,10 +208,10 @@ _EVENT_TYPES = (
     ),
 )
 
-CATALOGUE: dict[str, EventType] = {event_type.event: event_type for event_type in _EVENT_TYPES}
+CATALOG: dict[str, EventType] = {event_type.event: event_type for event_type in _EVENT_TYPES}
 """All event types by identifier, in the order of the documentation."""
 
-SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST)
+SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST)
 """The events that a webhook may subscribe to."""
 
 
@@ -275,5 +275,5 @@ def build_openapi_webhooks() -> dict[str, Webhook]:
             {key: value for key, value in event_type.schema.items() if key != "$schema"},
             _HEADERS,
         )
-        for name, event_type in CATALOGUE.items()
+        for name, event_type in CATALOG.items()
     }

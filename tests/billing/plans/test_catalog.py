@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.billing.plans import catalogue
-from app.billing.plans.catalogue import CatalogError, Charge
+from app.billing.plans import catalog
+from app.billing.plans.catalog import CatalogError, Charge
 from app.engines.invoices.charges import Tier
 from app.identity.control_plane.service import LIMITS
 from app.kit.plan_limits import Meter
@@ -42,7 +42,7 @@ def build_file(folder: Path, changes: str = "", *, drop: str = "", charges: str 
 
 
 def test_the_built_in_plans() -> None:
-    plans = catalogue.read_catalog(catalogue.BUILT_IN)
+    plans = catalog.read_catalog(catalog.BUILT_IN_PATH)
     assert tuple(plans) == PLANS
     assert set(plans["unlimited"][1].limits.values()) == {None}
     assert [name for name in PLANS if not plans[name][1].is_public] == ["unlimited"]
@@ -55,9 +55,9 @@ def test_the_built_in_plans() -> None:
 
 
 def test_a_plan_survives_the_form_in_which_it_is_stored() -> None:
-    for versions in catalogue.read_catalog(catalogue.BUILT_IN).values():
+    for versions in catalog.read_catalog(catalog.BUILT_IN_PATH).values():
         for plan in versions.values():
-            assert catalogue.parse_plan(catalogue.format_plan(plan), "stored") == plan
+            assert catalog.parse_plan(catalog.format_plan(plan), "stored") == plan
 
 
 def test_amounts_and_tiers_are_exact(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_amounts_and_tiers_are_exact(tmp_path: Path) -> None:
     path = build_file(
         tmp_path, charges=f'[{{ meter = "stored_bytes", included = 5, unit = 7, tiers = {tiers} }}]'
     )
-    [charge] = catalogue.read_catalog(path)["team"][1].charges
+    [charge] = catalog.read_catalog(path)["team"][1].charges
     expected = (Tier(Decimal(10), Decimal("0.1")), Tier(None, Decimal("0.000000001")))
     assert charge == Charge("stored_bytes", 5, expected, 7)
 
@@ -74,13 +74,13 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
     path = build_file(tmp_path)
     newer = '\n[[plans]]\nname = "team"\nversion = 10\ncurrency = "EUR"\nprice = "5"\n'
     path.write_text(path.read_text() + newer + "is_public = true\n")
-    plans = catalogue.read_catalog(path)
-    monkeypatch.setattr(catalogue, "load_catalog", lambda: plans)
-    assert catalogue.get_plan("team").version == 10
+    plans = catalog.read_catalog(path)
+    monkeypatch.setattr(catalog, "load_catalog", lambda: plans)
+    assert catalog.get_plan("team").version == 10
     assert plans["team"][1].price == 0
-    assert [plan.version for plan in catalogue.list_plans()] == [1, 10, 1, 1, 1]
+    assert [plan.version for plan in catalog.list_plans()] == [1, 10, 1, 1, 1]
     with pytest.raises(LookupError):
-        catalogue.get_plan("gold")
+        catalog.get_plan("gold")
 
 
 @pytest.mark.parametrize(
@@ -117,21 +117,21 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
 )
 def test_mistakes_are_named(tmp_path: Path, changes: str, message: str) -> None:
     with pytest.raises(CatalogError) as refused:
-        catalogue.read_catalog(build_file(tmp_path, changes))
+        catalog.read_catalog(build_file(tmp_path, changes))
     assert message in str(refused.value)
 
 
 def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     path = build_file(tmp_path, drop="business")
     with pytest.raises(CatalogError, match="these plans are missing: business"):
-        catalogue.read_catalog(path)
+        catalog.read_catalog(path)
     for name, content in {"a": "[[plans", "b": "plans = 3", "c": "[plans]", "d": "x = 1"}.items():
         broken = tmp_path / name
         broken.write_text(content)
         with pytest.raises(CatalogError):
-            catalogue.read_catalog(broken)
+            catalog.read_catalog(broken)
     with pytest.raises(CatalogError, match="cannot be read"):
-        catalogue.read_catalog(tmp_path / "absent")
+        catalog.read_catalog(tmp_path / "absent")
     twice = build_file(tmp_path, 'name = "free"')
     with pytest.raises(CatalogError, match="version 1 of free is defined twice"):
-        catalogue.read_catalog(twice)
+        catalog.read_catalog(twice)

@@ -17,34 +17,36 @@ from app.workflow.tag_sets import claimable
 PEOPLE_CTES = f"""
 people AS MATERIALIZED (
     SELECT user_id FROM unnest(CAST(:people AS uuid[])) AS person (user_id)
-), seats AS MATERIALIZED (
-    SELECT seat.user_id, seat.team_id FROM people
-    JOIN team_members seat ON seat.organization_id = :org AND seat.user_id = people.user_id
-), reach AS MATERIALIZED (
+), team_memberships AS MATERIALIZED (
+    SELECT membership.user_id, membership.team_id FROM people
+    JOIN team_members membership ON membership.organization_id = :org
+     AND membership.user_id = people.user_id
+), assignee_ids AS MATERIALIZED (
     SELECT user_id, user_id AS assignee_id, true AS by_name FROM people
-    UNION ALL SELECT user_id, team_id, false FROM seats WHERE :by_team
+    UNION ALL SELECT user_id, team_id, false FROM team_memberships WHERE :by_team
 ), user_schemas AS MATERIALIZED (
     SELECT people.user_id, schemas.id AS schema_id,
            {claimable.REQUIRED_LABELS_OF_VERSION} AS required_labels,
            schemas.required_skill_keys <@ ARRAY(
-               SELECT unnest(teams.skill_keys) FROM seats
-               JOIN teams ON teams.organization_id = :org AND teams.id = seats.team_id
-               WHERE seats.user_id = people.user_id) AS has_skills
+               SELECT unnest(teams.skill_keys) FROM team_memberships
+               JOIN teams ON teams.organization_id = :org AND teams.id = team_memberships.team_id
+               WHERE team_memberships.user_id = people.user_id) AS has_skills
     FROM people CROSS JOIN schemas
     LEFT JOIN schema_versions version ON version.organization_id = :org
      AND version.id = schemas.current_version_id
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """  # noqa: S608 - made of constants
-"""The users (`people`), their team memberships (`seats`), the assignee ids of the users and of
-their teams (`reach`), and the active schemas for each user (`user_schemas`)."""
+"""The users (`people`), their team memberships (`team_memberships`), the assignee ids of the users
+and of their teams (`assignee_ids`), and the active schemas for each user (`user_schemas`)."""
 
 ASSIGNMENT_SUBQUERY = """
-    SELECT bool_or(reach.by_name) AS by_name,
+    SELECT bool_or(assignee_ids.by_name) AS by_name,
            (array_agg(work.assignee_id ORDER BY work.assignee_id)
-            FILTER (WHERE NOT reach.by_name))[1] AS team_id
+            FILTER (WHERE NOT assignee_ids.by_name))[1] AS team_id
     FROM artifact_assignees work
-    JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
+    JOIN assignee_ids ON assignee_ids.assignee_id = work.assignee_id
+     AND assignee_ids.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
 """The subquery that selects how a user is assigned to a document.
@@ -78,14 +80,14 @@ begun AS MATERIALIZED (
     GROUP BY user_id, artifact_id
 ), own AS MATERIALIZED (
     SELECT begun.user_id, document.id AS artifact_id, begun.tag_set_id,
-           CASE WHEN offer.by_name IS NOT TRUE THEN offer.team_id END AS team_id,
+           CASE WHEN assignment.by_name IS NOT TRUE THEN assignment.team_id END AS team_id,
            coalesce(begun.schema_id, document.schema_id) AS schema_id,
            {URGENCY.format(of="document.")} AS urgency, document.due_at,
            {URGENT_AT.format(of="document.")} AS at
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived
-    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="begun.user_id")}) AS offer
+    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="begun.user_id")}) AS assignment
     LEFT JOIN user_schemas ON user_schemas.user_id = begun.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
@@ -97,8 +99,8 @@ begun AS MATERIALIZED (
         user_schemas.schema_id IS NOT NULL
         AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
         AND {_NEEDS_TAG_SET}
-        AND (offer.by_name IS TRUE OR has_skills)
-        AND (offer.by_name IS TRUE OR skip.user_id IS NULL)
+        AND (assignment.by_name IS TRUE OR has_skills)
+        AND (assignment.by_name IS TRUE OR skip.user_id IS NULL)
     )
 )
 """  # noqa: S608 - made of constants
@@ -107,18 +109,18 @@ the users' lists (`own`)."""
 
 OFFERED_CTES = """
 grouped AS (
-    SELECT reach.user_id, cell.schema_id, cell.assignees, cell.labeled_by, cell.places_taken,
-           max(cell.n) AS n, bool_or(reach.by_name) AS by_name,
-           (array_agg(reach.assignee_id ORDER BY reach.assignee_id)
-            FILTER (WHERE NOT reach.by_name))[1] AS team_id
+    SELECT assignee_ids.user_id, cell.schema_id, cell.assignees, cell.labeled_by, cell.places_taken,
+           max(cell.n) AS n, bool_or(assignee_ids.by_name) AS by_name,
+           (array_agg(assignee_ids.assignee_id ORDER BY assignee_ids.assignee_id)
+            FILTER (WHERE NOT assignee_ids.by_name))[1] AS team_id
     FROM (
         SELECT CAST(assignee_id AS uuid) AS assignee_id, schema_id, assignees, labeled_by,
                places_taken, sum(n) AS n
         FROM ({cells}) AS cells GROUP BY 1, 2, 3, 4, 5
     ) AS cell
-    JOIN reach USING (assignee_id)
+    JOIN assignee_ids USING (assignee_id)
     GROUP BY 1, 2, 3, 4, 5
-), offered AS (
+), offered_counts AS (
     SELECT grouped.user_id, sum(n) AS n FROM grouped
     JOIN user_schemas ON user_schemas.user_id = grouped.user_id
      AND CAST(user_schemas.schema_id AS text) = grouped.schema_id
@@ -134,14 +136,14 @@ A document with several assignees is in the cells of each assignee, with the sam
 assignees, so that it is counted only once for each user.
 """
 
-WITHHELD_CTES = f"""
+NOT_ALLOWED_CTES = f"""
 candidates AS (
     SELECT user_id, artifact_id FROM begun
     UNION
-    SELECT reach.user_id, claimed.id
+    SELECT assignee_ids.user_id, claimed.id
     FROM artifacts claimed
     JOIN artifact_assignees work ON work.organization_id = :org AND work.artifact_id = claimed.id
-    JOIN reach ON reach.assignee_id = work.assignee_id
+    JOIN assignee_ids ON assignee_ids.assignee_id = work.assignee_id
     WHERE claimed.organization_id = :org AND claimed.claim_user_id IS NOT NULL
       AND claimed.claim_expires_at > now()
     UNION
@@ -155,28 +157,29 @@ candidates AS (
     FROM candidates
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = candidates.artifact_id
-), withheld AS (
+), not_allowed_counts AS (
     SELECT document.user_id, count(*) AS n
     FROM documents AS document
-    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="document.user_id")}) AS offer
+    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="document.user_id")}) AS assignment
     JOIN user_schemas ON user_schemas.user_id = document.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN begun ON begun.user_id = document.user_id AND begun.artifact_id = document.id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
      AND skip.artifact_id = document.id AND skip.user_id = document.user_id
-    WHERE offer.by_name IS NOT NULL AND (offer.by_name OR has_skills)
+    WHERE assignment.by_name IS NOT NULL AND (assignment.by_name OR has_skills)
       AND array_position(document.labeled_by, document.user_id) IS NULL
       AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < required_labels
-      AND (CAST(:team_id AS uuid) IS NULL OR NOT offer.by_name AND offer.team_id = :team_id)
+      AND (CAST(:team_id AS uuid) IS NULL
+           OR NOT assignment.by_name AND assignment.team_id = :team_id)
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
       AND (begun.user_id IS NOT NULL
            OR required_labels <= 1 AND NOT {_FREE.format(user="document.user_id")}
-           OR NOT offer.by_name AND skip.user_id IS NOT NULL)
+           OR NOT assignment.by_name AND skip.user_id IS NOT NULL)
     GROUP BY document.user_id
 )
 """  # noqa: S608 - made of constants
-"""The number of documents in `offered` that users may not begin.
+"""The number of documents in `offered_counts` that users may not begin.
 
 Another user is working on the document, the user has skipped it, or the user has begun it and
 `own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
@@ -187,28 +190,30 @@ each document once for every active schema.
 MAY_BEGIN_CONDITION = f"""
     array_position(work.labeled_by, {{user}}) IS NULL
     AND work.places_taken < user_schemas.required_labels
-    AND (reach.by_name OR user_schemas.has_skills)
+    AND (assignee_ids.by_name OR user_schemas.has_skills)
     AND ({{user}}, work.artifact_id) NOT IN (SELECT user_id, artifact_id FROM begun)
-    AND (reach.by_name OR {_NOT_SKIPPED})
+    AND (assignee_ids.by_name OR {_NOT_SKIPPED})
     AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
 """The SQL condition that a user may start to label a document.
 
-`work` is an assignee row of the document, joined with `reach` and `user_schemas`. The
+`work` is an assignee row of the document, joined with `assignee_ids` and `user_schemas`. The
 condition uses NOT IN, because with NOT EXISTS, PostgreSQL would read all rows of `begun` for each
 document.
 """
 
 TEAM_CONDITION = """
     (CAST(:team_id AS uuid) IS NULL OR (
-        work.assignee_id = :team_id AND NOT reach.by_name AND NOT EXISTS (
+        work.assignee_id = :team_id AND NOT assignee_ids.by_name AND NOT EXISTS (
             SELECT FROM artifact_assignees other
-            JOIN reach other_reach ON other_reach.assignee_id = other.assignee_id
-             AND other_reach.user_id = reach.user_id
+            JOIN assignee_ids other_assignee_ids
+              ON other_assignee_ids.assignee_id = other.assignee_id
+             AND other_assignee_ids.user_id = assignee_ids.user_id
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
-              AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
+              AND other.is_open
+              AND (other_assignee_ids.by_name OR other.assignee_id < work.assignee_id))))
 """
 """The condition that a document is not assigned to the user directly, and that `:team_id` is the
 first of the user's teams to which it is assigned. Always true if `:team_id` is null."""
