@@ -18,7 +18,7 @@ from tests.factories.response_checks import get_checker
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service
 from tests.faults.conftest import _stop_shared as _stop_shared  # noqa: PLC0414 - a fixture
-from tests.faults.conftest import lasting as lasting  # noqa: PLC0414 - a fixture
+from tests.faults.conftest import shared_service as shared_service  # noqa: PLC0414 - a fixture
 
 # Before tests/faults, in the same process: they use the same service.
 pytestmark = pytest.mark.xdist_group("faults")
@@ -30,9 +30,9 @@ GENERATED = ("--output", "schema.d.ts", "--default-non-nullable", "false")
 
 
 @pytest.fixture
-def service(lasting: Service) -> Service:
+def service(shared_service: Service) -> Service:
     """Return the running service with the demo organization, without limits of rates."""
-    return lasting
+    return shared_service
 
 
 def _settled(read: Callable[[], Any], status: Any) -> Any:

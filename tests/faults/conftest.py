@@ -217,8 +217,8 @@ def _stop_shared() -> Iterator[None]:
 
 
 @pytest.fixture
-def lasting(_stop_shared: None) -> Service:
-    """Return the service that tests share; each test has its own organization (`place`)."""
+def shared_service(_stop_shared: None) -> Service:
+    """Return the service that tests share; each test has its own organization (`test_site`)."""
     if not _shared:
         _shared.append(_until_last_test.enter_context(running(RATE_LIMITS="off")))
         _until_last_test.callback(_shared.clear)
@@ -239,25 +239,25 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
 
 
 @pytest.fixture
-def demo(lasting: Service) -> Service:
+def demo(shared_service: Service) -> Service:
     """Return the shared service, with requests sent to the demo organization."""
-    wait_until(lasting.is_ready, "the service to be ready after the last test")
-    lasting.headers["X-Org-Slug"] = "demo"
-    return lasting
+    wait_until(shared_service.is_ready, "the service to be ready after the last test")
+    shared_service.headers["X-Org-Slug"] = "demo"
+    return shared_service
 
 
 @pytest.fixture
-def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
-    """Create an organization in `lasting`."""
+def test_site(shared_service: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
+    """Create an organization in `shared_service`."""
     from tests.faults.sites import site  # noqa: PLC0415 - it imports this module
 
-    wait_until(lasting.is_ready, "the service to be ready after the last test")
-    with site(lasting, request.node.name) as place:
-        yield place
-        wait_until(place.is_database_ready, "the database to be ready")
+    wait_until(shared_service.is_ready, "the service to be ready after the last test")
+    with site(shared_service, request.node.name) as test_site:
+        yield test_site
+        wait_until(test_site.is_database_ready, "the database to be ready")
         # Pending work of this test must not delay the next test.
         for statement in ("UPDATE webhooks SET active = false", *DISCARD_PENDING_WORK):
-            place.sql(statement)
+            test_site.sql(statement)
 
 
 def get_base_environment() -> dict[str, str]:
@@ -271,20 +271,21 @@ def get_base_environment() -> dict[str, str]:
 
 @contextmanager
 def running(
-    *, output: int | None = None, through: Sequence[str] = (), **settings: str
+    *, output: int | None = None, command_prefix: Sequence[str] = (), **settings: str
 ) -> Iterator[Service]:
     """Run a service with the demo organization; `settings` are added to its environment.
 
-    `output` is a descriptor for its output, instead of a file. `through` is a command that starts
-    it; the data folder and the service's own command are appended. The service starts with a copy
-    of `first_data`, unless the settings contain another data location or `through` is given.
+    `output` is a descriptor for its output, instead of a file. `command_prefix` is a command that
+    starts it; the data folder and the service's own command are appended. The service starts with a
+    copy of `first_data`, unless the settings contain another data location or `command_prefix` is
+    given.
     """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        if not through and not settings.keys() & _DATA_LOCATIONS:
+        if not command_prefix and not settings.keys() & _DATA_LOCATIONS:
             subprocess.run(["cp", "-a", first_data(), folder / "data"], check=True)
-        with _started(folder, output, through, settings) as service:
+        with _started(folder, output, command_prefix, settings) as service:
             service.login()
             yield service
 
@@ -328,7 +329,7 @@ def _has_no_due_job(service: Service) -> bool:
 
 @contextmanager
 def _started(
-    folder: Path, output: int | None, through: Sequence[str], settings: Mapping[str, str]
+    folder: Path, output: int | None, command_prefix: Sequence[str], settings: Mapping[str, str]
 ) -> Iterator[Service]:
     """Start a service in `folder`, and stop it at the end of the block."""
     port = find_free_port()
@@ -350,7 +351,7 @@ def _started(
         "LOG_LEVEL": "INFO",
         **settings,
     }
-    starter = [*through, environ["DATA_DIR"]] if through else []
+    starter = [*command_prefix, environ["DATA_DIR"]] if command_prefix else []
     with (folder / "log").open("wb") as log:
 
         def start() -> subprocess.Popen[bytes]:

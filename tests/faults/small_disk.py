@@ -91,7 +91,9 @@ def small_disk() -> Iterator[SmallDisk]:
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))
-        with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), **_SETTINGS) as service:
+        with running(
+            command_prefix=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), **_SETTINGS
+        ) as service:
             yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
         return
     folder = Path(tempfile.mkdtemp(prefix="labeling-", dir="/dev/shm"))

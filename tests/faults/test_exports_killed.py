@@ -29,12 +29,12 @@ UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE organization_i
 
 
 @pytest.fixture
-def labeled(place: Site) -> Site:
-    (labeler,) = place.labelers(1)
-    place.documents(DOCUMENTS, schema_id=place.schema())
-    place.submitted(labeler)
-    place.sql(ACCEPT)
-    return place
+def labeled(test_site: Site) -> Site:
+    (labeler,) = test_site.labelers(1)
+    test_site.documents(DOCUMENTS, schema_id=test_site.schema())
+    test_site.submitted(labeler)
+    test_site.sql(ACCEPT)
+    return test_site
 
 
 @dataclass
@@ -74,36 +74,38 @@ def storehouse() -> Iterator[Storehouse]:
             storehouse.may_respond.set()
 
 
-def _kill_workers(place: Site, group: str = "exports") -> None:
+def _kill_workers(test_site: Site, group: str = "exports") -> None:
     """Kill the workers of a group and their child processes.
 
     A job fails after ten kills of its worker, so a test must kill fewer workers for each job.
     """
-    for process in place.service.processes("worker.py", group):
+    for process in test_site.service.processes("worker.py", group):
         send_signal(process, signal.SIGKILL)
 
 
-def _expire_leases(place: Site) -> None:
-    place.sql(
+def _expire_leases(test_site: Site) -> None:
+    test_site.sql(
         "UPDATE jobs SET leased_until = now() WHERE organization_id = :org"
         " AND function = 'exports.run' AND leased_until > now()"
     )
 
 
-def _wait_for_end(place: Site, job_id: str) -> None:
-    _expire_leases(place)
-    wait_until(lambda: place.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end")
+def _wait_for_end(test_site: Site, job_id: str) -> None:
+    _expire_leases(test_site)
+    wait_until(
+        lambda: test_site.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end"
+    )
 
 
-def _check_export(place: Site, job_id: str) -> bytes:
+def _check_export(test_site: Site, job_id: str) -> bytes:
     """Check that an export is completed and has one event, and return its file."""
-    export = place.call("GET", f"/exports/{job_id}")
+    export = test_site.call("GET", f"/exports/{job_id}")
     assert (export["status"], export["row_count"]) == ("completed", DOCUMENTS)
-    response: requests.Response = place.service.call("GET", f"/exports/{job_id}/download")
+    response: requests.Response = test_site.service.call("GET", f"/exports/{job_id}/download")
     assert response.status_code == 200, response.text
     assert hashlib.sha256(response.content).hexdigest() == export["sha256"]
     assert len(response.content.splitlines()) == DOCUMENTS
-    completed_ids = [event["job_id"] for event in place.events("export.completed")]
+    completed_ids = [event["job_id"] for event in test_site.events("export.completed")]
     assert completed_ids.count(job_id) == 1
     return response.content
 
@@ -178,8 +180,8 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
     assert labeled.call("GET", f"/exports/scheduled/{scheduled}")["exported_until"]
 
 
-def _flush_valkey(place: Site) -> None:
-    with redis.from_url(place.service.environment()["REDIS_URL"]) as client:
+def _flush_valkey(test_site: Site) -> None:
+    with redis.from_url(test_site.service.environment()["REDIS_URL"]) as client:
         client.flushall()
 
 

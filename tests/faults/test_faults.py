@@ -50,8 +50,10 @@ class Writers:
         return self.written
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: Receiver) -> None:
-    service = place.service
+def test_a_worker_is_killed_in_the_middle_of_a_delivery(
+    test_site: Site, receiver: Receiver
+) -> None:
+    service = test_site.service
     webhook = service.hook(receiver)
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(12)}
@@ -65,8 +67,8 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: R
     service.settle(webhook, {w for w in written if w}, receiver)
 
 
-def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
-    service = place.service
+def test_the_api_is_killed_under_load(test_site: Site, receiver: Receiver) -> None:
+    service = test_site.service
     webhook = service.hook(receiver)
     writers = Writers(service)
     for _ in range(2):
@@ -78,9 +80,9 @@ def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
 
 
 def test_valkey_is_flushed_and_killed_while_deliveries_are_pending(
-    place: Site, receiver: Receiver
+    test_site: Site, receiver: Receiver
 ) -> None:
-    service = place.service
+    service = test_site.service
     webhook = service.hook(receiver)
     receiver.hold.set()
     writers = Writers(service)
@@ -100,8 +102,8 @@ def _flush_valkey(service: Service) -> None:
     redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
-def test_postgresql_is_restarted_under_load(place: Site, receiver: Receiver) -> None:
-    service = place.service
+def test_postgresql_is_restarted_under_load(test_site: Site, receiver: Receiver) -> None:
+    service = test_site.service
     webhook = service.hook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):

@@ -98,13 +98,13 @@ def wait_for_new_master(service: Service, before: set[int]) -> None:
     wait_until(is_handed_over, "a master with its workers")
 
 
-def test_no_request_fails_when_the_master_is_killed_under_load(lasting: Service) -> None:
-    wait_for_new_master(lasting, set())
-    with Visitors(lasting) as visitors:
+def test_no_request_fails_when_the_master_is_killed_under_load(shared_service: Service) -> None:
+    wait_for_new_master(shared_service, set())
+    with Visitors(shared_service) as visitors:
         for _ in range(2):
-            with kill_master(lasting) as orphaned_pids:
+            with kill_master(shared_service) as orphaned_pids:
                 pass
-            wait_for_new_master(lasting, orphaned_pids)
+            wait_for_new_master(shared_service, orphaned_pids)
     assert not visitors.failures
     assert visitors.get_longest_pause() < GOAL_SECONDS
 

@@ -83,11 +83,11 @@ def walker(
     data_dir: Path,
     _stop_shared: None,
 ) -> Walker:
-    pictures = tmp_path_factory.mktemp("pictures")
+    screenshots = tmp_path_factory.mktemp("screenshots")
     mail = data_dir / "mail"
     if BASE in os.environ:
-        walker = Walker(os.environ[BASE], os.environ["DEMO_PASSWORD"], mail, pictures)
+        walker = Walker(os.environ[BASE], os.environ["DEMO_PASSWORD"], mail, screenshots)
     else:
         service: Service = request.getfixturevalue("workbench")
-        walker = Walker(service.base, service.password, mail, pictures)
+        walker = Walker(service.base, service.password, mail, screenshots)
     return _until_last_test.enter_context(closing(walker))

@@ -17,12 +17,12 @@ _STEPS = re.compile(r"^export async function (\w+)", re.MULTILINE)
 class Walker:
     """A browser process that runs walks on one service."""
 
-    def __init__(self, base: str, password: str, mail: Path, pictures: Path) -> None:
+    def __init__(self, base: str, password: str, mail: Path, screenshots: Path) -> None:
         chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
         assert chromium.is_file(), "make .venv/browser.stamp installs the browser"
         self.base = base
         self._process = subprocess.Popen(
-            [str(NODE), str(TOOLS / "walks.mjs"), base, password, str(mail), str(pictures)],
+            [str(NODE), str(TOOLS / "walks.mjs"), base, password, str(mail), str(screenshots)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -16,7 +16,7 @@ from tests.factories.labels import make_labeled
 
 Rows = list[Any]
 Owner = Callable[..., Rows]
-Seal = Callable[[Org], int]
+AppendEntries = Callable[[Org], int]
 Entries = Callable[[UUID], Rows]
 PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
 
@@ -43,10 +43,10 @@ def _erase(org: Org) -> UUID:
 
 
 def test_one_entry_remains_and_is_verified(
-    org: Org, entries: Entries, seal: Seal, owner_sql: Owner
+    org: Org, entries: Entries, append_entries: AppendEntries, owner_sql: Owner
 ) -> None:
     make_labeled(org, 50)
-    seal(org)
+    append_entries(org)
     (head,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", org.id)
     _status(org, "closed")
     final = _erase(org)
@@ -67,10 +67,10 @@ def test_one_entry_remains_and_is_verified(
 
 
 def test_verifying_during_an_erasure_finds_no_fault(
-    org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
+    org: Org, append_entries: AppendEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(org, 50)
-    seal(org)
+    append_entries(org)
     _status(org, "closed")
     read = queries.get_digests
 
@@ -98,11 +98,11 @@ def test_no_previous_entry_is_left(org: Org, owner_sql: Owner) -> None:
     assert owner_sql(sql, f"%{made.json['data']['id']}%")[0].n == 0
 
 
-def test_the_new_chain_continues(org: Org, entries: Entries, seal: Seal) -> None:
+def test_the_new_chain_continues(org: Org, entries: Entries, append_entries: AppendEntries) -> None:
     _status(org, "closed")
     _erase(org)
     _status(org, "closed")
-    assert seal(org) == 1
+    assert append_entries(org) == 1
     with org.app.app_context():
         report = service.verify(org.slug)
     assert report.ok

@@ -20,7 +20,7 @@ Rows = list[Any]
 Owner = Callable[..., Rows]
 
 
-def _seal(org: Org) -> None:
+def _append_entries(org: Org) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
         more = 1
         while more:
@@ -72,9 +72,9 @@ def person(org: Org) -> Iterator[tuple[UUID, str]]:
     email = org.email("leaver")
     login = org.anonymous().post("/auth/login", {"email": email, "password": PASSWORD})
     assert login.status_code == 200
-    _seal(org)
+    _append_entries(org)
     yield user_id, email
-    _seal(org)
+    _append_entries(org)
     assert _findings(org) == []
 
 
@@ -95,7 +95,7 @@ def test_only_the_entry_about_the_removal_remains(
     assert entry.changes["accounts"] == [None, 1]
     assert entry.changes["entries"] == [None, removed]
     assert str(user_id) not in str(entry)
-    _seal(org)
+    _append_entries(org)
     assert _findings(org) == []
 
 
@@ -115,7 +115,7 @@ def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:
     user_id = org.add_user("leaver", "viewer")
     email = org.email("leaver")
     assert _leave(org, user_id) >= 2
-    _seal(org)
+    _append_entries(org)
     assert _told(owner_sql, email) == 0
     assert _findings(org) == []
 
@@ -124,7 +124,7 @@ def test_a_false_record_of_forgetting_is_found(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     _leave(org, person[0])
-    _seal(org)
+    _append_entries(org)
     forgetting = _forgetting(owner_sql)
     (other,) = owner_sql(
         "SELECT * FROM audit_entries WHERE target_id = %s AND action = 'users.create'",

@@ -55,9 +55,9 @@ def test_an_invitation_ends_with_its_inviter(
 ) -> None:
     other_email = address()
     assert workspace.invite(other_email, by="owner").status_code == 201
-    token = workspace.invited(address(), by="admin")
+    token = workspace.invite_and_get_token(address(), by="admin")
     end(workspace)
-    _revoked(workspace.offer(token))
+    _revoked(workspace.get_preview(token))
     _revoked(workspace.join(token))
     listed = workspace.org.api("owner").get(workspace.path).json["data"]
     assert [one["email"] for one in listed] == [other_email]
@@ -67,20 +67,20 @@ def test_an_invitation_ends_with_its_inviter(
 
 def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> None:
     to_own, to_label = (
-        workspace.invited(address(), "owner", by="owner"),
-        workspace.invited(address()),
+        workspace.invite_and_get_token(address(), "owner", by="owner"),
+        workspace.invite_and_get_token(address()),
     )
     workspace.org.add_user("second", "owner")
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['owner']}"
     assert workspace.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
-    _revoked(workspace.offer(to_own))
-    assert workspace.offer(to_label).status_code == 200
+    _revoked(workspace.get_preview(to_own))
+    assert workspace.get_preview(to_label).status_code == 200
 
 
 def test_a_promotion_ends_nothing(workspace: Workspace) -> None:
-    token = workspace.invited(address(), by="admin")
+    token = workspace.invite_and_get_token(address(), by="admin")
     _change_role(workspace, "admin", "owner")
-    assert workspace.offer(token).status_code == 200
+    assert workspace.get_preview(token).status_code == 200
 
 
 def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: Workspace) -> None:
@@ -91,7 +91,7 @@ def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: W
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
             {"e": f"was.{email}", "u": workspace.org.users["labeler"]},
         )
-    token = workspace.invited(email, "owner", by="owner")
+    token = workspace.invite_and_get_token(email, "owner", by="owner")
     with workspace.org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
@@ -99,7 +99,7 @@ def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: W
         )
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['labeler']}"
     assert workspace.org.api("admin").delete(path).status_code == 204
-    _revoked(workspace.offer(token))
+    _revoked(workspace.get_preview(token))
 
 
 def test_inviting_while_one_is_removed_leaves_nothing_open(
@@ -120,11 +120,13 @@ def test_inviting_while_one_is_removed_leaves_nothing_open(
     assert held == 0
 
 
-def test_accepting_while_the_inviter_is_removed(workspace: Workspace, beside: Any) -> None:
+def test_accepting_while_the_inviter_is_removed(
+    workspace: Workspace, run_while_locked: Any
+) -> None:
     """Both lock the invitation and the team in which the inviter is."""
     team = make_team(workspace.org, lead_id=str(workspace.org.users["admin"]))
-    token = workspace.invited(address(), by="admin", team_ids=[team["id"]])
-    removal = beside(queries, "lock_open_invitation", lambda: _remove(workspace))
+    token = workspace.invite_and_get_token(address(), by="admin", team_ids=[team["id"]])
+    removal = run_while_locked(queries, "lock_open_invitation", lambda: _remove(workspace))
     accepted = workspace.join(token)
     removal[0].result(60)
     assert accepted.status_code == 200, accepted.json
@@ -132,10 +134,14 @@ def test_accepting_while_the_inviter_is_removed(workspace: Workspace, beside: An
     assert [one["user"]["id"] for one in members] == [accepted.json["data"]["user"]["id"]]
 
 
-def test_nobody_is_invited_again_while_they_accept(workspace: Workspace, beside: Any) -> None:
+def test_nobody_is_invited_again_while_they_accept(
+    workspace: Workspace, run_while_locked: Any
+) -> None:
     email = address()
-    token = workspace.invited(email)
-    again = beside(queries, "lock_open_invitation", lambda: workspace.invite(email, "admin"))
+    token = workspace.invite_and_get_token(email)
+    again = run_while_locked(
+        queries, "lock_open_invitation", lambda: workspace.invite(email, "admin")
+    )
     assert workspace.join(token).status_code == 200
     refused = again[0].result(60)
     assert (refused.status_code, refused.json["error"]["field"]) == (409, "email")

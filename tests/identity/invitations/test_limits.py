@@ -74,7 +74,7 @@ def test_an_address_gets_one_email_a_minute_however_it_is_spelled(
     workspace: Workspace, other_org: Org, work: Callable[[], None]
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
     assert workspace.invite(email.upper()).status_code == 201
     assert len(workspace.emails(email)) == 1
@@ -98,7 +98,7 @@ def test_an_address_gets_ten_emails_a_day(
     monkeypatch.setattr(service, "ADDRESS_LIMITS", service.ADDRESS_LIMITS[1:])
     email = address()
     for _ in range(10):
-        workspace.invited(email)
+        workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
     (wait,) = list_waits(workspace)
     assert 60 < wait <= 86_400
@@ -107,7 +107,7 @@ def test_an_address_gets_ten_emails_a_day(
 @pytest.mark.usefixtures("counted")
 def test_repeated_invitations_count_once_while_their_email_waits(workspace: Workspace) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     for _ in range(11):
         assert workspace.invite(email).status_code == 201
     (wait,) = list_waits(workspace)
@@ -119,7 +119,7 @@ def test_an_email_that_waited_counts_when_it_is_sent(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
     forget_counts()
     end_waiting(workspace, work)
@@ -136,7 +136,7 @@ def test_an_email_that_waits_for_its_minute_counts_for_a_day_of_the_organization
     email = address()
     object.__setattr__(container.settings(), "invitations_per_day", 1)
     try:
-        workspace.invited(email)
+        workspace.invite_and_get_token(email)
         for _ in range(3):
             assert workspace.invite(email).status_code == 201
         assert workspace.invite(address()).status_code == 201
@@ -152,7 +152,7 @@ def test_a_waiting_email_is_dropped_when_its_invitation_ends(
     workspace: Workspace, work: Callable[[], None], ended: str
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     invitation = workspace.invite(email).json["data"]
     owner, path = workspace.org.api("owner"), f"/organizations/{workspace.org.slug}"
     if ended == "invitation":

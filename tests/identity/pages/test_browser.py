@@ -154,7 +154,7 @@ def test_confirm_sign_on(
     configure(org)
     who = person_at_provider(email=org.email("labeler"))
     beginning = ProviderBrowser(org.app)
-    assert beginning.whole(org, who).json["data"]["confirmation"] == "email"
+    assert beginning.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     work()
     url = base + link_of(list_emails_to(who.email)[-1])
     browser.begin()

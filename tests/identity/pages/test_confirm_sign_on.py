@@ -26,7 +26,7 @@ def _member(org: Org) -> Person:
 def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
     """Sign in at the provider, and return the link in the email to the member."""
     url = browser.start(org, **start)
-    assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
+    assert browser.follow_redirect(browser.sign_in(url, who)).status_code in (200, 303)
     work()
     return link_of(list_emails_to(who.email)[-1])
 
@@ -106,7 +106,7 @@ def test_an_expired_link_and_a_code_that_was_not_emailed(
     for shown in (visitor.open(link), visitor.send(page)):
         assert (shown.status, shown.has_form) == (400, False)
     newcomer = Browser(org.app)
-    code = newcomer.whole(org, person()).json["data"]["code"]
+    code = newcomer.complete_sign_in(org, person()).json["data"]["code"]
     assert code
     assert Visitor(newcomer.service).open(f"/confirm-sign-on?token={code}").status == 400
     assert newcomer.exchange(code).status_code == 200

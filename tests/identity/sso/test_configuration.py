@@ -21,7 +21,7 @@ from tests.identity.sso.conftest import (
     SECRET,
     Browser,
     Configure,
-    at,
+    build_sso_body,
     person,
     put,
 )
@@ -70,7 +70,7 @@ def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
         return original(settings)
 
     monkeypatch.setattr(oidc, "check", check)
-    answer = put(org, at(hostile), "admin")
+    answer = put(org, build_sso_body(hostile), "admin")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
     assert org.api("owner").get(f"/organizations/{org.slug}/sso").status_code == 404
 
@@ -244,7 +244,7 @@ def test_invalid_metadata_is_refused(
     org: Org, hostile: Hostile, metadata: dict[str, Any], words: str
 ) -> None:
     hostile.metadata = metadata
-    _refused(put(org, at(hostile)), "oidc.issuer", words)
+    _refused(put(org, build_sso_body(hostile)), "oidc.issuer", words)
     assert _get(org).status_code == 404
 
 
@@ -272,7 +272,7 @@ def test_invalid_responses_are_refused(
     org: Org, hostile: Hostile, path: str, raw: Raw, words: str
 ) -> None:
     hostile.raw[path] = raw
-    _refused(put(org, at(hostile)), "oidc.issuer", words)
+    _refused(put(org, build_sso_body(hostile)), "oidc.issuer", words)
 
 
 def test_a_slow_response_times_out(
@@ -280,7 +280,7 @@ def test_a_slow_response_times_out(
 ) -> None:
     monkeypatch.setattr(fetching, "DEADLINE", 0.5)
     hostile.raw[_DISCOVERY] = Raw(b"{" + b" " * 200, drip=0.1)
-    _refused(put(org, at(hostile)), "oidc.issuer", "received in time")
+    _refused(put(org, build_sso_body(hostile)), "oidc.issuer", "received in time")
 
 
 @pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
@@ -302,7 +302,7 @@ def test_a_provider_that_fails_in_the_middle(
     path: str,
     raw: Raw,
 ) -> None:
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.key = new_key("two")  # so that keys are requested
     hostile.claims = {"email": None}  # so that userinfo is requested requested
     hostile.userinfo = {"sub": "mallory", "email": person().email}
@@ -346,7 +346,7 @@ def test_plain_http_where_the_operator_does_not_allow_it(
 ) -> None:
     policy = Policy(allowed_networks=container.settings().egress_allowed_networks)
     monkeypatch.setitem(vars(container.current()), "egress", Egress(policy))
-    _refused(put(org, at(hostile)), "oidc.issuer")
+    _refused(put(org, build_sso_body(hostile)), "oidc.issuer")
     assert hostile.asked[_DISCOVERY] == 0
 
 
@@ -379,7 +379,7 @@ def test_a_provider_is_checked_again(
             jobs.enqueue("sso.look", {}, organization_id=org.id)
         work()
 
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
     look()
     assert browser.start(org).startswith(f"{hostile.issuer}/moved?")
@@ -396,7 +396,7 @@ def test_a_worker_checks_a_provider_again(
 ) -> None:
     from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
@@ -410,7 +410,7 @@ def test_a_query_of_the_authorization_endpoint_stays(
     org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/authorize?tenant=a%20b"
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     assert "tenant=a%20b&" in browser.start(org).replace("a+b", "a%20b")
 
 
@@ -418,13 +418,13 @@ def test_the_other_kind_of_client_authentication(
     org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     hostile.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     query = hostile.agree(browser.start(org))
     browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert hostile.forms[-1]["client_secret"] == "s"
     assert hostile.authorizations[-1] is None
     hostile.metadata["token_endpoint_auth_methods_supported"] = None
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     query = hostile.agree(browser.start(org))
     browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert "client_secret" not in hostile.forms[-1]
@@ -437,7 +437,7 @@ def test_two_organizations_with_one_provider_keep_apart(
     for one in (org, other_org):
         configure(one)
     who = person()
-    first = browser.whole(org, who)
+    first = browser.complete_sign_in(org, who)
     assert first.status_code == 200
-    refused = browser.whole(other_org, who)
+    refused = browser.complete_sign_in(other_org, who)
     assert refused.status_code == 403, "an address alone does not carry over"

@@ -15,7 +15,14 @@ from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Zone, at, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Zone,
+    build_sso_body,
+    mark_domains_verified,
+    put,
+)
 from tests.identity.sso.hostile import Hostile
 
 
@@ -93,12 +100,12 @@ def test_a_domain_of_a_closed_organization(
 ) -> None:
     for one in (org, other_org):
         zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     close = {"slug": org.slug}
     assert org.api("owner").post(f"/organizations/{org.slug}/close", close).status_code == 202
     if vouch:
         zone.texts.clear()
-        prove(other_org, domain)
+        mark_domains_verified(other_org, domain)
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 
 
@@ -184,7 +191,7 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A check that began before has found the old record."""
-    assert put(org, at(hostile, email_domains=[domain])).status_code == 200
+    assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
     zone.put(_domain(org)["record"])
     check, answers = domains.check_domains, list[int]()
 
@@ -194,7 +201,7 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
             monkeypatch.setattr(domains, "check_domains", check)
             with ThreadPoolExecutor(1) as pool:  # The job's context is bound to this thread.
                 for listed in ([], [domain]):
-                    body = at(hostile, email_domains=listed)
+                    body = build_sso_body(hostile, email_domains=listed)
                     answers.append(pool.submit(put, org, body).result().status_code)
         return results
 
@@ -269,12 +276,12 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for one in (org, other_org):
-        assert put(one, at(hostile, email_domains=[domain])).status_code == 200
-    prove(org, domain)
+        assert put(one, build_sso_body(hostile, email_domains=[domain])).status_code == 200
+    mark_domains_verified(org, domain)
     zone.put(_domain(other_org)["record"])
     # The other organization has not seen the proof yet.
     monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
-    answer = put(other_org, at(hostile, email_domains=[domain], default_role="labeler"))
+    answer = put(other_org, build_sso_body(hostile, email_domains=[domain], default_role="labeler"))
     assert answer.status_code == 200, answer.json
     told = _domain(other_org)
     assert told["verified_at"] is None

@@ -14,7 +14,7 @@ from app.kit import container, db
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
-from tests.identity.sso.conftest import Browser, Configure, Zone, person, prove
+from tests.identity.sso.conftest import Browser, Configure, Zone, mark_domains_verified, person
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def _off(answer: TestResponse) -> None:
 
 def _enforce(org: Org, configure: Configure, domain: str) -> None:
     configure(org, email_domains=[domain], enforced=True)
-    prove(org, domain)
+    mark_domains_verified(org, domain)
 
 
 def test_only_owners_can_sign_in_by_password(
@@ -102,7 +102,7 @@ def test_sessions_by_password_end_when_it_is_switched_on(
     at_home: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(at_home, email_domains=[domain])
-    prove(at_home, domain)
+    mark_domains_verified(at_home, domain)
     by_provider = browser.token(at_home, person(domain))
     tokens = {name: at_home.tokens[name] for name in at_home.users}
     configure(at_home, email_domains=[domain], enforced=True)
@@ -129,12 +129,12 @@ def test_sessions_by_password_end_when_the_domain_is_proven(
 
 
 def test_a_login_beside_the_enforcement_opens_no_session(
-    at_home: Org, configure: Configure, domain: str, beside: Any
+    at_home: Org, configure: Configure, domain: str, run_while_locked: Any
 ) -> None:
     """The login checks the password before passwords are disabled, and commits afterwards."""
     configure(at_home, email_domains=[domain], enforced=True)
     assert at_home.api("viewer").post("/auth/logout").status_code == 204
-    started = beside(auth, "open_session", lambda: prove(at_home, domain))
+    started = run_while_locked(auth, "open_session", lambda: mark_domains_verified(at_home, domain))
     answer = _login(at_home, f"viewer@{domain}")
     started[0].result(60)
     assert answer.status_code == 200, answer.json

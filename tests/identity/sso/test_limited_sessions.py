@@ -11,7 +11,7 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, at, person, put
+from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_unproven_addresses import _reset_password
 
@@ -34,7 +34,7 @@ class Limited:
     """A person who is signed in by a provider that the organization's administrator controls."""
 
     def __init__(self, org: Org, browser: Browser, provider: Hostile) -> None:
-        assert put(org, at(provider)).status_code == 200
+        assert put(org, build_sso_body(provider)).status_code == 200
         self.email = person().email
         provider.claims = {"sub": self.email, "email": self.email}
         self.org, self.browser, self.provider = org, browser, provider

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.factories import Org
 from tests.factories.response_checks import check
-from tests.identity.sso.conftest import Browser, Configure, at, parameters, person, put
+from tests.identity.sso.conftest import Browser, Configure, build_sso_body, parameters, person, put
 from tests.identity.sso.hostile import Hostile, serve
 
 CALLBACK = "/api/v1/auth/sso/oidc/callback"
@@ -33,7 +33,7 @@ def honest() -> Iterator[Hostile]:
 def mallory(other_org: Org, hostile: Hostile) -> Hostile:
     """Return the provider of Mallory, an administrator of the other organization."""
     hostile.metadata = dict(SILENT)
-    assert put(other_org, at(hostile)).status_code == 200
+    assert put(other_org, build_sso_body(hostile)).status_code == 200
     return hostile
 
 
@@ -42,7 +42,7 @@ def _agree(provider: Hostile, url: str, code: str) -> dict[str, str]:
     return {name: value for name, value in provider.agree(url, code).items() if name != "iss"}
 
 
-def _come_back(browser: Browser, query: dict[str, str]) -> TestResponse:
+def _follow_redirect(browser: Browser, query: dict[str, str]) -> TestResponse:
     answer = browser.service.get(CALLBACK, query_string=query)
     check(browser.app, answer)
     return answer
@@ -63,7 +63,7 @@ def _replace_state(url: str, other_url: str) -> str:
 def test_a_mix_up_sends_the_victims_code_to_nobody(
     org: Org, other_org: Org, app: Flask, honest: Hostile, mallory: Hostile, is_old_uri: bool
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     victims_address = f"victim.{org.slug}@people.example"
     honest.claims = {"sub": "victim", "email": victims_address}
     mallorys, victims = Browser(app), Browser(app)
@@ -75,10 +75,12 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
     if is_old_uri:
         # The provider still accepts the redirect URI that all organizations shared.
         del back["org"]
-    refused = _come_back(victims, back)
+    refused = _follow_redirect(victims, back)
     stolen_codes = [form["code"] for form in mallory.forms]
     for code in stolen_codes:
-        answer = _come_back(mallorys, {**back, "state": parameters(url)["state"], "code": code})
+        answer = _follow_redirect(
+            mallorys, {**back, "state": parameters(url)["state"], "code": code}
+        )
         login = mallorys.exchange(answer.json["data"]["code"])
         assert login.json["data"]["user"]["email"] != victims_address, "Mallory is the victim"
     assert stolen_codes == []
@@ -88,13 +90,13 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
 def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
     org: Org, other_org: Org, browser: Browser, honest: Hostile, mallory: Hostile
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     url, other_url = browser.start(org), browser.start(other_org)
     back = _agree(honest, url, "the-code")
     mixed_up = {**back, "state": parameters(other_url)["state"]}
-    _denied(_come_back(browser, mixed_up), "another organization")
-    assert _come_back(browser, mixed_up).status_code == 400, "the state is used up"
-    assert _come_back(browser, back).status_code == 200
+    _denied(_follow_redirect(browser, mixed_up), "another organization")
+    assert _follow_redirect(browser, mixed_up).status_code == 400, "the state is used up"
+    assert _follow_redirect(browser, back).status_code == 200
     assert mallory.forms == []
 
 
@@ -102,21 +104,21 @@ def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
 def test_a_response_with_another_organization_exchanges_no_code(
     org: Org, browser: Browser, honest: Hostile, slug: str | None
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     back = {**_agree(honest, browser.start(org), "the-code"), "org": org.slug}
     if slug is None:
         del back["org"]
     else:
         back["org"] = slug.format(org.slug)
-    answer = _come_back(browser, back)
+    answer = _follow_redirect(browser, back)
     assert answer.status_code == (422 if slug and "\x00" in slug else 403), answer.json
     assert honest.forms == []
 
 
 def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest: Hostile) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     url = browser.start(org, redirect_uri="https://app.example/")
-    answer = _come_back(browser, {**_agree(honest, url, "the-code"), "org": "another"})
+    answer = _follow_redirect(browser, {**_agree(honest, url, "the-code"), "org": "another"})
     told = parameters(answer.headers["Location"])
     assert (answer.status_code, told["error"]) == (303, "permission_denied")
     assert "code" not in told
@@ -125,12 +127,12 @@ def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest:
 def test_both_requests_send_the_redirect_uri_of_the_organization(
     org: Org, browser: Browser, honest: Hostile
 ) -> None:
-    configuration: dict[str, Any] = put(org, at(honest)).json["data"]
+    configuration: dict[str, Any] = put(org, build_sso_body(honest)).json["data"]
     url = browser.start(org)
     redirect_uri = configuration["oidc"]["redirect_uri"]
     assert redirect_uri.endswith(f"{CALLBACK}?org={org.slug}")
     assert parameters(url)["redirect_uri"] == redirect_uri
-    assert _come_back(browser, _agree(honest, url, "the-code")).status_code == 200
+    assert _follow_redirect(browser, _agree(honest, url, "the-code")).status_code == 200
     assert [form["redirect_uri"] for form in honest.forms] == [redirect_uri]
 
 
@@ -140,4 +142,4 @@ def test_a_real_provider_keeps_the_organization_in_the_redirect_uri(
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     assert parameters(answered)["org"] == org.slug
-    assert browser.come_back(answered).status_code == 200
+    assert browser.follow_redirect(answered).status_code == 200

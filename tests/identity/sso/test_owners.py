@@ -9,7 +9,15 @@ from sqlalchemy import text
 from app.kit import db, ratelimit, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Person,
+    build_sso_body,
+    mark_domains_verified,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
     _as,
@@ -65,7 +73,7 @@ PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
 def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tuple[Person, str]:
     """Link a viewer without confirmation, as their domain is proven; return person and token."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     return who, browser.token(org, who)
 
@@ -113,7 +121,7 @@ def test_a_code_from_before_the_promotion_opens_no_session(
 ) -> None:
     who, token = _linked(org, browser, configure, domain)
     user_id = _id_of(org, token)
-    code = browser.whole(org, who).json["data"]["code"]
+    code = browser.complete_sign_in(org, who).json["data"]["code"]
     _set_role(org, user_id, "owner")
     _denied(browser.exchange(code), "Sign in again")
 
@@ -123,7 +131,7 @@ def test_an_emailed_code_from_before_the_promotion_is_invalid(
 ) -> None:
     configure(org)
     who = person(email=org.email("labeler"))
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     _set_role(org, str(org.users["labeler"]), "owner")
     _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
 
@@ -134,10 +142,10 @@ def test_a_confirmation_applies_to_the_provider_in_the_email(
     """An administrator changes the provider after the email and before the confirmation."""
     configure(org)
     who = person(email=org.email("owner"))
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
-    assert put(org, at(hostile)).status_code == 200
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
+    assert put(org, build_sso_body(hostile)).status_code == 200
     _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
     back = hostile.agree(browser.start(org))
     answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
@@ -165,7 +173,7 @@ def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
     org: Org, browser: Browser, hostile: Hostile, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("owner")
     hostile.claims = {"sub": "olga", "email": email}
     answers = []

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Person, person, prove
+from tests.identity.sso.conftest import Browser, Configure, Person, mark_domains_verified, person
 from tests.identity.sso.test_sign_in import _as, _denied, _fresh, _invite, _role
 
 
@@ -33,7 +33,7 @@ def _at_home(org: Org, name: str, domain: str) -> Person:
 def at_home(org: Org, configure: Configure, domain: str) -> str:
     """Return the proven domain of an organization with single sign-on."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     return domain
 
 
@@ -43,7 +43,7 @@ def test_another_identity_of_a_removed_person_is_refused(
     who = person(at_home)
     _remove(org, _id_of(org, browser.token(org, who)))
     another = who.with_changes(sub=f"{who.claims['sub']}-2")
-    _denied(_fresh(browser).whole(org, another), "removed")
+    _denied(_fresh(browser).complete_sign_in(org, another), "removed")
     assert _role(org, who.email) is None
 
 
@@ -53,7 +53,7 @@ def test_a_removed_member_without_an_identity_is_refused(
 ) -> None:
     who = _at_home(org, "labeler", at_home)
     _remove(org, str(org.users["labeler"]), by)
-    _denied(browser.whole(org, who), "invitation")
+    _denied(browser.complete_sign_in(org, who), "invitation")
     assert _role(org, who.email) is None
 
 
@@ -63,8 +63,8 @@ def test_losing_a_group_does_not_undo_the_removal(
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = person(groups="staff")
     _remove(org, _id_of(org, browser.token(org, who)))
-    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
-    _denied(_fresh(browser).whole(org, who), "removed")
+    _denied(_fresh(browser).complete_sign_in(org, who.with_changes(groups="none")), "groups")
+    _denied(_fresh(browser).complete_sign_in(org, who), "removed")
 
 
 def test_a_new_invitation_undoes_the_removal_for_every_identity(
@@ -93,5 +93,5 @@ def test_another_organization_still_accepts_them(
         )
     _remove(org, str(org.users["labeler"]))
     configure(other_org)
-    answer = browser.whole(other_org, who)
+    answer = browser.complete_sign_in(other_org, who)
     assert answer.json["data"]["confirmation"] == "email"

@@ -23,7 +23,15 @@ from tests.factories import Org, make_org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
 from tests.factories.waiting import wait_until
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Person,
+    build_sso_body,
+    mark_domains_verified,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile, Raw, serve
 
 
@@ -69,7 +77,7 @@ def test_a_new_account_is_verified_only_in_a_proven_domain(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain, "other.example"])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     ours, others = person(domain), person("other.example")
     for who in (ours, others):
         browser.token(org, who)
@@ -164,7 +172,7 @@ def test_a_required_group_is_enforced(
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = person() if groups is None else person(groups=groups)
-    _denied(browser.whole(org, who), "groups")
+    _denied(browser.complete_sign_in(org, who), "groups")
     assert _role(org, who.email) is None
     with org.app.app_context():
         sql = text("SELECT FROM users WHERE email = :email")
@@ -178,7 +186,7 @@ def test_a_lost_group_ends_the_membership_and_every_session(
     who = person()
     token = browser.token(org, who.with_changes(groups="staff"))
     assert _as(org, token).get("/schemas").status_code == 200
-    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
+    _denied(_fresh(browser).complete_sign_in(org, who.with_changes(groups="none")), "groups")
     assert _role(org, who.email) is None
     ended = _as(org, token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
@@ -192,20 +200,23 @@ def test_a_person_in_too_many_groups_keeps_the_membership(
     """Microsoft Entra ID only refers to the groups of a person who is in more than 200."""
     hostile.userinfo = {"sub": "many"}
     mapping = [{"group": "staff", "role": "reviewer"}]
-    assert put(org, at(hostile, group_mapping=mapping, require_group=True)).status_code == 200
+    assert (
+        put(org, build_sso_body(hostile, group_mapping=mapping, require_group=True)).status_code
+        == 200
+    )
 
-    def come_back(**claims: Any) -> TestResponse:
+    def follow_redirect(**claims: Any) -> TestResponse:
         hostile.claims = {"sub": "many", "email": "many@people.example", **claims}
         back = hostile.agree(browser.start(org))
         return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
 
-    assert come_back(groups=[*map(str, range(1200)), "staff"]).status_code == 200
+    assert follow_redirect(groups=[*map(str, range(1200)), "staff"]).status_code == 200
     reference = {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}
-    _denied(come_back(**reference), "more groups")
+    _denied(follow_redirect(**reference), "more groups")
     assert _role(org, "many@people.example") == "reviewer"
     # Without a mapping, groups are not needed.
-    assert put(org, at(hostile)).status_code == 200
-    assert come_back(**reference).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
+    assert follow_redirect(**reference).status_code == 200
 
 
 def test_a_removed_person_cannot_rejoin_by_signing_in(
@@ -216,7 +227,7 @@ def test_a_removed_person_cannot_rejoin_by_signing_in(
     token = browser.token(org, who)
     mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
     assert org.api("admin").delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
-    _denied(browser.whole(org, who), "removed")
+    _denied(browser.complete_sign_in(org, who), "removed")
     assert _role(org, who.email) is None
 
 
@@ -230,7 +241,7 @@ def test_an_invitation_lets_them_rejoin_with_its_role(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
     who = person(domain)
     token = browser.token(org, who)
@@ -242,7 +253,7 @@ def test_an_invitation_lets_them_rejoin_with_its_role(
     assert _role(org, who.email) == "reviewer"
     assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 1
     assert org.api("admin").delete(path).status_code == 204
-    _denied(browser.whole(org, who), "removed")
+    _denied(browser.complete_sign_in(org, who), "removed")
 
 
 def test_an_owner_invitation_is_not_accepted_by_signing_in(
@@ -259,7 +270,7 @@ def test_an_account_of_another_organization_is_not_linked(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member")
+    _denied(browser.complete_sign_in(org, _member(other_org, "viewer")), "not a member")
     assert _role(org, other_org.email("viewer")) is None
     with org.app.app_context(), tenancy.organization(org.id):
         assert db.session().scalars(select(Identity)).all() == []
@@ -269,7 +280,7 @@ def test_an_address_of_a_proven_domain_is_linked(
     org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     email = f"somebody@{domain}"
     user_id = other_org.add_user("elsewhere", "viewer")
     _rename(other_org, user_id, email)
@@ -284,7 +295,7 @@ def test_an_unverified_earlier_registration_loses_access(
 ) -> None:
     """Otherwise a stranger could share the account with the employee to whom it is linked later."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
@@ -304,7 +315,7 @@ def test_a_verified_account_keeps_its_password_when_linked(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["viewer"], f"viewer@{domain}")
     browser.token(org, _member(org, "viewer"))
     assert org.api("viewer").get("/schemas").status_code == 200
@@ -331,14 +342,14 @@ def test_a_lookalike_address_is_refused(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["viewer"], f"paypal@{domain}")
-    _denied(browser.whole(org, person(email=f"p\u0430ypal@{domain}")), "account")
+    _denied(browser.complete_sign_in(org, person(email=f"p\u0430ypal@{domain}")), "account")
 
 
 def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]) -> str:
     """Sign in to an account that must be confirmed by email, and return the access token."""
-    arrived = browser.whole(org, who)
+    arrived = browser.complete_sign_in(org, who)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
     answer = browser.exchange(_mailed(who.email, work))
@@ -378,7 +389,7 @@ def test_a_confirmation_requires_the_browser_of_the_sign_in(
     """Whoever runs the provider cannot make a member confirm with a click only."""
     configure(org)
     who = _member(org, "labeler")
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     other_browser.start(org)
     assert other_browser.exchange(_mailed(who.email, work)).status_code == 401
     with org.app.app_context(), tenancy.organization(org.id):
@@ -391,7 +402,7 @@ def test_a_confirmation_returns_to_the_application(
     configure(org)
     who = _member(org, "labeler")
     url = browser.start(org, redirect_uri="https://app.example/back", next="/here")
-    answer = browser.come_back(browser.sign_in(url, who))
+    answer = browser.follow_redirect(browser.sign_in(url, who))
     assert (answer.status_code, answer.headers["Location"]) == (
         303,
         "https://app.example/back?error=confirmation_required&next=%2Fhere",
@@ -407,7 +418,7 @@ def test_an_owner_confirms_even_in_a_proven_domain(
 ) -> None:
     """An administrator chooses the provider, and must not become an owner by it."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["owner"], f"boss@{domain}")
     _rename(org, org.users["labeler"], f"labeler@{domain}")
     browser.token(org, _member(org, "labeler"))
@@ -416,7 +427,7 @@ def test_an_owner_confirms_even_in_a_proven_domain(
 
 def test_a_domain_that_is_not_listed(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, email_domains=["only.example"])
-    _denied(browser.whole(org, person("people.example")), "domain")
+    _denied(browser.complete_sign_in(org, person("people.example")), "domain")
     _fresh(browser).token(org, person("only.example"))
 
 
@@ -424,19 +435,19 @@ def test_an_address_that_the_provider_has_not_verified(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, person(email_verified="false")), "not verified")
+    _denied(browser.complete_sign_in(org, person(email_verified="false")), "not verified")
     _fresh(browser).token(org, person(email_verified="true"))
 
 
 @pytest.mark.parametrize("email", ["nonsense", "a@b", "@x.example", "a b@x.example"])
 def test_an_invalid_address(org: Org, browser: Browser, configure: Configure, email: str) -> None:
     configure(org)
-    _denied(browser.whole(org, person(email=email)), "address")
+    _denied(browser.complete_sign_in(org, person(email=email)), "address")
 
 
 def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, oidc={"scopes": ["openid", "profile"]})
-    _denied(browser.whole(org, person()), "not return an email address")
+    _denied(browser.complete_sign_in(org, person()), "not return an email address")
 
 
 def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> None:
@@ -453,11 +464,11 @@ def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) ->
     configure(org)
     who = person()
     browser.token(org, who)
-    code = browser.whole(org, who).json["data"]["code"]
+    code = browser.complete_sign_in(org, who).json["data"]["code"]
     with org.app.app_context(), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         user.disabled_at = db.utc_now()
-    _denied(browser.whole(org, who), "disabled")
+    _denied(browser.complete_sign_in(org, who), "disabled")
     _denied(browser.exchange(code), "no longer available")
 
 
@@ -471,11 +482,11 @@ def test_an_organization_that_is_not_active(
     answered = browser.sign_in(browser.start(org), who)
     with org.app.app_context(), db.transaction() as session:
         session.get_one(Organization, org.id).status = status
-    assert browser.come_back(answered).status_code == (200 if opens else 403)
+    assert browser.follow_redirect(answered).status_code == (200 if opens else 403)
     begun = browser.post("/auth/sso/start", org_slug=org.slug)
     assert begun.status_code == (200 if opens else 404)
     if opens:
-        _denied(_fresh(browser).whole(org, person()), "suspended")
+        _denied(_fresh(browser).complete_sign_in(org, person()), "suspended")
 
 
 def test_a_session_is_limited_to_the_providers_organization(
@@ -488,7 +499,7 @@ def test_a_session_is_limited_to_the_providers_organization(
     with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         session.add(Membership(user_id=user.id, role="owner"))
-    login = browser.exchange(browser.whole(org, who).json["data"]["code"]).json["data"]
+    login = browser.exchange(browser.complete_sign_in(org, who).json["data"]["code"]).json["data"]
     assert [one["slug"] for one in login["organizations"]] == [org.slug]
     api = Api(org.app.test_client(), login["access_token"], other_org.slug)
     refused = api.get("/schemas")
@@ -535,7 +546,7 @@ def test_a_session_of_an_enforced_domain_is_not_limited(
 ) -> None:
     """There is no other way to sign in to the account then."""
     configure(org, email_domains=[domain], enforced=True)
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     token = browser.token(org, who)
     with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
@@ -554,11 +565,11 @@ def test_concurrent_first_sign_ins_create_one_account(
     browsers = [Browser(app) for _ in range(4)]
     answered = [one.sign_in(one.start(org), who) for one in browsers]
 
-    def come_back(pair: tuple[Browser, str]) -> int:
-        return pair[0].come_back(pair[1]).status_code
+    def follow_redirect(pair: tuple[Browser, str]) -> int:
+        return pair[0].follow_redirect(pair[1]).status_code
 
     with ThreadPoolExecutor(4) as pool:
-        statuses = list(pool.map(come_back, zip(browsers, answered, strict=True)))
+        statuses = list(pool.map(follow_redirect, zip(browsers, answered, strict=True)))
     assert statuses == [200] * 4
     with org.app.app_context(), tenancy.organization(org.id):
         assert len(db.session().scalars(select(Identity)).all()) == 1
@@ -597,7 +608,7 @@ def test_slow_providers_do_not_block_other_requests(
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
             slow.enter_context(outbound_slots.hold_slot(uuid4()))
-        turned_away = browser.whole(org, who)
+        turned_away = browser.complete_sign_in(org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "Too many requests" in turned_away.json["error"]["message"]
         assert turned_away.json["error"]["details"] == {"reason": "busy"}
@@ -610,7 +621,7 @@ def test_slow_providers_do_not_block_other_requests(
 def test_a_slow_provider_leaves_slots_to_other_organizations(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert put(other_org, at(hostile)).status_code == 200
+    assert put(other_org, build_sso_body(hostile)).status_code == 200
     query = hostile.agree(browser.start(other_org))
     opened, slow = Event(), Hostile()
 
@@ -622,7 +633,7 @@ def test_a_slow_provider_leaves_slots_to_other_organizations(
     server = serve(slow)
     slot_count = container.settings().web_threads // 2
     with ThreadPoolExecutor(slot_count) as pool:
-        requests = [pool.submit(put, org, at(slow)) for _ in range(slot_count)]
+        requests = [pool.submit(put, org, build_sso_body(slow)) for _ in range(slot_count)]
         wait_until(
             lambda: slow.asked.total() + sum(one.done() for one in requests) == slot_count,
             "the slow requests",

@@ -18,7 +18,7 @@ from app.identity.sso.keys import MAX_AGE
 from app.identity.sso.models import ProviderState
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, at, put
+from tests.identity.sso.conftest import Browser, build_sso_body, put
 from tests.identity.sso.hostile import CLIENT, Hostile, b64, new_key
 
 NOW = int(time.time())
@@ -32,7 +32,7 @@ def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestR
     """Configure, start, agree and come back; `changes` modify the callback's parameters."""
 
     def act(**changes: str | None) -> TestResponse:
-        if put(org, at(hostile)).status_code != 200:
+        if put(org, build_sso_body(hostile)).status_code != 200:
             raise AssertionError("the provider's metadata is not what is tested here")
         return again(**changes)
 

@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, put
+from tests.identity.sso.conftest import Browser, Configure, Person, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import _as, _denied, _fresh, _invite, _role
 
@@ -52,7 +52,7 @@ def test_an_invitation_to_an_unverified_address_does_not_undo_a_removal(
     mine = _as(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
     assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
     _invite(org, who.email, role="reviewer")
-    _denied(_fresh(browser).whole(org, who), "emailed link")
+    _denied(_fresh(browser).complete_sign_in(org, who), "emailed link")
     assert _role(org, who.email) is None
     assert _open_invitations(org) == [who.email]
 
@@ -138,7 +138,7 @@ def _link(org: Org, email: str, subject: str) -> None:
 def test_a_proof_of_the_address_unlinks_the_strangers_identities(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work, proof: Any
 ) -> None:
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     victim = person()
     hostile.claims = {"sub": "stranger", "email": victim.email}
 
@@ -186,7 +186,7 @@ def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work
 ) -> None:
     """The confirmed identity is kept."""
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("labeler")
     with org.app.app_context(), db.transaction() as session:
         session.get_one(User, org.users["labeler"]).email_verified_at = None

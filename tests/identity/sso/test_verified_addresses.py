@@ -12,7 +12,7 @@ from app.kit import db
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, at, prove, put
+from tests.identity.sso.conftest import Browser, build_sso_body, mark_domains_verified, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import _denied, _mailed, _rename, _role
 
@@ -24,8 +24,8 @@ Come = Callable[..., TestResponse]
 @pytest.fixture
 def come(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Come:
     """Sign in as `email` in a proven domain; `verified` is the provider's claim about it."""
-    assert put(org, at(hostile, email_domains=[domain])).status_code == 200
-    prove(org, domain)
+    assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
+    mark_domains_verified(org, domain)
 
     def act(email: str, verified: Any, **claims: Any) -> TestResponse:
         hostile.claims = {"sub": f"s-{email}", "email": email, **claims}

@@ -135,7 +135,7 @@ def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
 
 def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
     forger = Forger(org)
-    forge, relay_state = forger.fitting(browser.start(org))
+    forge, relay_state = forger.build_forge(browser.start(org))
     root = forge.with_changes(key_name=key_name).make()
     return browser.post(org, forger.form(root, relay_state)).status_code
 

@@ -48,7 +48,7 @@ def test_a_removed_member_is_refused_with_another_name_identifier_too(
     path = _link(forger, browser)
     assert forger.org.api("admin").delete(path).status_code == 204
     _denied(_sign_in(forger, browser), "removed")
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     other = replace(forge, subject=f"{forger.subject}-2", assertion_id=f"_{uuid7().hex}")
     _denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
     assert _role(forger.org, _email(forger)) is None
@@ -60,7 +60,7 @@ def test_a_link_to_the_groups_changes_no_role(
     """Microsoft Entra ID sends a link instead of more than 150 groups."""
 
     def arrive(**attributes: list[str]) -> TestResponse:
-        forge, relay_state = forger.fitting(browser.start(forger.org))
+        forge, relay_state = forger.build_forge(browser.start(forger.org))
         root = replace(forge, attributes={**forge.attributes, **attributes}).make()
         return browser.post(forger.org, forger.form(root, relay_state))
 

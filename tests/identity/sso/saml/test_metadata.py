@@ -76,7 +76,7 @@ def test_one_provider_among_several_entities() -> None:
         ("<md:IDPSSODescriptor", '<md:IDPSSODescriptor validUntil="2026-11-21T12:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="2001-01-01T00:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "not a time"),
-        ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "Document types"),
+        ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "DTDs"),
     ],
 )
 def test_invalid_metadata_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:

@@ -21,14 +21,14 @@ from tests.identity.sso.saml.conftest import (
     Configure,
     Form,
     Provider,
-    asked,
+    parse_request,
     person,
     private_pem,
 )
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
-Traces = Callable[[Org], dict[str, int]]
+CountRows = Callable[[Org], dict[str, int]]
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_the_content_of_the_request(
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
     told = configure(org, settings).json["data"]["saml"]
     assert told["metadata_url"] == provider.metadata_url
-    request, relay_state = asked(browser.start(org))
+    request, relay_state = parse_request(browser.start(org))
     assert request.find("{*}Issuer").text == told["entity_id"]
     assert request.get("AssertionConsumerServiceURL") == told["acs_url"]
     assert request.find("{*}NameIDPolicy").get("Format") == PERSISTENT
@@ -187,14 +187,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_responses_are_refused(
-    name: str, trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    name: str, trusting: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
     options, reason = REFUSED[name]
-    before = traces(trusting)
+    before = count_rows(trusting)
     form = answered(provider, trusting, browser.start(trusting), **options)
     message = refused(browser.post(trusting, form), 401, "invalid_credentials")
     assert reason in message
-    assert traces(trusting) == before
+    assert count_rows(trusting) == before
     # The sign-in is used up, so an attacker has only one try.
     refused(browser.post(trusting, form), 400, "validation_error")
 
@@ -219,29 +219,33 @@ def test_a_provider_that_refuses_the_sign_in(
 
 
 def test_a_response_is_bound_to_the_browser(
-    trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
+    trusting: Org,
+    provider: Provider,
+    browser: Browser,
+    other_browser: Browser,
+    count_rows: CountRows,
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
     form = answered(provider, trusting, browser.start(trusting))
     other_browser.start(trusting)
-    before = traces(trusting)
+    before = count_rows(trusting)
     answer = other_browser.post(trusting, form)
     refused(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
-    assert traces(trusting) == before
+    assert count_rows(trusting) == before
     # The browser that began the sign-in can still use it.
     assert browser.post(trusting, form).status_code == 200
 
 
 def test_a_response_is_bound_to_its_request(
-    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    trusting: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
     first = answered(provider, trusting, browser.start(trusting))
     second = answered(provider, trusting, browser.start(trusting))
-    before = traces(trusting)
+    before = count_rows(trusting)
     swapped = browser.post(trusting, first, RelayState=second["RelayState"])
     assert "not a response to the request" in refused(swapped, 401, "invalid_credentials")
-    assert traces(trusting) == before
+    assert count_rows(trusting) == before
 
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
@@ -255,12 +259,12 @@ def test_unsolicited_responses(
 
 
 def test_only_one_of_two_concurrent_posts_succeeds(
-    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    trusting: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
     form = answered(provider, trusting, browser.start(trusting))
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
-    before, answers = traces(trusting), []
+    before, answers = count_rows(trusting), []
     start = threading.Barrier(4)
 
     def post() -> None:
@@ -275,7 +279,7 @@ def test_only_one_of_two_concurrent_posts_succeeds(
     for thread in threads:
         thread.join(30)
     assert sorted(answers) == [200, 400, 400, 400]
-    assert {k: v - before[k] for k, v in traces(trusting).items()} == dict.fromkeys(before, 1)
+    assert {k: v - before[k] for k, v in count_rows(trusting).items()} == dict.fromkeys(before, 1)
 
 
 def test_a_response_for_another_organization(
@@ -284,21 +288,21 @@ def test_a_response_for_another_organization(
     provider: Provider,
     browser: Browser,
     configure: Configure,
-    traces: Traces,
+    count_rows: CountRows,
 ) -> None:
     """Two organizations trust the same provider, but are separate audiences."""
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
-    before = traces(trusting), traces(other_org)
+    before = count_rows(trusting), count_rows(other_org)
     form = answered(provider, trusting, browser.start(trusting))
     refused(browser.post(other_org, form), 403, "permission_denied")
     # The other organization sent the request, and the first one gets the response.
     form = answered(provider, trusting, browser.start(trusting))
-    _, relay_state = asked(browser.start(other_org))
+    _, relay_state = parse_request(browser.start(other_org))
     message = refused(
         browser.post(other_org, form, RelayState=relay_state), 401, "invalid_credentials"
     )
     assert "destination" in message
-    assert (traces(trusting), traces(other_org)) == before
+    assert (count_rows(trusting), count_rows(other_org)) == before
 
 
 def test_an_organization_without_saml_is_like_an_unknown_one(
