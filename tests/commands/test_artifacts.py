@@ -51,17 +51,21 @@ def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:
     queued = flask.json(*command, "--no-wait")
     assert (queued["status"], queued["found"]) == ("queued", 0)
     run_jobs_of(org, "imports", "documents", "default")
-    assert [_status(org, one) for one in (failed, other, fine)] == ["ready", "failed", "ready"]
+    assert [_status(org, document_id) for document_id in (failed, other, fine)] == [
+        "ready",
+        "failed",
+        "ready",
+    ]
     job = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}").json["data"]
     assert (job["kind"], job["status"], job["counts"]["created"]) == ("reprocess", "completed", 1)
     items = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
-    assert [(one["uri"], one["artifact_id"]) for one in items] == [("a.txt", failed)]
+    assert [(item["uri"], item["artifact_id"]) for item in items] == [("a.txt", failed)]
 
 
 def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
     fine, broken = _upload(org, "a.txt"), _upload(org, "b.txt")
-    for one in (fine, broken):
-        _fail(org, one, "crashed")
+    for document_id in (fine, broken):
+        _fail(org, document_id, "crashed")
     sql(
         org,
         "UPDATE artifacts SET media_type = 'image/png' WHERE organization_id = :org AND id = :id",
@@ -75,13 +79,13 @@ def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
         1,
         1,
     )
-    assert [_status(org, one) for one in (fine, broken)] == ["ready", "failed"]
+    assert [_status(org, document_id) for document_id in (fine, broken)] == ["ready", "failed"]
 
 
 def test_documents_are_selected_by_when_they_came(flask: Any, org: Org) -> None:
     old, new = _upload(org, "a.txt"), _upload(org, "b.txt")
-    for one in (old, new):
-        _fail(org, one, "crashed")
+    for document_id in (old, new):
+        _fail(org, document_id, "crashed")
     sql(
         org,
         "UPDATE artifacts SET created_at = '2026-01-01' WHERE organization_id = :org AND id = :id",

@@ -23,8 +23,8 @@ def test_a_file_is_imported(flask: Any, org: Org, tmp_path: Path) -> None:
     record = flask.json("import", str(file), "--org", org.slug)
     assert (record["status"], record["found"], record["created"]) == ("completed", 2, 2)
     listed = org.api("viewer").get("/artifacts").json
-    assert {one["name"] for one in listed["data"]} == {"texts-1.txt", "texts-2.txt"}
-    assert {one["created_by"] for one in listed["data"]} == {None}
+    assert {listed_job["name"] for listed_job in listed["data"]} == {"texts-1.txt", "texts-2.txt"}
+    assert {listed_job["created_by"] for listed_job in listed["data"]} == {None}
 
 
 def test_it_does_not_wait_if_asked(flask: Any, org: Org, tmp_path: Path) -> None:

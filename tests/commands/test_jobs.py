@@ -57,7 +57,7 @@ def test_given_up_jobs_are_listed(flask: Any, org: Org, other_org: Org) -> None:
     ids = _give_up(org, 2)
     _give_up(other_org, 1)
     found = flask.json("jobs", "list", "--org", org.slug)
-    assert {row["id"] for row in found} == {str(one) for one in ids}
+    assert {row["id"] for row in found} == {str(expected_id) for expected_id in ids}
     assert {row["error"] for row in found} == {"RuntimeError: no luck"}
     assert len(flask.json("jobs", "list", "--org", org.slug, "--limit", "1")) == 1
     assert flask.json("jobs", "list", "--org", org.slug, "--function", "test.other") == []
@@ -127,7 +127,7 @@ def test_operators_are_emailed_once(
     _report(app)
     work()
     for address in operators:
-        letters = [one for one in list_emails_to(address) if "test.given_up (3)" in one.text]
+        letters = [email for email in list_emails_to(address) if "test.given_up (3)" in email.text]
         assert len(letters) == 1
 
 

@@ -129,8 +129,8 @@ def test_the_audit_log_says_that_it_was_the_command_line(flask, org: Org) -> Non
 
 
 def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
-    for one in (org, other_org):
-        flask.ok("org", "close", one.slug, "--yes")
+    for organization in (org, other_org):
+        flask.ok("org", "close", organization.slug, "--yes")
     with org.app.app_context(), db.transaction() as session:
         sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
         session.execute(sql, {"id": org.id})

@@ -197,17 +197,17 @@ def _until_closed(terminal: int) -> bytes:
 
 
 def test_a_bar_is_drawn_in_a_terminal_only(flask, environ: dict[str, str], org: Org) -> None:
-    ours, theirs = os.openpty()
+    master_fd, terminal_fd = os.openpty()
     base = {name: os.environ[name] for name in ("PATH", "HOME", "TERM") if name in os.environ}
     with subprocess.Popen(
         [str(Path(sys.executable).parent / "flask"), "audit", "verify", org.slug],
         cwd=ROOT,
         env={**base, **environ},
         stdout=subprocess.PIPE,
-        stderr=theirs,
+        stderr=terminal_fd,
     ) as process:
-        os.close(theirs)
-        drawn = _until_closed(ours).decode()
+        os.close(terminal_fd)
+        drawn = _until_closed(master_fd).decode()
         written, _ = process.communicate(timeout=60)
     assert "Verifying" in drawn
     assert "100%" in drawn
@@ -243,8 +243,8 @@ def test_route_what_waits(flask, org: Org) -> None:
     rule = {"name": "All", "action": {"user_id": str(org.users["labeler"])}}
     assert org.api("admin").post("/routing-rules", json=rule).status_code == 201
     assert flask.json("routing", "apply", org.slug) == {"matched": 3}
-    shown = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in ids]
-    given = [{"user_id": str(org.users["labeler"]), "team_id": None}]
-    assert [one["assignees"] for one in shown] == [given] * 3
+    shown = [org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"] for artifact_id in ids]
+    assignees = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    assert [artifact["assignees"] for artifact in shown] == [assignees] * 3
     assert flask.ok("routing", "apply", org.slug).stdout == "matched  0\n"
     assert "no such organization" in flask.refused("routing", "apply", "nope")

@@ -55,7 +55,7 @@ def test_create_with_an_invitation(flask, app, log_in, work) -> None:
 
 
 @pytest.mark.parametrize(
-    ("email", "arguments", "stdin", "told"),
+    ("email", "arguments", "stdin", "expected_words"),
     [
         ("nobody", ("--name", "Lin"), NEW, "(email)"),
         ("a@b.example", ("--name", "L\x1bn"), NEW, "(name)"),
@@ -63,11 +63,11 @@ def test_create_with_an_invitation(flask, app, log_in, work) -> None:
         ("a@b.example", ("--name", "Lin", "--locale", "xx-YY-zz"), NEW, "(locale)"),
     ],
 )
-def test_accounts_that_are_refused(flask, email, arguments, stdin, told) -> None:
+def test_accounts_that_are_refused(flask, email, arguments, stdin, expected_words) -> None:
     message = flask.refused(
         "user", "create", email, *arguments, "--password-stdin", stdin=f"{stdin}\n"
     )
-    assert told in message
+    assert expected_words in message
 
 
 def test_an_address_that_has_an_account(flask, org: Org) -> None:

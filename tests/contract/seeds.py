@@ -472,7 +472,7 @@ def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
 
 
 def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
-    some = seeds.ids["artifact_id"][-2:]
+    artifact_ids = seeds.ids["artifact_id"][-2:]
     found = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
     return {
         "update_artifact": [
@@ -493,8 +493,8 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"content": '{"text": "One"}', "format": "jsonl", "name": "a.jsonl"},
             {"content": "text;lot\nTwo;7\n", "schema_id": seeds.ids["schema_id"][0]},
         ],
-        "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
-        "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],
+        "bulk_archive_artifacts": [{"artifact_ids": artifact_ids, "archived": False}, found],
+        "bulk_delete_artifacts": [{"artifact_ids": artifact_ids[:1]}, found],
     }
 
 

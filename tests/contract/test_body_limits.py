@@ -99,9 +99,9 @@ def test_no_transaction_is_open_while_a_body_is_read(
     monkeypatch.setattr(requests, "read_body", watched)
     body = {"name": "a.txt", "text": f"hello {org.slug}"}
     with org.app.app_context():
-        others = in_transaction()
+        other_pids = in_transaction()
     assert org.api("labeler").post("/artifacts", body).status_code == 201
-    assert [pids - others for pids in seen] == [set()]
+    assert [pids - other_pids for pids in seen] == [set()]
 
 
 def test_a_suspended_organization_reads_and_does_not_write(org: Org) -> None:

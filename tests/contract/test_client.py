@@ -214,7 +214,7 @@ def _check_deliveries(
     admin: Person, hook: Any, receiver: Receiver, description: dict[str, Any]
 ) -> None:
     models = admin.package.models
-    assert [one.id for one in admin("list_webhooks", active=True).data] == [hook.id]
+    assert [webhook.id for webhook in admin("list_webhooks", active=True).data] == [hook.id]
     deliveries = admin("list_webhook_deliveries", hook.id).data
     events = {"artifact.ingested", "tag_set.accepted", "export.completed", "test"}
     assert {delivery.event for delivery in deliveries} == events

@@ -29,7 +29,7 @@ def _operation(description: dict[str, Any], op: Operation) -> Any:
 
 def _parameter(description: dict[str, Any], op: Operation, name: str) -> Any:
     found = _operation(description, op)["parameters"]
-    (parameter,) = (one["schema"] for one in found if one["name"] == name)
+    (parameter,) = (row["schema"] for row in found if row["name"] == name)
     return parameter
 
 

@@ -195,12 +195,14 @@ def test_a_foreign_record_answers_like_none(
         kwargs = {"json": json} if json is not None else {}
         return org.api("owner").request(op.method, path, **kwargs)
 
-    theirs = send(foreign)
+    foreign_answer = send(foreign)
     absent = send({name: uuid7() for name in foreign})
-    assert theirs.status_code == 404, theirs.data
-    assert theirs.data == absent.data
+    assert foreign_answer.status_code == 404, foreign_answer.data
+    assert foreign_answer.data == absent.data
     left_out = {"X-Request-ID", "Date"}
-    headers = [{k: v for k, v in a.headers.items() if k not in left_out} for a in (theirs, absent)]
+    headers = [
+        {k: v for k, v in a.headers.items() if k not in left_out} for a in (foreign_answer, absent)
+    ]
     assert headers[0] == headers[1]
     found = _contents(other_org)
     before = {**contents}

@@ -52,7 +52,7 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
     yield of
     drain(app)
     with app.app_context(), tenancy.across_organizations(reason="tests look at their jobs"):
-        asked = {"orgs": [one.org.id for one in planted.values()]}
+        asked = {"orgs": [group_seeds.org.id for group_seeds in planted.values()]}
         found = db.session().execute(
             text(
                 "SELECT function, error FROM jobs WHERE error IS NOT NULL"

@@ -37,8 +37,12 @@ LISTS = [op for op in OPERATIONS if op.listing and op.name not in TIMELESS]
 
 
 def _parameters(description: dict[str, Any], op: Operation) -> set[str]:
-    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-    return {one["name"] for one in told.get("parameters", ()) if one["in"] == "query"}
+    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    return {
+        parameter["name"]
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "query"
+    }
 
 
 def test_every_list_in_pages_takes_both_bounds_or_has_no_time(description: dict[str, Any]) -> None:

@@ -200,15 +200,15 @@ def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> Non
 
 @pytest.mark.parametrize("op", NOT_NEEDING_BODY, ids=_id)
 def test_where_no_body_is_needed_an_empty_one_does(op: Operation, own_org: Org) -> None:
-    told = set()
+    answers = set()
     for body in ({}, {"json": {}}, {"data": b"", "headers": {"Content-Type": "text/plain"}}):
         answer = _caller(op, own_org).request(
             op.method, _path(op, own_org, str(own_org.id)), **body
         )
-        told.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
+        answers.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
         if op.method == "POST" and answer.status_code < 400:
             return  # Done once, it need not be possible again.
-    assert len(told) == 1, told
+    assert len(answers) == 1, answers
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)

@@ -36,11 +36,11 @@ class Walker:
         finally:
             self._process.kill()
 
-    def walk(self, file: Path, name: str, **given: Any) -> Any:
+    def walk(self, file: Path, name: str, **arguments: Any) -> Any:
         """Run a function of a file, and return its answer. Fails if an assertion in it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = json.dumps({"file": str(file), "name": name, "given": given})
+        line = json.dumps({"file": str(file), "name": name, "given": arguments})
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         result = json.loads(self._process.stdout.readline())

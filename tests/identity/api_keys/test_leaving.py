@@ -74,7 +74,9 @@ def test_a_key_goes_on_with_its_role(org: Org, end: End, work: Work) -> None:
     work()
     assert key.get(f"/artifacts/{made.json['data']['id']}").json["data"]["status"] == "ready"
     listed = key.get("/organizations").json["data"]
-    assert [(one["slug"], one["role"]) for one in listed] == [(org.slug, "admin")]
+    assert [(organization["slug"], organization["role"]) for organization in listed] == [
+        (org.slug, "admin")
+    ]
     refused = key.post(f"/organizations/{org.slug}/close", {"slug": org.slug})
     assert refused.json["error"]["code"] == "insufficient_role"
 
@@ -87,13 +89,13 @@ def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work)
     work()
     end(org)
     work()
-    told = _told(org)
-    assert {row.user_id for row in told} == {org.users["owner"], second}
-    assert {row.title for row in told} <= {
+    notifications = _told(org)
+    assert {row.user_id for row in notifications} == {org.users["owner"], second}
+    assert {row.title for row in notifications} <= {
         "An API key created by Admin is still active",
         "An API key now has a higher role than Admin",
     }
-    assert f"Importer ({key.key[:15]}…, labeler)" in told[0].body
+    assert f"Importer ({key.key[:15]}…, labeler)" in notifications[0].body
     mail = list_emails_to(org.email("owner"))[-1]
     assert "Importer" in mail.text
     assert key.key[15:] not in mail.text

@@ -237,7 +237,9 @@ def test_organizations_take_turns(
         db.transaction(),
     ):
         audit_jobs.append_entries(job)
-    turns = [one for one in appended if one in (org.id, other_org.id)]
+    turns = [
+        organization_id for organization_id in appended if organization_id in (org.id, other_org.id)
+    ]
     assert turns == [org.id, other_org.id, org.id, org.id]
 
 

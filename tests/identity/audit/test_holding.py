@@ -162,9 +162,9 @@ def test_json_members_with_secret_names_are_hidden(org: Org, owner_sql: Owner) -
         "SELECT changes FROM audit_entries WHERE target_id = %s ORDER BY id DESC LIMIT 1", org.id
     )
     hidden = {"secret": True}
-    told = entry.changes["settings"][1]
-    assert "token" not in str(told.pop("deep"))
-    assert told == {
+    new_settings = entry.changes["settings"][1]
+    assert "token" not in str(new_settings.pop("deep"))
+    assert new_settings == {
         "ai_provider": {"api_key": hidden, "model": "m", "private_key": hidden},
         "list": [{"client_secret": hidden}],
         "note": 'no secret: "api_key"',

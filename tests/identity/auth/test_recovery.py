@@ -60,7 +60,7 @@ def test_the_answer_tells_nothing_of_who_is_there(person: Person) -> None:
     }
     known, unknown = (median(pair[side][2] for pair in pairs) for side in (0, 1))
     assert 1 / 3 < known / unknown < 3
-    assert len([one for one in person.emails() if "Reset" in one.subject]) == 1
+    assert len([email for email in person.emails() if "Reset" in email.subject]) == 1
 
 
 def test_the_mail_goes_to_the_stored_address(person: Person) -> None:
@@ -132,7 +132,7 @@ def test_links_of_two_kinds_at_once_wait_for_each_other(
         ]
         with ThreadPoolExecutor(2) as pool:
             answers = [pool.submit(person.device().post, *sent) for sent in bodies]
-            found = sorted(one.result().status_code for one in answers)
+            found = sorted(future.result().status_code for future in answers)
         assert found == [200, 400]
 
 
@@ -180,13 +180,13 @@ def test_only_a_hash_of_the_token_is_kept(person: Person) -> None:
 
 def test_a_reset_makes_links_of_whoever_registered_worthless(person: Person) -> None:
     """Who takes somebody's address first must not get the account back once its owner has it."""
-    stranger, theirs = person, address()
+    stranger, new_email = person, address()
     person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
-    body = {"email": theirs, "password": PASSWORD}
+    body = {"email": new_email, "password": PASSWORD}
     assert stranger.api.post("/auth/email-change/request", body).status_code == 202
-    kept = stranger.token("Confirm", theirs)
+    kept = stranger.token("Confirm", new_email)
     assert (
         person.device().post(CONFIRM, {"token": forget(person), "password": NEW}).status_code == 200
     )

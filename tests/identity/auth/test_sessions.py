@@ -34,9 +34,9 @@ def test_pages_of_sessions(person: Person) -> None:
     first = person.api.get("/auth/sessions?page_size=3").json
     assert first["meta"]["total"] == 4
     rest = person.api.get(f"/auth/sessions?page_size=3&cursor={first['meta']['next_cursor']}").json
-    ids = [one["id"] for one in first["data"] + rest["data"]]
+    ids = [session["id"] for session in first["data"] + rest["data"]]
     assert len(set(ids)) == 4
-    assert [one["current"] for one in rest["data"]] == [True]
+    assert [session["current"] for session in rest["data"]] == [True]
 
 
 def test_sessions_by_when_they_were_issued(person: Person) -> None:
@@ -47,7 +47,7 @@ def test_sessions_by_when_they_were_issued(person: Person) -> None:
     def found(**bounds: str) -> list[str]:
         listed = person.api.get("/auth/sessions", query_string=bounds).json
         assert listed["meta"]["total"] == len(listed["data"])
-        return [one["id"] for one in listed["data"]]
+        return [session["id"] for session in listed["data"]]
 
     at = middle["issued_at"]
     assert found(created_after=at) == [newest["id"], middle["id"]]
@@ -70,19 +70,19 @@ def test_a_revoked_session_is_refused_and_gone_from_the_list(person: Person) -> 
 
 def test_somebody_elses_session_is_none(person: Person, org: Org) -> None:
     (session,) = person.api.get("/auth/sessions").json["data"]
-    theirs = org.api("owner").delete(f"/auth/sessions/{session['id']}")
+    foreign = org.api("owner").delete(f"/auth/sessions/{session['id']}")
     absent = org.api("owner").delete(f"/auth/sessions/{uuid7()}")
-    assert theirs.status_code == absent.status_code == 404
-    assert theirs.data == absent.data
+    assert foreign.status_code == absent.status_code == 404
+    assert foreign.data == absent.data
     assert person.api.get("/users/me").status_code == 200
 
 
 def test_revoke_all_ends_every_session_and_the_current_one(person: Person) -> None:
-    others = [person.signed_in() for _ in range(2)]
+    other_clients = [person.signed_in() for _ in range(2)]
     answer = person.api.post("/auth/sessions/revoke-all")
     assert answer.status_code == 200
     assert answer.json["data"] == {"revoked": 3}
-    for api in (person.api, *others):
+    for api in (person.api, *other_clients):
         assert code(api.get("/users/me")) == "token_expired"
     assert len(person.signed_in().get("/auth/sessions").json["data"]) == 1
 

@@ -85,15 +85,15 @@ def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
 
     started = time.perf_counter()
     assert {log_in(n) for n in range(10)} == {401}
-    one = (time.perf_counter() - started) / 10
+    seconds_per_login = (time.perf_counter() - started) / 10
     # A worker of gunicorn serves like this: so many threads, one queue.
     with ThreadPoolExecutor(THREADS) as worker:
         started = time.perf_counter()
         flood = [worker.submit(log_in, n) for n in range(FLOOD)]
         waited = worker.submit(look).result(60) - started
-        answers = [one.result() for one in flood]
+        answers = [future.result() for future in flood]
     assert set(answers) == {401, 503}
     assert answers.count(401) > 2 * THREADS
     # Had each of them been hashed, two at a time, the queue would have taken this long.
-    assert waited < FLOOD * one / secrets.MAX_CONCURRENT_HASHES
+    assert waited < FLOOD * seconds_per_login / secrets.MAX_CONCURRENT_HASHES
     assert most <= secrets.MAX_CONCURRENT_HASHES

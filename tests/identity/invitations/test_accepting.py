@@ -252,15 +252,15 @@ def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(
 
 
 def test_the_token_is_in_no_log(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, told = workspace.invite_and_get_token(address()), Mock()
-    monkeypatch.setattr(http, "log", told)
+    token, logger = workspace.invite_and_get_token(address()), Mock()
+    monkeypatch.setattr(http, "log", logger)
     workspace.get_preview(token)
-    assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
+    assert logger.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
     # One slip, and no operation has the path; the token is as good as before.
     for slip in (f"{token}/", f"{token}/accept/", f"{token}/accept", f"%20{token}", f"x/{token}"):
         workspace.guest().get(f"/auth/invitations/{slip}")
     workspace.guest().post(f"/auth/invitations/{token}")
-    assert token not in str(told.mock_calls)
+    assert token not in str(logger.mock_calls)
     assert workspace.get_preview(token).status_code == 200
 
 
@@ -275,10 +275,10 @@ def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) 
             " AND at > now() - interval '1 minute' ORDER BY id"
         )
         rows = db.session().execute(sql, {"id": workspace.org.id}).all()
-    told = [
+    notifications = [
         tuple(row[:3]) for row in rows if row.actor_label in (email, workspace.org.email("admin"))
     ]
-    assert told == [
+    assert notifications == [
         ("invitations.create", workspace.org.email("admin"), email),
         ("invitations.accept", email, email),
         ("members.create", email, email),

@@ -60,9 +60,11 @@ def test_an_invitation_ends_with_its_inviter(
     _revoked(workspace.get_preview(token))
     _revoked(workspace.join(token))
     listed = workspace.org.api("owner").get(workspace.path).json["data"]
-    assert [one["email"] for one in listed] == [other_email]
+    assert [invitation["email"] for invitation in listed] == [other_email]
     ended = workspace.org.api("owner").get(f"{workspace.path}?status=revoked").json["data"]
-    assert [one["invited_by"]["id"] for one in ended] == [str(workspace.org.users["admin"])]
+    assert [invitation["invited_by"]["id"] for invitation in ended] == [
+        str(workspace.org.users["admin"])
+    ]
 
 
 def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> None:
@@ -111,13 +113,13 @@ def test_inviting_while_one_is_removed_leaves_nothing_open(
         gone = pool.submit(_remove, workspace)
         sent += [pool.submit(workspace.invite, email, by="admin") for email in emails[3:]]
         gone.result()
-        assert {one.result().status_code for one in sent} <= {201, 403}
+        assert {future.result().status_code for future in sent} <= {201, 403}
     assert workspace.org.api("owner").get(workspace.path).json["data"] == []
     with app.app_context(), tenancy.organization(workspace.org.id):
-        held = db.session().scalar(
+        open_count = db.session().scalar(
             text("SELECT count(*) FROM invitations WHERE revoked_at IS NULL")
         )
-    assert held == 0
+    assert open_count == 0
 
 
 def test_accepting_while_the_inviter_is_removed(
@@ -131,7 +133,7 @@ def test_accepting_while_the_inviter_is_removed(
     removal[0].result(60)
     assert accepted.status_code == 200, accepted.json
     members = workspace.org.api("owner").get(f"/teams/{team['id']}").json["data"]["members"]
-    assert [one["user"]["id"] for one in members] == [accepted.json["data"]["user"]["id"]]
+    assert [member["user"]["id"] for member in members] == [accepted.json["data"]["user"]["id"]]
 
 
 def test_nobody_is_invited_again_while_they_accept(

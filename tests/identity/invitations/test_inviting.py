@@ -39,10 +39,12 @@ def test_an_invitation_is_mailed_with_its_token(workspace: Workspace) -> None:
 def test_only_a_keyed_hash_of_the_token_is_kept(workspace: Workspace) -> None:
     token = workspace.invite_and_get_token(address())
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id):
-        held = db.session().execute(text("SELECT i::text FROM invitations i")).scalars().all()
+        stored_rows = (
+            db.session().execute(text("SELECT i::text FROM invitations i")).scalars().all()
+        )
         jobs = db.session().execute(text("SELECT j::text FROM jobs j")).scalars().all()
-    assert held
-    assert not any(token in row for row in [*held, *jobs])
+    assert stored_rows
+    assert not any(token in row for row in [*stored_rows, *jobs])
 
 
 def test_again_it_is_sent_anew_and_the_token_before_is_worth_nothing(workspace: Workspace) -> None:

@@ -85,7 +85,7 @@ def test_filters_and_orders(org: Org, query: str, names: list[str]) -> None:
 def test_a_period_includes_its_start(org: Org) -> None:
     joined = _list(org, "?sort=joined_at")
     query = f"?sort=joined_at&created_after={joined[3]['joined_at']}"
-    assert [m["role"] for m in _list(org, query)] == [one["role"] for one in joined[3:5]]
+    assert [m["role"] for m in _list(org, query)] == [member["role"] for member in joined[3:5]]
 
 
 def test_by_team(org: Org, other_org: Org) -> None:
@@ -117,7 +117,9 @@ def test_a_hundred_cost_as_many_statements_as_one(org: Org) -> None:
 def _explain(org: Org, query: str) -> str:
     with _statements() as seen:
         _list(org, query)
-    (asked,) = [one for one in seen if "FROM memberships" in one[0] and "ORDER BY" in one[0]]
+    (asked,) = [
+        entry for entry in seen if "FROM memberships" in entry[0] and "ORDER BY" in entry[0]
+    ]
     statement, parameters = asked
     with org.app.app_context(), tenancy.organization(org.id):
         connection = db.session().connection()

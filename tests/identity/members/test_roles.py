@@ -166,10 +166,10 @@ def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -
     )
     assert _remove(org, "admin", "reviewer").status_code == 204
     work()
-    held = workspace.sql(
+    claims = workspace.sql(
         "SELECT claim_user_id, assignee_id FROM tag_sets WHERE id = :id", **waiting
     )
-    assert tuple(held[0]) == (None, None)
+    assert tuple(claims[0]) == (None, None)
 
 
 def test_ownership_is_handed_over(org: Org) -> None:

@@ -58,7 +58,7 @@ def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[No
 
 def test_reset_password(browser: Browser, base: str, person: Person) -> None:
     forget(person)
-    url = base + link_of([one for one in person.emails() if "Reset" in one.subject][-1])
+    url = base + link_of([email for email in person.emails() if "Reset" in email.subject][-1])
     with _each_width(browser, url):
         page = browser.open(url)
     assert (page["heading"], page["status"]) == ("Choose a new password", 200)
@@ -113,7 +113,9 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
 
 def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
     person.emails()
-    link = link_of([one for one in list_emails_to(person.email) if "Confirm" in one.subject][-1])
+    link = link_of(
+        [email for email in list_emails_to(person.email) if "Confirm" in email.subject][-1]
+    )
     url = base + link.replace("lang=en", "lang=")
     with _each_width(browser, url, "de"):
         page = browser.open(url)
@@ -166,8 +168,14 @@ def test_confirm_sign_on(
     browser.check_accessibility()
     cookie = beginning.service.get_cookie("sso")
     assert cookie is not None
-    held = {"name": "sso", "value": cookie.value, "domain": HOST, "path": "/", "httpOnly": True}
-    browser.begin(cookies=[{**held, "sameSite": "Lax"}])
+    stored_cookie = {
+        "name": "sso",
+        "value": cookie.value,
+        "domain": HOST,
+        "path": "/",
+        "httpOnly": True,
+    }
+    browser.begin(cookies=[{**stored_cookie, "sameSite": "Lax"}])
     page = browser.open(url)
     assert page["heading"] == "Confirm your single sign-on"
     browser.check_accessibility()
@@ -185,7 +193,7 @@ def test_open(browser: Browser, base: str) -> None:
     assert f"labeler_id={record}" in page["text"]
     browser.check_accessibility()
     # The style sheet and the icon are served by this service.
-    assert {urlsplit(one).netloc for one in page["urls"]} == {urlsplit(base).netloc}
-    assert any(urlsplit(one).path == "/pages/static/pages.css" for one in page["urls"])
+    assert {urlsplit(asset_url).netloc for asset_url in page["urls"]} == {urlsplit(base).netloc}
+    assert any(urlsplit(asset_url).path == "/pages/static/pages.css" for asset_url in page["urls"])
     assert browser.open(f"{base}/open/acme/nothing")["focused"]["role"] == "alert"
     browser.check_accessibility()

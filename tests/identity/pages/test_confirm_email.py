@@ -8,7 +8,7 @@ from tests.identity.pages.conftest import Visitor, link_of
 
 
 def _link(person: Person, to: str | None = None) -> str:
-    return link_of([one for one in person.emails(to) if "Confirm" in one.subject][-1])
+    return link_of([email for email in person.emails(to) if "Confirm" in email.subject][-1])
 
 
 def _move(person: Person, new: str) -> str:

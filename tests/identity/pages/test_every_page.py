@@ -33,7 +33,7 @@ _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
 @pytest.fixture
 def reset_link(person: Person) -> str:
     forget(person)
-    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
+    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -119,7 +119,7 @@ def test_links_carry_the_readers_language(person: Person) -> None:
     assert person.api.patch("/users/me", json={"locale": "de-AT"}).status_code == 200
     forget_in_german = person.device().post("/auth/password-reset/request", {"email": person.email})
     assert forget_in_german.status_code == 202
-    (letter,) = [one for one in person.emails() if "Passwort" in one.subject]
+    (letter,) = [email for email in person.emails() if "Passwort" in email.subject]
     assert link_of(letter).endswith("&lang=de-AT")
 
 

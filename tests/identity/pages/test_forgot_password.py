@@ -16,7 +16,7 @@ _addresses = (f"198.19.{n // 250}.{n % 250 + 1}" for n in count())
 
 
 def _links(person: Person) -> list[str]:
-    return [link_of(one) for one in person.emails() if "Reset" in one.subject]
+    return [link_of(email) for email in person.emails() if "Reset" in email.subject]
 
 
 def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> None:
@@ -36,7 +36,9 @@ def test_the_response_is_the_same_for_every_address(person: Person, visitor: Vis
     page = visitor.open(PAGE)
     person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
     unknown, known = address(), person.email
-    answers = [visitor.send(page, email=one).answer for one in (unknown, known, "a@b", "@\x7f@")]
+    answers = [
+        visitor.send(page, email=address).answer for address in (unknown, known, "a@b", "@\x7f@")
+    ]
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
     assert not _links(person)

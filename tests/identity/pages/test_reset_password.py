@@ -15,7 +15,7 @@ LINK = "/reset-password"
 
 def _link(person: Person) -> str:
     forget(person)
-    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
+    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
 def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:

@@ -43,11 +43,11 @@ def test_opening_the_page_changes_nothing(org: Org, visitor: Visitor) -> None:
 
 
 def test_the_button_turns_off_emails_of_the_kind_only(org: Org, visitor: Visitor) -> None:
-    before, others = _emails_on(org), _emails_on(org, "owner")
+    before, owner_settings = _emails_on(org), _emails_on(org, "owner")
     done = visitor.send(visitor.open(_link(org)))
     assert (done.status, done.heading) == (200, "You will no longer receive these emails")
     assert _emails_on(org) == before - {"mention"}
-    assert _emails_on(org, "owner") == others
+    assert _emails_on(org, "owner") == owner_settings
     shown = org.api("labeler").get("/users/me").json["data"]["notification_preferences"]
     assert shown["mention"] == {"in_app": True, "email": False}
     # The link stays valid, and sending it again changes nothing.

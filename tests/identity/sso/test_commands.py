@@ -55,11 +55,11 @@ def _age(org: Org, **values: Any) -> None:
 def test_a_record_is_looked_up(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str, enforced: bool
 ) -> None:
-    told = configure(org, email_domains=[domain], enforced=enforced)["domains"][0]
+    listed_domain = configure(org, email_domains=[domain], enforced=enforced)["domains"][0]
     missing = _run(app, org.slug, domain, "--json")
     assert missing.exit_code == 3, missing.output
     assert json.loads(missing.stdout) == {"domain": domain, "proven": False}
-    zone.put(told["record"])
+    zone.put(listed_domain["record"])
     found = _run(app, org.slug, domain.upper())
     assert found.exit_code == 0, found.output
     assert _shown(org)["verified_at"] is not None
@@ -71,8 +71,8 @@ def test_the_latest_dns_result_is_stored(
     """A different result is stored even if it does not prove the domain."""
     zone.failing.add(f"_labeling-challenge.{domain}.")
     zone.failing.add(f"_labeling-challenge.{domain}")
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not respond."
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert listed_domain["problem"] == "The DNS did not respond."
     zone.failing.clear()
     found = _run(app, org.slug, domain)
     assert found.exit_code == 3, found.output
@@ -96,8 +96,8 @@ def test_a_missing_record_ends_the_proof(
 def test_a_domain_that_another_organization_has_proven(
     app: Flask, org: Org, other_org: Org, configure: Configure, domain: str
 ) -> None:
-    for one in (org, other_org):
-        configure(one, email_domains=[domain])
+    for organization in (org, other_org):
+        configure(organization, email_domains=[domain])
     assert _run(app, org.slug, domain, "--vouch").exit_code == 0
     taken = _run(app, other_org.slug, domain, "--vouch")
     assert taken.exit_code == 3, taken.output

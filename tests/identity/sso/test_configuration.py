@@ -434,8 +434,8 @@ def test_the_other_kind_of_client_authentication(
 def test_two_organizations_with_one_provider_keep_apart(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
-    for one in (org, other_org):
-        configure(one)
+    for organization in (org, other_org):
+        configure(organization)
     who = person()
     first = browser.complete_sign_in(org, who)
     assert first.status_code == 200

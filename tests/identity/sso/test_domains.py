@@ -44,10 +44,10 @@ def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
 def test_a_record_proves_a_domain(
     org: Org, browser: Browser, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert (told["domain"], told["verified_at"]) == (domain, None)
-    assert told["problem"] == "The DNS record was not found."
-    record = told["record"]
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert (listed_domain["domain"], listed_domain["verified_at"]) == (domain, None)
+    assert listed_domain["problem"] == "The DNS record was not found."
+    record = listed_domain["record"]
     assert (record["type"], record["name"]) == ("TXT", f"_labeling-challenge.{domain}")
     assert browser.post("/auth/sso/start", email=f"a@{domain}").status_code == 404
     zone.texts["unrelated.example"] = ["x"]
@@ -85,11 +85,11 @@ def test_the_record_of_another_organization(
 def test_a_domain_belongs_to_one_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    for one in (org, other_org):
-        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
-        told = configure(one, email_domains=[domain])["domains"][0]
-    assert told["verified_at"] is None
-    assert told["problem"] == "Another organization has verified this domain."
+    for organization in (org, other_org):
+        zone.put(configure(organization, email_domains=[domain])["domains"][0]["record"])
+        listed_domain = configure(organization, email_domains=[domain])["domains"][0]
+    assert listed_domain["verified_at"] is None
+    assert listed_domain["problem"] == "Another organization has verified this domain."
     assert configure(org, email_domains=[])["domains"] == []
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 
@@ -98,8 +98,8 @@ def test_a_domain_belongs_to_one_organization(
 def test_a_domain_of_a_closed_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str, vouch: bool
 ) -> None:
-    for one in (org, other_org):
-        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
+    for organization in (org, other_org):
+        zone.put(configure(organization, email_domains=[domain])["domains"][0]["record"])
     mark_domains_verified(org, domain)
     close = {"slug": org.slug}
     assert org.api("owner").post(f"/organizations/{org.slug}/close", close).status_code == 202
@@ -120,8 +120,8 @@ def test_a_dns_server_that_does_not_respond_proves_nothing(
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     getattr(zone, failing).add(record["name"])
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not respond."
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert listed_domain["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
     assert _look(org, work)["verified_at"] is not None
@@ -136,8 +136,10 @@ def test_dns_servers_that_do_not_respond_delay_only_briefly(
     monkeypatch.setattr(domains, "REQUEST_TIMEOUT", 0.6)
     names = [f"n{number:02}.{domain}" for number in range(50)]
     zone.silent |= {f"{domains.RECORD_NAME}.{name}" for name in names}
-    told = configure(org, email_domains=names)["domains"]
-    assert {one["problem"] for one in told} == {"The DNS did not respond."}
+    listed_domains = configure(org, email_domains=names)["domains"]
+    assert {listed_domain["problem"] for listed_domain in listed_domains} == {
+        "The DNS did not respond."
+    }
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
 
 
@@ -275,17 +277,17 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     domain: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for one in (org, other_org):
-        assert put(one, build_sso_body(hostile, email_domains=[domain])).status_code == 200
+    for organization in (org, other_org):
+        assert put(organization, build_sso_body(hostile, email_domains=[domain])).status_code == 200
     mark_domains_verified(org, domain)
     zone.put(_domain(other_org)["record"])
     # The other organization has not seen the proof yet.
     monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
     answer = put(other_org, build_sso_body(hostile, email_domains=[domain], default_role="labeler"))
     assert answer.status_code == 200, answer.json
-    told = _domain(other_org)
-    assert told["verified_at"] is None
-    assert told["problem"] == "Another organization has verified this domain."
+    listed_domain = _domain(other_org)
+    assert listed_domain["verified_at"] is None
+    assert listed_domain["problem"] == "Another organization has verified this domain."
     assert _domain(org)["verified_at"] is not None
 
 

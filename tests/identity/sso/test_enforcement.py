@@ -120,9 +120,9 @@ def test_sessions_by_password_end_when_it_is_switched_on(
 def test_sessions_by_password_end_when_the_domain_is_proven(
     at_home: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    told = configure(at_home, email_domains=[domain], enforced=True)["domains"][0]
+    listed_domain = configure(at_home, email_domains=[domain], enforced=True)["domains"][0]
     assert _works(at_home, at_home.tokens["viewer"])
-    zone.put(told["record"])
+    zone.put(listed_domain["record"])
     configure(at_home, email_domains=[domain], enforced=True)
     assert not _works(at_home, at_home.tokens["viewer"])
     assert _works(at_home, at_home.tokens["owner"])

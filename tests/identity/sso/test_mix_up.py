@@ -119,9 +119,9 @@ def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest:
     assert put(org, build_sso_body(honest)).status_code == 200
     url = browser.start(org, redirect_uri="https://app.example/")
     answer = _follow_redirect(browser, {**_agree(honest, url, "the-code"), "org": "another"})
-    told = parameters(answer.headers["Location"])
-    assert (answer.status_code, told["error"]) == (303, "permission_denied")
-    assert "code" not in told
+    redirect_query = parameters(answer.headers["Location"])
+    assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
+    assert "code" not in redirect_query
 
 
 def test_both_requests_send_the_redirect_uri_of_the_organization(

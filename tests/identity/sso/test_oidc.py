@@ -34,9 +34,13 @@ def test_a_new_person_signs_in(
     who = person()
     arrived = browser.complete_sign_in(org, who)
     assert arrived.status_code == 200, arrived.json
-    told = arrived.json["data"]
-    assert (told["confirmation"], told["next"], told["expires_in"]) == (None, None, 60)
-    answer = browser.exchange(told["code"])
+    callback_data = arrived.json["data"]
+    assert (callback_data["confirmation"], callback_data["next"], callback_data["expires_in"]) == (
+        None,
+        None,
+        60,
+    )
+    answer = browser.exchange(callback_data["code"])
     assert answer.status_code == 200, answer.json
     login = answer.json["data"]
     assert (login["user"]["email"], login["user"]["name"]) == (who.email, "Pat Example")
@@ -55,9 +59,12 @@ def test_the_application_gets_the_code_by_redirect(
     assert answer.status_code == 303
     location = answer.headers["Location"]
     assert location.startswith("https://app.example/signed-in?tab=1&code=")
-    told = parameters(location)
-    assert (told["next"], set(told)) == ("/documents?page=2", {"tab", "code", "next"})
-    assert browser.exchange(told["code"]).status_code == 200
+    redirect_query = parameters(location)
+    assert (redirect_query["next"], set(redirect_query)) == (
+        "/documents?page=2",
+        {"tab", "code", "next"},
+    )
+    assert browser.exchange(redirect_query["code"]).status_code == 200
 
 
 def test_the_application_gets_errors_by_redirect(
@@ -66,9 +73,9 @@ def test_the_application_gets_errors_by_redirect(
     configure(org, email_domains=["elsewhere.example"])
     url = browser.start(org, redirect_uri="https://app.example/")
     answer = browser.follow_redirect(browser.sign_in(url, person()))
-    told = parameters(answer.headers["Location"])
-    assert (answer.status_code, told["error"]) == (303, "permission_denied")
-    assert "domain" in told["error_description"]
+    redirect_query = parameters(answer.headers["Location"])
+    assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
+    assert "domain" in redirect_query["error_description"]
 
 
 def test_a_person_who_cancels_at_the_provider(
@@ -93,10 +100,10 @@ def test_an_application_with_a_challenge_needs_no_cookie(
     url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
     code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
-    for given in (None, "w" * 43, "v", "é" * 50):
+    for code_verifier in (None, "w" * 43, "v", "é" * 50):
         url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
         code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
-        assert other.exchange(code, code_verifier=given).status_code == 401
+        assert other.exchange(code, code_verifier=code_verifier).status_code == 401
 
 
 def _refused_state(answer: TestResponse) -> None:

@@ -78,18 +78,18 @@ def test_a_new_account_is_verified_only_in_a_proven_domain(
 ) -> None:
     configure(org, email_domains=[domain, "other.example"])
     mark_domains_verified(org, domain)
-    ours, others = person(domain), person("other.example")
-    for who in (ours, others):
+    ours, outsider = person(domain), person("other.example")
+    for who in (ours, outsider):
         browser.token(org, who)
         _fresh(browser)
     with org.app.app_context():
         verified = {
             user.email: user.email_verified_at is not None
             for user in db.session().scalars(
-                select(User).where(User.email.in_([ours.email, others.email]))
+                select(User).where(User.email.in_([ours.email, outsider.email]))
             )
         }
-    assert verified == {ours.email: True, others.email: False}
+    assert verified == {ours.email: True, outsider.email: False}
 
 
 def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Configure) -> None:
@@ -137,23 +137,23 @@ def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Conf
     configure(org, group_mapping=mapping)
     who = person()
 
-    def held() -> set[str]:
+    def list_team_names() -> set[str]:
         listed = owner.get("/organizations/" + org.slug + "/members").json["data"]
-        mine = next(one for one in listed if one["user"]["email"] == who.email)
+        mine = next(member for member in listed if member["user"]["email"] == who.email)
         return {team["name"] for team in mine["teams"]}
 
     browser.token(org, who.with_changes(groups="north,unknown"))
-    assert held() == {"north"}
+    assert list_team_names() == {"north"}
     with org.app.app_context(), tenancy.organization(org.id):
         user_id = db.session().scalars(select(User.id).where(User.email == who.email)).one()
     body = {"members": [{"user_id": str(user_id)}]}
     added = owner.post(f"/teams/{teams['hand-made']}/members", json=body)
     assert added.status_code in (200, 201), added.json
     _fresh(browser).token(org, who.with_changes(groups="south"))
-    assert held() == {"south", "hand-made"}
+    assert list_team_names() == {"south", "hand-made"}
     assert owner.delete(f"/teams/{teams['south']}").status_code == 204
     _fresh(browser).token(org, who.with_changes(groups="south,north"))
-    assert held() == {"north", "hand-made"}
+    assert list_team_names() == {"north", "hand-made"}
 
 
 def test_owners_stay_owners(
@@ -299,12 +299,12 @@ def test_an_unverified_earlier_registration_loses_access(
     who = person(domain)
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
-    held = squatter.post("/auth/register", json=body).json["data"]["access_token"]
+    squatter_token = squatter.post("/auth/register", json=body).json["data"]["access_token"]
     work()
     token = browser.token(org, who)
     me = _as(org, token).get("/users/me").json["data"]
     assert (me["email"], me["email_verified"]) == (who.email, True)
-    ended = _as(org, held).get("/schemas")
+    ended = _as(org, squatter_token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
     assert squatter.post("/auth/login", json=_login(body)).status_code == 401
     mailed = {"token": _token_of(who.email)}
@@ -500,7 +500,7 @@ def test_a_session_is_limited_to_the_providers_organization(
         user = session.scalars(select(User).where(User.email == who.email)).one()
         session.add(Membership(user_id=user.id, role="owner"))
     login = browser.exchange(browser.complete_sign_in(org, who).json["data"]["code"]).json["data"]
-    assert [one["slug"] for one in login["organizations"]] == [org.slug]
+    assert [organization["slug"] for organization in login["organizations"]] == [org.slug]
     api = Api(org.app.test_client(), login["access_token"], other_org.slug)
     refused = api.get("/schemas")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
@@ -526,14 +526,16 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
         hidden = elsewhere.id
     api = _as(org, browser.token(org, who))
     listed = api.get("/auth/sessions").json["data"]
-    assert [one["ip_address"] for one in listed] == ["127.0.0.1"] * 2
+    assert [session["ip_address"] for session in listed] == ["127.0.0.1"] * 2
     assert api.delete(f"/auth/sessions/{hidden}").status_code == 404
     assert api.delete(f"/auth/sessions/{listed[1]['id']}").status_code == 204
     third = make_org(org.app)
     _invite(third, who.email, role="labeler")
     joined = api.post(f"/auth/invitations/{_mailed(who.email, work)}/accept", json={})
     assert joined.status_code == 200, joined.json
-    assert [one["slug"] for one in joined.json["data"]["organizations"]] == [org.slug]
+    assert [organization["slug"] for organization in joined.json["data"]["organizations"]] == [
+        org.slug
+    ]
     assert _role(third, who.email) == "labeler"
     assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
     assert api.get("/auth/session").status_code == 401
@@ -563,7 +565,9 @@ def test_concurrent_first_sign_ins_create_one_account(
     configure(org)
     who = person()
     browsers = [Browser(app) for _ in range(4)]
-    answered = [one.sign_in(one.start(org), who) for one in browsers]
+    answered = [
+        client_browser.sign_in(client_browser.start(org), who) for client_browser in browsers
+    ]
 
     def follow_redirect(pair: tuple[Browser, str]) -> int:
         return pair[0].follow_redirect(pair[1]).status_code
@@ -635,12 +639,12 @@ def test_a_slow_provider_leaves_slots_to_other_organizations(
     with ThreadPoolExecutor(slot_count) as pool:
         requests = [pool.submit(put, org, build_sso_body(slow)) for _ in range(slot_count)]
         wait_until(
-            lambda: slow.asked.total() + sum(one.done() for one in requests) == slot_count,
+            lambda: slow.asked.total() + sum(future.done() for future in requests) == slot_count,
             "the slow requests",
         )
         callback = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
         opened.set()
-        statuses = {one.result().status_code for one in requests}
+        statuses = {future.result().status_code for future in requests}
     server.shutdown()
     server.server_close()
     assert callback.status_code == 200, callback.json

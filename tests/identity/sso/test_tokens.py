@@ -191,8 +191,8 @@ def test_a_header_that_must_be_understood(sign_in: Any, hostile: Hostile) -> Non
         from joserfc.registry import HeaderParameter  # noqa: PLC0415
 
         lax = JWSRegistry({"exotic": HeaderParameter("Exotic", "str")}, algorithms=["RS256"])
-        told = {**header, "crit": ["exotic"], "exotic": "x"}
-        return jwt.encode(told, claims, hostile.key, registry=lax)
+        critical_header = {**header, "crit": ["exotic"], "exotic": "x"}
+        return jwt.encode(critical_header, claims, hostile.key, registry=lax)
 
     hostile.sign = sign
     _refused(sign_in(), "the ID token is not")
@@ -201,9 +201,12 @@ def test_a_header_that_must_be_understood(sign_in: Any, hostile: Hostile) -> Non
 def test_an_encrypted_token(sign_in: Any, hostile: Hostile) -> None:
     def encrypt(_header: dict[str, Any], claims: dict[str, Any]) -> str:
         key = RSAKey.generate_key(2048)
-        told = {"alg": "RSA-OAEP", "enc": "A128GCM"}
+        encryption_header = {"alg": "RSA-OAEP", "enc": "A128GCM"}
         return jwt.encode(
-            told, claims, key, registry=jwe.JWERegistry(algorithms=list(told.values()))
+            encryption_header,
+            claims,
+            key,
+            registry=jwe.JWERegistry(algorithms=list(encryption_header.values())),
         )
 
     hostile.sign = encrypt

@@ -19,7 +19,7 @@ def _add(org: Org, team: dict[str, Any], **body: Any) -> Any:
 
 
 def _roles(team: dict[str, Any]) -> dict[str, str]:
-    return {one["user"]["id"]: one["role"] for one in team["members"]}
+    return {member["user"]["id"]: member["role"] for member in team["members"]}
 
 
 def _read(org: Org, team: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def test_what_cannot_be_added_adds_nobody(org: Org, other_org: Org) -> None:
 def test_a_thousand_join_in_a_few_statements(org: Org) -> None:
     make_teams(org, teams=1, users=1000, each=1)
     with org.app.app_context(), tenancy.organization(org.id):
-        ids = [str(one) for one in db.session().scalars(db.db.select(Membership.user_id))]
+        ids = [str(user_id) for user_id in db.session().scalars(db.db.select(Membership.user_id))]
     team = make_team(org)
     with record_statements(org.app) as few:
         assert _add(org, team, user_ids=ids[:1]).status_code == 200
@@ -152,15 +152,15 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
 def test_what_other_features_call(org: Org, other_org: Org) -> None:
     first, second = (make_team(org, name) for name in ("B", "A"))
     foreign = make_team(other_org)
-    ids = [one["id"] for one in (first, second, foreign)]
+    ids = [team["id"] for team in (first, second, foreign)]
     user = org.users["labeler"]
     with org.app.app_context(), tenancy.organization(org.id):
         with db.transaction():
             known = service.lock_existing_teams(ids)
-            assert {str(one) for one in known} == {first["id"], second["id"]}
+            assert {str(team_id) for team_id in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = [service.list_team_ids(one) for one in (user, org.users["viewer"])]
+        found = [service.list_team_ids(user_id) for user_id in (user, org.users["viewer"])]
     assert found == [sorted(known), []]
     assert [_read(org, team)["member_count"] for team in (first, second)] == [1, 1]
 

@@ -52,7 +52,7 @@ def test_a_team_never_stands_under_itself(org: Org) -> None:
 
 def test_two_moves_at_once_make_no_ring(org: Org) -> None:
     for turn in range(5):
-        one, two = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
+        first_team, second_team = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
         together = Barrier(2)
 
         def move(team: dict[str, Any], parent: Any, wait: Callable[[], int]) -> int:
@@ -61,8 +61,8 @@ def test_two_moves_at_once_make_no_ring(org: Org) -> None:
 
         with ThreadPoolExecutor(2) as pool:
             moves = [
-                pool.submit(move, one, two, together.wait),
-                pool.submit(move, two, one, together.wait),
+                pool.submit(move, first_team, second_team, together.wait),
+                pool.submit(move, second_team, first_team, together.wait),
             ]
             assert sorted(done.result() for done in moves) == [200, 400]
     assert _chart(org)["team_count"] == 10
@@ -88,7 +88,7 @@ def test_a_parent_does_not_go_while_a_child_comes(org: Org) -> None:
             assert gone.result() == 204
             assert made.result() in (201, 400)
         found = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
-        assert [one["parent_id"] for one in found] == [None] * (made.result() == 201)
+        assert [row["parent_id"] for row in found] == [None] * (made.result() == 201)
 
 
 def test_the_tree_has_a_depth(org: Org) -> None:
@@ -127,7 +127,11 @@ def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
     }
     assert children[1]["members"] == low["members"]
     assert children[1]["lead"] == low["members"][0]["user"]
-    assert [one["user"]["name"] for one in low["members"]] == ["Labeler", "Reviewer", "Viewer"]
+    assert [member["user"]["name"] for member in low["members"]] == [
+        "Labeler",
+        "Reviewer",
+        "Viewer",
+    ]
 
 
 def test_a_part_of_the_chart(org: Org) -> None:
@@ -135,7 +139,7 @@ def test_a_part_of_the_chart(org: Org) -> None:
     make_team(org, "Aside", parent_id=teams[1]["id"])
     part = _chart(org, f"?team_id={teams[1]['id']}&depth=2")
     assert _shape(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
-    assert [one["child_count"] for one in part["teams"][0]["children"]] == [0, 1]
+    assert [child["child_count"] for child in part["teams"][0]["children"]] == [0, 1]
     add_members(org, teams[0], "labeler")
     shallow = _chart(org, "?depth=1&members=false")
     assert (_shape(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
@@ -183,5 +187,7 @@ def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
     with record_statements(org.app) as many:
         answer = org.api("viewer").get("/teams?sort=created_at&page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
-    few, many = ([one for one in ran if "FROM teams" in one] for ran in (few, many))
+    few, many = (
+        [statement for statement in ran if "FROM teams" in statement] for ran in (few, many)
+    )
     assert len(many) == len(few) == 1

@@ -47,7 +47,7 @@ def test_tags_are_submitted_for_review(imports: Imports, lines: Lines) -> None:
     assert (tag_set["labeler"], tag_set["reviewer"]) == (None, None)
     assert tag_set["submitted_at"] is not None
     assert tag_set["decided_at"] is None
-    assert {one["source"] for one in tag_set["tags"]} == {"import"}
+    assert {saved_tag["source"] for saved_tag in tag_set["tags"]} == {"import"}
     number, total, clause, line = tag_set["tags"]
     assert (number["value"], number["confidence"]) == ("A-1", 0.5)
     assert number["evidence"][0]["text"] == "A-1"
@@ -141,7 +141,9 @@ def test_rules_run_only_on_documents_without_labels(imports: Imports, lines: Lin
     assert imports.artifact(other["artifact_id"])["status"] == "processing"
     run_jobs_of(imports.org, "routing")
     assert imports.artifact(labeled["artifact_id"])["assignees"] == []
-    assert [one["user_id"] for one in imports.artifact(other["artifact_id"])["assignees"]] == [user]
+    assert [
+        assignee["user_id"] for assignee in imports.artifact(other["artifact_id"])["assignees"]
+    ] == [user]
     assert len(imports.events("artifact.ingested")) == 2
 
 
@@ -162,7 +164,7 @@ def test_a_duplicate_keeps_its_labels(imports: Imports, lines: Lines) -> None:
     first, second = _import(imports, lines(one, two), schema_id=schema_id)
     assert second["status"] == "duplicate"
     (tag_set,) = _list_tag_sets(imports, first["artifact_id"])
-    assert [one["value"] for one in tag_set["tags"]] == ["1"]
+    assert [saved_tag["value"] for saved_tag in tag_set["tags"]] == ["1"]
     assert imports.count("tag_sets") == 1
 
 
@@ -246,9 +248,9 @@ def test_an_export_of_label_studio(imports: Imports, required: int) -> None:
     assert (found["external_id"], found["metadata"]) == ("5", {"lot": 7})
     assert found["status"] == "in_review"
     tag_sets = _list_tag_sets(imports, labeled["artifact_id"])
-    vendors = {one["tags"][0]["value"] for one in tag_sets}
+    vendors = {tag_set["tags"][0]["value"] for tag_set in tag_sets}
     assert vendors == {"Acme Ltd", "Invoice"} if required == 2 else {"Acme Ltd"}
-    assert all(one["tags"][1]["value"] == "good" for one in tag_sets)
+    assert all(tag_set["tags"][1]["value"] == "good" for tag_set in tag_sets)
     assert imports.artifact(other["artifact_id"])["status"] == "ready"
 
 
@@ -291,8 +293,8 @@ def test_an_export_of_doccano(imports: Imports, lines: Lines) -> None:
     spans, category, none = (
         _list_tag_sets(imports, item["artifact_id"]) for item in imports.items(job["id"])
     )
-    assert [one["value"] for one in spans[0]["tags"]] == ["Acme Ltd", "Invoice"]
-    assert [one["value"] for one in category[0]["tags"]] == ["good"]
+    assert [saved_tag["value"] for saved_tag in spans[0]["tags"]] == ["Acme Ltd", "Invoice"]
+    assert [saved_tag["value"] for saved_tag in category[0]["tags"]] == ["good"]
     assert none == []
 
 

@@ -75,9 +75,9 @@ def test_each_file_becomes_a_parsed_document(imports: Imports) -> None:
     ]
     assert [item["status"] for item in items] == ["created"] * 3 + ["skipped"] * 2
     found = [imports.artifact(item["artifact_id"]) for item in items[:3]]
-    assert [one["name"] for one in found] == ["a.pdf", "b.png", "c.txt"]
-    assert {one["status"] for one in found} == {"ready"}
-    assert {(one["schema_id"], one["ingestion_job_id"]) for one in found} == {
+    assert [artifact["name"] for artifact in found] == ["a.pdf", "b.png", "c.txt"]
+    assert {artifact["status"] for artifact in found} == {"ready"}
+    assert {(artifact["schema_id"], artifact["ingestion_job_id"]) for artifact in found} == {
         (schema_id, job["id"])
     }
     assert found[0]["page_count"] == 2
@@ -85,7 +85,7 @@ def test_each_file_becomes_a_parsed_document(imports: Imports) -> None:
     assert content.data == files["in/a.pdf"]
     announced = imports.events("artifact.ingested")
     assert sorted(one["artifact_id"] for one in announced) == sorted(one["id"] for one in found)
-    assert {one["ingestion_job_id"] for one in announced} == {job["id"]}
+    assert {payload["ingestion_job_id"] for payload in announced} == {job["id"]}
 
 
 def test_a_job_runs_until_its_documents_are_parsed(imports: Imports) -> None:

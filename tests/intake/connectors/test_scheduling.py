@@ -62,7 +62,7 @@ def test_a_crawl_that_runs_takes_the_place_of_a_due_one(folder: Folder) -> None:
     _make_due(folder)
     _run_schedule(folder)
     found = folder.api.get("/ingestion-jobs", query_string={"connector_id": connector["id"]})
-    assert [one["id"] for one in found.json["data"]] == [job["id"]]
+    assert [listed_job["id"] for listed_job in found.json["data"]] == [job["id"]]
 
 
 def test_disabled_connectors_have_no_next_time(folder: Folder) -> None:

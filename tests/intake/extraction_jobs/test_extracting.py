@@ -76,13 +76,13 @@ def test_all_documents_are_predicted_with_progress(assisted: Workspace) -> None:
         3,
     )
     items = assisted.org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
-    assert [one["status"] for one in items] == ["created"] * 3
+    assert [item["status"] for item in items] == ["created"] * 3
     for item in items:
         shown = assisted.org.api("viewer").get(f"/artifacts/{item['artifact_id']}").json["data"]
         assert shown["prediction"]["status"] == "completed"
         assert shown["ingestion_job_id"] == source["id"]
     kinds = assisted.org.api("viewer").get("/ingestion-jobs?kind=extract").json["data"]
-    assert [one["id"] for one in kinds] == [queued["id"]]
+    assert [listed_job["id"] for listed_job in kinds] == [queued["id"]]
     assert _extract(assisted, source["id"]).json["data"]["id"] != queued["id"]
 
 
@@ -93,7 +93,7 @@ def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace
     ended = _show(assisted, job["id"])
     assert (ended["status"], ended["counts"]["failed"]) == ("completed_with_errors", 2)
     items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
-    assert {one["error"]["code"] for one in items} == {"conflict"}
+    assert {item["error"]["code"] for item in items} == {"conflict"}
     assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
     retried = assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry")
     assert retried.status_code == 202, retried.json
@@ -200,7 +200,7 @@ def test_events_in_any_order_and_twice(assisted: Workspace) -> None:
     assert (ended["status"], ended["counts"]["created"]) == ("completed", 3)
     events = assisted.sql("SELECT data ->> 'job_id' FROM outbox_events WHERE organization_id = :org"
                           " AND name = 'ingestion_job.ended'", org=assisted.org.id)  # fmt: skip
-    assert [one[0] for one in events].count(job["id"]) == 1
+    assert [emitted[0] for emitted in events].count(job["id"]) == 1
 
 
 def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
@@ -218,7 +218,7 @@ def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
     run_jobs_of(assisted.org, "default")
     assert _show(assisted, job["id"])["status"] == "completed_with_errors"
     items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
-    assert [one["error"]["code"] for one in items] == ["schema_deleted"] * 2
+    assert [item["error"]["code"] for item in items] == ["schema_deleted"] * 2
 
 
 def test_documents_that_are_still_parsed_must_be_waited_for(assisted: Workspace) -> None:

@@ -96,7 +96,7 @@ def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
         (job["id"], "reprocess", "completed")
     ]
     stats = imports.api.get("/ingestion-jobs/stats").json["data"]
-    (kind,) = (one for one in stats["by_kind"] if one["kind"] == "reprocess")
+    (kind,) = (group for group in stats["by_kind"] if group["kind"] == "reprocess")
     assert (kind["jobs"], kind["counts"]) == (1, counts(found=1, created=1))
     assert imports.artifact(artifact_id)["ingestion_job_id"] is None
 
@@ -307,7 +307,7 @@ def test_a_cancelled_job_leaves_the_remaining_documents(
     imports.run(service.run_reprocess, job_id, checkpoints=3)
     assert imports.admin.post(f"/ingestion-jobs/{job_id}/cancel").status_code == 200
     _work(imports)
-    assert [imports.artifact(one)["status"] for one in ids] == ["ready", "failed"]
+    assert [imports.artifact(artifact_id)["status"] for artifact_id in ids] == ["ready", "failed"]
     assert imports.get(job_id)["counts"] == counts(found=1, created=1)
 
 

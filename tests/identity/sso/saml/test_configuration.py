@@ -181,8 +181,8 @@ def test_keys_of_another_organization_are_not_trusted(
     org: Org, other_org: Org, configure: Configure, browser: Browser
 ) -> None:
     """Two organizations configured providers of the same name; each trusts only its own keys."""
-    for one, key in ((org, "rsa"), (other_org, "other")):
+    for organization, key in ((org, "rsa"), (other_org, "other")):
         text = metadata(certificate(key)).decode()
-        assert configure(one, {"metadata_xml": text}).status_code == 200
+        assert configure(organization, {"metadata_xml": text}).status_code == 200
     assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
     assert [_signs_in(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]

@@ -68,10 +68,10 @@ def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browse
     start = threading.Barrier(2)
 
     def post(form: Form) -> None:
-        one = Browser(forger.org.app)
-        one.client.set_cookie("sso", cookie.value)
+        client_browser = Browser(forger.org.app)
+        client_browser.client.set_cookie("sso", cookie.value)
         start.wait()
-        answers.append(one.post(forger.org, form).status_code)
+        answers.append(client_browser.post(forger.org, form).status_code)
 
     threads = [threading.Thread(target=post, args=(form,)) for form in forms]
     for thread in threads:

@@ -34,7 +34,9 @@ def test_metadata_is_parsed() -> None:
     assert (found.entity_id, found.sso_url) == (ISSUER, SSO_URL)
     expected = [certificate(name).public_bytes(Encoding.DER) for name in ("rsa", "ec")]
     loaded = metadata.load_certificates(found.certificates)
-    assert [one.public_bytes(Encoding.DER) for one in loaded] == expected
+    assert [
+        loaded_certificate.public_bytes(Encoding.DER) for loaded_certificate in loaded
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -54,12 +56,12 @@ def test_variants_of_metadata_are_parsed(old: str, new: str) -> None:
 
 
 def test_one_provider_among_several_entities() -> None:
-    one = written().decode()
+    descriptor = written().decode()
     service = '<md:EntityDescriptor entityID="https://sp.example"><md:SPSSODescriptor/></md:EntityDescriptor>'
     opening = '<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">'
     closing = "</md:EntitiesDescriptor>"
-    assert parse(f"{opening}{service}{one}{closing}".encode()).entity_id == ISSUER
-    assert "2 SAML 2.0" in refused(f"{opening}{one}{one}{closing}".encode())
+    assert parse(f"{opening}{service}{descriptor}{closing}".encode()).entity_id == ISSUER
+    assert "2 SAML 2.0" in refused(f"{opening}{descriptor}{descriptor}{closing}".encode())
     assert "0 SAML 2.0" in refused(f"{opening}{service}{closing}".encode())
 
 

@@ -101,10 +101,10 @@ def test_the_second_time_it_is_the_same_person(
     trusting: Org, provider: Provider, browser: Browser, other_browser: Browser
 ) -> None:
     who, ids = person(), set()
-    for one in (browser, other_browser):
-        form = answered(provider, trusting, one.start(trusting), who)
-        code = one.post(trusting, form).json["data"]["code"]
-        ids.add(one.exchange(code).json["data"]["user"]["id"])
+    for used_browser in (browser, other_browser):
+        form = answered(provider, trusting, used_browser.start(trusting), who)
+        code = used_browser.post(trusting, form).json["data"]["code"]
+        ids.add(used_browser.exchange(code).json["data"]["user"]["id"])
     assert len(ids) == 1
 
 
@@ -136,11 +136,11 @@ def test_the_content_of_the_request(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
-    told = configure(org, settings).json["data"]["saml"]
-    assert told["metadata_url"] == provider.metadata_url
+    saml_settings = configure(org, settings).json["data"]["saml"]
+    assert saml_settings["metadata_url"] == provider.metadata_url
     request, relay_state = parse_request(browser.start(org))
-    assert request.find("{*}Issuer").text == told["entity_id"]
-    assert request.get("AssertionConsumerServiceURL") == told["acs_url"]
+    assert request.find("{*}Issuer").text == saml_settings["entity_id"]
+    assert request.get("AssertionConsumerServiceURL") == saml_settings["acs_url"]
     assert request.find("{*}NameIDPolicy").get("Format") == PERSISTENT
     assert len(relay_state) <= 80
     form = answered(provider, org, browser.start(org), nameIdentifierFormat=EMAIL)
@@ -268,10 +268,10 @@ def test_only_one_of_two_concurrent_posts_succeeds(
     start = threading.Barrier(4)
 
     def post() -> None:
-        one = Browser(trusting.app)
-        one.client.set_cookie("sso", cookie.value)
+        client_browser = Browser(trusting.app)
+        client_browser.client.set_cookie("sso", cookie.value)
         start.wait()
-        answers.append(one.post(trusting, form).status_code)
+        answers.append(client_browser.post(trusting, form).status_code)
 
     threads = [threading.Thread(target=post) for _ in range(4)]
     for thread in threads:
