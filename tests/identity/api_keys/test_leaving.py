@@ -30,16 +30,16 @@ def _path(org: Org) -> str:
     return f"/organizations/{org.slug}/api-keys"
 
 
-def _member(org: Org, name: str = "admin") -> str:
+def _build_member_path(org: Org, name: str = "admin") -> str:
     return f"/organizations/{org.slug}/members/{org.users[name]}"
 
 
 def _remove(org: Org) -> None:
-    assert org.api("owner").delete(_member(org)).status_code == 204
+    assert org.api("owner").delete(_build_member_path(org)).status_code == 204
 
 
 def _leave(org: Org) -> None:
-    assert org.api("admin").delete(_member(org)).status_code == 204
+    assert org.api("admin").delete(_build_member_path(org)).status_code == 204
 
 
 def _disable(org: Org) -> None:
@@ -48,11 +48,11 @@ def _disable(org: Org) -> None:
 
 
 def _demote(org: Org) -> None:
-    answer = org.api("owner").patch(_member(org), json={"role": "viewer"})
+    answer = org.api("owner").patch(_build_member_path(org), json={"role": "viewer"})
     assert answer.status_code == 200, answer.json
 
 
-def _told(org: Org) -> list[Any]:
+def _list_notifications(org: Org) -> list[Any]:
     return run_sql(
         org, "SELECT user_id, title, body FROM notifications WHERE kind = 'api_key_creator_left'"
     )
@@ -89,7 +89,7 @@ def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work)
     work()
     end(org)
     work()
-    notifications = _told(org)
+    notifications = _list_notifications(org)
     assert {row.user_id for row in notifications} == {org.users["owner"], second}
     assert {row.title for row in notifications} <= {
         "An API key created by Admin is still active",
@@ -109,14 +109,14 @@ def test_nobody_is_notified_without_a_key_that_works(org: Org, work: Work) -> No
     run_sql(org, "UPDATE api_keys SET expires_at = now()")
     _remove(org)
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 def test_a_demotion_to_what_the_key_may_do_is_no_news(org: Org, work: Work) -> None:
     org.key("viewer", maker="admin")
     _demote(org)
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 def test_the_list_and_the_log_go_on_naming_who_left(org: Org) -> None:
@@ -157,8 +157,8 @@ def test_a_key_of_another_organization_goes_on_when_its_maker_leaves_one(
     key = other_org.key("viewer", maker="guest")
     _remove(org)
     work()
-    assert _told(org) == []
-    assert _told(other_org) == []
+    assert _list_notifications(org) == []
+    assert _list_notifications(other_org) == []
     assert key.get("/artifacts").status_code == 200
 
 
@@ -189,7 +189,7 @@ def test_the_operator_can_revoke_the_keys_of_an_account(org: Org, work: Work) ->
     assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
     assert other.get("/artifacts").status_code == 200
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def _verify(org: Org) -> VerificationReport:
         return service.verify(org.slug)
 
 
-def _kinds(org: Org) -> set[str]:
+def _list_finding_kinds(org: Org) -> set[str]:
     return {finding.kind for finding in _verify(org).findings}
 
 
@@ -119,9 +119,9 @@ def test_a_chain_removed_and_recreated_is_found(
     for table in ("entries", "unsealed", "blocks", "heads"):
         owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", chained_org.id)
     _change(chained_org, "later")
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
     append_entries(chained_org)
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_an_erased_log_of_an_active_organization_is_found(
@@ -137,7 +137,7 @@ def test_an_erased_log_of_an_active_organization_is_found(
         session.execute(text("SELECT audit_erase(:o, '{\"rows\": {}}')"), {"o": chained_org.id})
         session.execute(text(status), {"s": "active", "o": chained_org.id})
     append_entries(chained_org)
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_an_entry_removed_while_pending_is_found(
@@ -146,7 +146,7 @@ def test_an_entry_removed_while_pending_is_found(
     _change(chained_org, "gone")
     owner_sql("DELETE FROM audit_entries WHERE id = %s", entries(chained_org.id)[-1].id)
     append_entries(chained_org)
-    assert _kinds(chained_org) == {"removed"}
+    assert _list_finding_kinds(chained_org) == {"removed"}
 
 
 def test_an_inserted_entry_is_found(chained_org: Org, entries: Entries, owner_sql: Owner) -> None:
@@ -188,7 +188,7 @@ def test_a_truncated_chain_is_found(chained_org: Org, entries: Entries, owner_sq
     for entry in entries(chained_org.id)[-2:]:
         owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
     owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", chained_org.id)
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_a_truncated_chain_with_a_changed_head_is_found(
@@ -203,12 +203,12 @@ def test_a_truncated_chain_with_a_changed_head_is_found(
         " AND h.organization_id = %s",
         chained_org.id,
     )
-    assert _kinds(chained_org) == {"broken"}
+    assert _list_finding_kinds(chained_org) == {"broken"}
     # No block is appended to it: the service would sign a chain that it did not write.
     _change(chained_org, "later")
     with pytest.raises(service.InvalidHead):
         append_entries(chained_org)
-    assert _kinds(chained_org) == {"broken"}
+    assert _list_finding_kinds(chained_org) == {"broken"}
 
 
 def test_organizations_take_turns(
@@ -258,18 +258,18 @@ def test_an_older_head_is_found(
         old.mac,
         chained_org.id,
     )
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_a_missing_head_is_found(chained_org: Org, owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_heads WHERE organization_id = %s", chained_org.id)
-    assert _kinds(chained_org) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_a_missing_block_is_found(chained_org: Org, owner_sql: Owner) -> None:
     owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", chained_org.id)
     # Its entries are no longer in any block.
-    assert _kinds(chained_org) == {"broken", "inserted"}
+    assert _list_finding_kinds(chained_org) == {"broken", "inserted"}
 
 
 def test_an_entry_edited_with_its_digest_is_found(
@@ -282,7 +282,7 @@ def test_an_entry_edited_with_its_digest_is_found(
         " WHERE organization_id = %s AND number = 1",
         chained_org.id,
     )
-    assert "broken" in _kinds(chained_org)
+    assert "broken" in _list_finding_kinds(chained_org)
 
 
 def test_a_chain_of_another_organization_does_not_pass_for_this_one(
@@ -302,14 +302,14 @@ def test_a_chain_of_another_organization_does_not_pass_for_this_one(
         other_org.id,
         chained_org.id,
     )
-    assert _kinds(other_org) == {"broken", "edited", "truncated"}
-    assert _kinds(chained_org) == {"missing"}
+    assert _list_finding_kinds(other_org) == {"broken", "edited", "truncated"}
+    assert _list_finding_kinds(chained_org) == {"missing"}
 
 
 def test_an_organization_without_any_entry_is_found(org: Org, owner_sql: Owner) -> None:
     for table in ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads"):
         owner_sql(f"DELETE FROM {table} WHERE organization_id = %s", org.id)
-    assert _kinds(org) == {"missing"}
+    assert _list_finding_kinds(org) == {"missing"}
 
 
 def test_everything_is_verified_without_a_slug(chained_org: Org, other_org: Org) -> None:

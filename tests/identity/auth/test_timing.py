@@ -23,12 +23,12 @@ THREADS = 4
 
 
 @pytest.fixture
-def unslowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_login_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every attempt through; each is counted all the same."""
     monkeypatch.setattr(attempts, "check_wait", lambda _subject: False)
 
 
-@pytest.mark.usefixtures("unslowed")
+@pytest.mark.usefixtures("no_login_wait")
 def test_an_unknown_address_takes_the_time_of_a_wrong_password(person: Person) -> None:
     api = person.device()
 
@@ -50,7 +50,7 @@ def test_an_unknown_address_takes_the_time_of_a_wrong_password(person: Person) -
     assert 0.25 < larger < 0.75
 
 
-@pytest.mark.usefixtures("unslowed")
+@pytest.mark.usefixtures("no_login_wait")
 def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
     app: Flask, org: Org, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,11 +111,11 @@ def close(org: Org) -> None:
 def fill(work: Callable[[], None]) -> Callable[[Org], None]:
     """Return a function that creates records of all types in many states, including files."""
 
-    def filled(org: Org) -> None:
+    def fill_org(org: Org) -> None:
         plant(org)
         work()
 
-    return filled
+    return fill_org
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ def test_rows_added_during_a_run_are_erased_by_the_next_one(small_due_org: DueOr
     late = "INSERT INTO jobs (id, organization_id, queue, function, args) VALUES"
     org_id, rows = small_due_org.org.id, small_due_org.rows
 
-    def come_in(passed: int) -> None:
+    def add_rows_late(passed: int) -> None:
         # All tables are empty: each has taken one batch.
         if passed == 1 + len(rows):
             with tenancy.organization(org_id), db.transaction() as session:
@@ -140,14 +140,14 @@ def test_rows_added_during_a_run_are_erased_by_the_next_one(small_due_org: DueOr
                 session.execute(text(sql), {"id": uuid7(), "org": org_id})
 
     with pytest.raises(Retry, match="jobs"):
-        small_due_org.erase(on_checkpoint=come_in)
+        small_due_org.erase(on_checkpoint=add_rows_late)
     assert small_due_org.record().status == "closed"
     rows["jobs"] = rows.get("jobs", 0) + 1
     small_due_org.erase()
     small_due_org.check_erased()
 
 
-def _users(org: Org) -> set[str]:
+def _list_remaining_users(org: Org) -> set[str]:
     with org.app.app_context():
         sql = text("SELECT id FROM users WHERE id = ANY(:ids)")
         found = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
@@ -169,7 +169,7 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     due_org.erase()
     due_org.check_erased()
     # The owner and the admin are signed in.
-    assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
+    assert _list_remaining_users(org) == {"owner", "admin", "viewer", "reviewer"}
     assert due_org.proof()["users"] == 1
 
 
@@ -220,7 +220,7 @@ def test_an_account_that_joins_another_organization_meanwhile_is_kept(
         wait_until(lambda: _is_waited_for(org, pid), "the erasure to wait for the account")
         joining.commit()
         assert erased.result() == 0
-    assert "viewer" in _users(org)
+    assert "viewer" in _list_remaining_users(org)
 
 
 def _is_waited_for(org: Org, pid: int) -> bool:

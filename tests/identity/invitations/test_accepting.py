@@ -20,7 +20,7 @@ from tests.identity.auth.conftest import PASSWORD, code
 from tests.identity.invitations.conftest import Workspace, address
 
 
-def _verified(org: Org, email: str) -> bool:
+def _is_verified(org: Org, email: str) -> bool:
     with org.app.app_context():
         user = db.session().query(User).filter_by(email=email).one()
         return user.email_verified_at is not None
@@ -129,7 +129,7 @@ def test_an_existing_account_joins_with_its_token(workspace: Workspace, other_or
     assert answer.json["data"]["access_token"] == other_org.tokens["viewer"]
     assert 0 < answer.json["data"]["expires_in"] <= 24 * 3600
     assert workspace.roles()[email] == "labeler"
-    assert _verified(workspace.org, email)
+    assert _is_verified(workspace.org, email)
 
 
 def test_nobody_joins_in_anothers_place(workspace: Workspace, other_org: Org) -> None:

@@ -44,7 +44,7 @@ def _change_role(workspace: Workspace, name: str, role: str) -> None:
     assert answer.status_code == 200, answer.json
 
 
-def _revoked(answer: Any) -> None:
+def _check_revoked(answer: Any) -> None:
     assert (answer.status_code, code(answer)) == (409, "conflict")
     assert answer.json["error"]["details"] == {"state": "revoked"}
 
@@ -57,8 +57,8 @@ def test_an_invitation_ends_with_its_inviter(
     assert workspace.invite(other_email, by="owner").status_code == 201
     token = workspace.invite_and_get_token(address(), by="admin")
     end(workspace)
-    _revoked(workspace.get_preview(token))
-    _revoked(workspace.join(token))
+    _check_revoked(workspace.get_preview(token))
+    _check_revoked(workspace.join(token))
     listed = workspace.org.api("owner").get(workspace.path).json["data"]
     assert [invitation["email"] for invitation in listed] == [other_email]
     ended = workspace.org.api("owner").get(f"{workspace.path}?status=revoked").json["data"]
@@ -75,7 +75,7 @@ def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> No
     workspace.org.add_user("second", "owner")
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['owner']}"
     assert workspace.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
-    _revoked(workspace.get_preview(to_own))
+    _check_revoked(workspace.get_preview(to_own))
     assert workspace.get_preview(to_label).status_code == 200
 
 
@@ -101,7 +101,7 @@ def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: W
         )
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['labeler']}"
     assert workspace.org.api("admin").delete(path).status_code == 204
-    _revoked(workspace.get_preview(token))
+    _check_revoked(workspace.get_preview(token))
 
 
 def test_inviting_while_one_is_removed_leaves_nothing_open(

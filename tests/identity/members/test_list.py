@@ -21,7 +21,7 @@ def _list(org: Org, query: str = "") -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _statements() -> Iterator[list[tuple[str, Any]]]:
+def _record_statements() -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
@@ -109,13 +109,13 @@ def test_a_new_name_moves_a_member_in_every_organization(org: Org) -> None:
 def test_a_hundred_cost_as_many_statements_as_one(org: Org) -> None:
     make_teams(org, teams=20, users=300, each=15)
     for size in (1, 100):
-        with _statements() as seen:
+        with _record_statements() as seen:
             assert len(_list(org, f"?page_size={size}")) == size
         assert len(seen) <= 4, seen
 
 
 def _explain(org: Org, query: str) -> str:
-    with _statements() as seen:
+    with _record_statements() as seen:
         _list(org, query)
     (asked,) = [
         entry for entry in seen if "FROM memberships" in entry[0] and "ORDER BY" in entry[0]

@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[None]:
+def _open_at_each_width(browser: Browser, url: str, language: str = "en") -> Iterator[None]:
     """Check the page on a narrow screen, then again on a wide one."""
     browser.begin(language, width=NARROW)
     browser.open(url)
@@ -59,7 +59,7 @@ def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[No
 def test_reset_password(browser: Browser, base: str, person: Person) -> None:
     forget(person)
     url = base + link_of([email for email in person.emails() if "Reset" in email.subject][-1])
-    with _each_width(browser, url):
+    with _open_at_each_width(browser, url):
         page = browser.open(url)
     assert (page["heading"], page["status"]) == ("Choose a new password", 200)
     browser.check_accessibility()
@@ -93,7 +93,7 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
     browser.press("Tab")
     page = browser.follow()
     assert (page["heading"], page["language"]) == ("Setze ein neues Passwort", "de")
-    with _each_width(browser, f"{base}/forgot-password"):
+    with _open_at_each_width(browser, f"{base}/forgot-password"):
         page = browser.open(f"{base}/forgot-password")
     assert (page["heading"], page["status"]) == ("Set a new password", 200)
     browser.check_accessibility()
@@ -117,7 +117,7 @@ def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
         [email for email in list_emails_to(person.email) if "Confirm" in email.subject][-1]
     )
     url = base + link.replace("lang=en", "lang=")
-    with _each_width(browser, url, "de"):
+    with _open_at_each_width(browser, url, "de"):
         page = browser.open(url)
     assert (page["heading"], page["language"]) == ("Bestätige deine E-Mail-Adresse", "de")
     browser.check_accessibility()
@@ -136,7 +136,7 @@ def test_accept_invitation(browser: Browser, base: str, org: Org, work: Callable
     workspace, email = Workspace(org, work), address()
     assert workspace.invite(email).status_code == 201
     url = base + link_of(workspace.emails(email)[-1])
-    with _each_width(browser, url):
+    with _open_at_each_width(browser, url):
         browser.open(url)
     browser.check_accessibility()
     refused = browser.submit()
@@ -187,7 +187,7 @@ def test_confirm_sign_on(
 def test_open(browser: Browser, base: str) -> None:
     record = "0190c0de-0000-7000-8000-000000000001"
     url = f"{base}/open/acme/tag-sets?status=rejected&labeler_id={record}&lang=en"
-    with _each_width(browser, url):
+    with _open_at_each_width(browser, url):
         page = browser.open(url)
     assert page["heading"] == "Open your tag sets"
     assert f"labeler_id={record}" in page["text"]

@@ -91,7 +91,7 @@ def test_a_mail_program_unsubscribes_by_one_request(
     assert _emails_on(org) == before - {"mention"}
 
 
-def _forged(org: Org) -> list[str]:
+def _build_forged_tokens(org: Org) -> list[str]:
     with org.app.app_context():
         token = unsubscribing.build_token(org.users["labeler"], ["mention"])
         gone = unsubscribing.build_token(uuid7(), ["mention"])
@@ -101,7 +101,7 @@ def _forged(org: Org) -> list[str]:
 
 def test_a_forged_link_does_nothing(org: Org, visitor: Visitor) -> None:
     before = _emails_on(org)
-    for token in _forged(org):
+    for token in _build_forged_tokens(org):
         link = f"/unsubscribe?token={token}"
         page = visitor.open(link)
         assert (page.status, page.has_form) == (404, False), token

@@ -26,19 +26,19 @@ from tests.identity.sso.conftest import (
 from tests.identity.sso.hostile import Hostile
 
 
-def _domain(org: Org) -> dict[str, Any]:
+def _get_domain(org: Org) -> dict[str, Any]:
     found: dict[str, Any] = (
         org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
     )
     return found
 
 
-def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
+def _run_check(org: Org, work: Callable[[], None]) -> dict[str, Any]:
     """Run the hourly job, and return the domain as it is afterwards."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
     work()
-    return _domain(org)
+    return _get_domain(org)
 
 
 def test_a_record_proves_a_domain(
@@ -124,10 +124,10 @@ def test_a_dns_server_that_does_not_respond_proves_nothing(
     assert listed_domain["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     getattr(zone, failing).add(record["name"])
     _age(org)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
 
 
 def test_dns_servers_that_do_not_respond_delay_only_briefly(
@@ -155,17 +155,17 @@ def test_a_proof_expires_after_three_days_without_the_record(
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     zone.put(record)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     zone.texts.clear()
-    missing = _look(org, work)
+    missing = _run_check(org, work)
     assert missing["verified_at"] is not None
     assert missing["problem"] == "The DNS record was not found."
     zone.put(record)
-    assert _look(org, work)["problem"] is None
+    assert _run_check(org, work)["problem"] is None
     zone.texts.clear()
-    _look(org, work)
+    _run_check(org, work)
     _age(org)
-    assert _look(org, work)["verified_at"] is None
+    assert _run_check(org, work)["verified_at"] is None
 
 
 def test_the_hourly_job_checks_every_organization(
@@ -181,7 +181,7 @@ def test_the_hourly_job_checks_every_organization(
     with app.app_context(), scheduler, db.transaction():
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
-    assert _domain(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_a_domain_that_is_listed_again_needs_its_new_record(
@@ -194,7 +194,7 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
 ) -> None:
     """A check that began before has found the old record."""
     assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
-    zone.put(_domain(org)["record"])
+    zone.put(_get_domain(org)["record"])
     check, answers = domains.check_domains, list[int]()
 
     def list_again(names: Any, **options: Any) -> Any:
@@ -208,7 +208,7 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
         return results
 
     monkeypatch.setattr(domains, "check_domains", list_again)
-    assert _look(org, work)["verified_at"] is None
+    assert _run_check(org, work)["verified_at"] is None
     assert answers == [200, 200]
 
 
@@ -239,9 +239,9 @@ def test_the_operator_can_vouch_for_a_domain(
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         assert service.verify_domain(domain) is False
         assert service.verify_domain(domain, vouch=True) is True
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     _age(org)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     refused = pytest.raises(ApiError, match="record does not exist")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
@@ -257,7 +257,7 @@ def test_the_operator_vouches_on_the_command_line(
     vouched = app.test_cli_runner().invoke(args=[*command, "--vouch", "--json"])
     assert vouched.exit_code == 0, vouched.output
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
-    assert _domain(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_a_proven_domain_stays_proven_when_the_list_changes(
@@ -280,15 +280,15 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     for organization in (org, other_org):
         assert put(organization, build_sso_body(hostile, email_domains=[domain])).status_code == 200
     mark_domains_verified(org, domain)
-    zone.put(_domain(other_org)["record"])
+    zone.put(_get_domain(other_org)["record"])
     # The other organization has not seen the proof yet.
     monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
     answer = put(other_org, build_sso_body(hostile, email_domains=[domain], default_role="labeler"))
     assert answer.status_code == 200, answer.json
-    listed_domain = _domain(other_org)
+    listed_domain = _get_domain(other_org)
     assert listed_domain["verified_at"] is None
     assert listed_domain["problem"] == "Another organization has verified this domain."
-    assert _domain(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_closed_organizations_are_not_checked(org: Org, configure: Configure) -> None:

@@ -41,7 +41,7 @@ class Limited:
         self.api = self.sign_in()
 
     def sign_in(self) -> Api:
-        back = self.provider.agree(self.browser.start(self.org))
+        back = self.provider.build_callback_query(self.browser.start(self.org))
         path = "/api/v1/auth/sso/oidc/callback"
         code = self.browser.service.get(path, query_string=back).json["data"]["code"]
         login = self.browser.exchange(code).json["data"]

@@ -16,7 +16,7 @@ from tests.identity.sso.hostile import Hostile
 
 
 def _sign_in(browser: Browser, hostile: Hostile, org: Org) -> Any:
-    back = hostile.agree(browser.start(org))
+    back = hostile.build_callback_query(browser.start(org))
     return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
 
 

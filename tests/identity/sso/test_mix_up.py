@@ -37,9 +37,13 @@ def mallory(other_org: Org, hostile: Hostile) -> Hostile:
     return hostile
 
 
-def _agree(provider: Hostile, url: str, code: str) -> dict[str, str]:
+def _build_callback_query(provider: Hostile, url: str, code: str) -> dict[str, str]:
     """Return the provider's response; it does not identify the provider."""
-    return {name: value for name, value in provider.agree(url, code).items() if name != "iss"}
+    return {
+        name: value
+        for name, value in provider.build_callback_query(url, code).items()
+        if name != "iss"
+    }
 
 
 def _follow_redirect(browser: Browser, query: dict[str, str]) -> TestResponse:
@@ -48,7 +52,7 @@ def _follow_redirect(browser: Browser, query: dict[str, str]) -> TestResponse:
     return answer
 
 
-def _denied(answer: TestResponse, words: str) -> None:
+def _check_denied(answer: TestResponse, words: str) -> None:
     assert answer.status_code == 403, answer.json
     error = answer.json["error"]
     assert error["code"] == "permission_denied"
@@ -71,7 +75,7 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
     challenge = create_s256_code_challenge(VERIFIER)
     other_url = Browser(app).start(other_org, code_challenge=challenge)
     sent_by_mallory = _replace_state(url, other_url)
-    back = _agree(honest, sent_by_mallory, "the-code-of-the-victim")
+    back = _build_callback_query(honest, sent_by_mallory, "the-code-of-the-victim")
     if is_old_uri:
         # The provider still accepts the redirect URI that all organizations shared.
         del back["org"]
@@ -84,7 +88,9 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
         login = mallorys.exchange(answer.json["data"]["code"])
         assert login.json["data"]["user"]["email"] != victims_address, "Mallory is the victim"
     assert stolen_codes == []
-    _denied(refused, "does not name the organization" if is_old_uri else "another organization")
+    _check_denied(
+        refused, "does not name the organization" if is_old_uri else "another organization"
+    )
 
 
 def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
@@ -92,9 +98,9 @@ def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
 ) -> None:
     assert put(org, build_sso_body(honest)).status_code == 200
     url, other_url = browser.start(org), browser.start(other_org)
-    back = _agree(honest, url, "the-code")
+    back = _build_callback_query(honest, url, "the-code")
     mixed_up = {**back, "state": parameters(other_url)["state"]}
-    _denied(_follow_redirect(browser, mixed_up), "another organization")
+    _check_denied(_follow_redirect(browser, mixed_up), "another organization")
     assert _follow_redirect(browser, mixed_up).status_code == 400, "the state is used up"
     assert _follow_redirect(browser, back).status_code == 200
     assert mallory.forms == []
@@ -105,7 +111,7 @@ def test_a_response_with_another_organization_exchanges_no_code(
     org: Org, browser: Browser, honest: Hostile, slug: str | None
 ) -> None:
     assert put(org, build_sso_body(honest)).status_code == 200
-    back = {**_agree(honest, browser.start(org), "the-code"), "org": org.slug}
+    back = {**_build_callback_query(honest, browser.start(org), "the-code"), "org": org.slug}
     if slug is None:
         del back["org"]
     else:
@@ -118,7 +124,9 @@ def test_a_response_with_another_organization_exchanges_no_code(
 def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest: Hostile) -> None:
     assert put(org, build_sso_body(honest)).status_code == 200
     url = browser.start(org, redirect_uri="https://app.example/")
-    answer = _follow_redirect(browser, {**_agree(honest, url, "the-code"), "org": "another"})
+    answer = _follow_redirect(
+        browser, {**_build_callback_query(honest, url, "the-code"), "org": "another"}
+    )
     redirect_query = parameters(answer.headers["Location"])
     assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
     assert "code" not in redirect_query
@@ -132,7 +140,9 @@ def test_both_requests_send_the_redirect_uri_of_the_organization(
     redirect_uri = configuration["oidc"]["redirect_uri"]
     assert redirect_uri.endswith(f"{CALLBACK}?org={org.slug}")
     assert parameters(url)["redirect_uri"] == redirect_uri
-    assert _follow_redirect(browser, _agree(honest, url, "the-code")).status_code == 200
+    assert (
+        _follow_redirect(browser, _build_callback_query(honest, url, "the-code")).status_code == 200
+    )
     assert [form["redirect_uri"] for form in honest.forms] == [redirect_uri]
 
 

@@ -106,7 +106,7 @@ def test_an_application_with_a_challenge_needs_no_cookie(
         assert other.exchange(code, code_verifier=code_verifier).status_code == 401
 
 
-def _refused_state(answer: TestResponse) -> None:
+def _check_state_refused(answer: TestResponse) -> None:
     assert answer.status_code == 400, answer.json
     assert (answer.json["error"]["code"], answer.json["error"]["field"]) == (
         "validation_error",
@@ -119,9 +119,9 @@ def test_a_state_of_another_browser(
 ) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    _refused_state(other_browser.follow_redirect(answered))
+    _check_state_refused(other_browser.follow_redirect(answered))
     other_browser.start(org)  # now it has its own cookie
-    _refused_state(other_browser.follow_redirect(answered))
+    _check_state_refused(other_browser.follow_redirect(answered))
     assert browser.follow_redirect(answered).status_code == 200, "the right one still may"
 
 
@@ -129,14 +129,14 @@ def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     assert browser.follow_redirect(answered).status_code == 200
-    _refused_state(browser.follow_redirect(answered))
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hostile) -> None:
     """A scanner that asks for a link before the browser follows it must not end the sign-in."""
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "new", "email": person().email}
-    query = hostile.agree(browser.start(org))
+    query = hostile.build_callback_query(browser.start(org))
     path = "/api/v1/auth/sso/oidc/callback"
     head = browser.service.head(path, query_string=query)
     assert (head.status_code, head.data) == (200, b"")
@@ -147,7 +147,7 @@ def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hosti
 def test_an_unknown_state(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    _refused_state(browser.follow_redirect(answered, state="made-up"))
+    _check_state_refused(browser.follow_redirect(answered, state="made-up"))
 
 
 def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> None:
@@ -155,14 +155,14 @@ def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> N
     answered = browser.sign_in(browser.start(org), person())
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(update(Flow).values(expires_at=db.utc_now()))
-    _refused_state(browser.follow_redirect(answered))
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_a_state_is_used_up_by_a_failure(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     assert browser.follow_redirect(answered, iss="https://other.example").status_code == 401
-    _refused_state(browser.follow_redirect(answered))
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Configure) -> None:

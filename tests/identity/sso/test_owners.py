@@ -20,13 +20,13 @@ from tests.identity.sso.conftest import (
 )
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
-    _as,
-    _confirmed,
-    _denied,
-    _fresh,
+    _check_denied,
+    _get_api,
+    _get_mailed_code,
+    _get_role,
     _invite,
-    _mailed,
-    _role,
+    _log_out_at_provider,
+    _sign_in_with_confirmation,
 )
 
 Work = Callable[[], None]
@@ -51,7 +51,7 @@ def _promote_by_transfer(org: Org, user_id: str, _email: str, _work: Work) -> No
 def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> None:
     assert org.api().delete(f"/organizations/{org.slug}/members/{user_id}").status_code == 204
     _invite(org, email, role="owner")
-    token = _mailed(email, work)
+    token = _get_mailed_code(email, work)
     with org.app.app_context(), db.transaction() as session:
         # Set a password, as if the person had chosen one before.
         session.execute(
@@ -70,7 +70,9 @@ def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> No
 PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
 
 
-def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tuple[Person, str]:
+def _link_viewer(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> tuple[Person, str]:
     """Link a viewer without confirmation, as their domain is proven; return person and token."""
     configure(org, email_domains=[domain])
     mark_domains_verified(org, domain)
@@ -78,8 +80,8 @@ def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tu
     return who, browser.token(org, who)
 
 
-def _id_of(org: Org, token: str) -> str:
-    found: str = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+def _get_user_id(org: Org, token: str) -> str:
+    found: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
     return found
 
 
@@ -92,38 +94,38 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     work: Work,
     promote: Callable[[Org, str, str, Work], None],
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     promote(org, user_id, who.email, work)
-    assert _role(org, who.email) == "owner"
-    ended = _as(org, token).get("/auth/session")
+    assert _get_role(org, who.email) == "owner"
+    ended = _get_api(org, token).get("/auth/session")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    confirmed = _confirmed(org, _fresh(browser), who, work)
-    assert _as(org, confirmed).get("/schemas").status_code == 200
-    _fresh(browser).token(org, who)  # One confirmation is sufficient.
+    confirmed = _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    assert _get_api(org, confirmed).get("/schemas").status_code == 200
+    _log_out_at_provider(browser).token(org, who)  # One confirmation is sufficient.
 
 
 def test_each_promotion_requires_a_new_confirmation(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
     _set_role(org, user_id, "admin")
     browser.token(org, who)
     _set_role(org, user_id, "owner")
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
 
 
 def test_a_code_from_before_the_promotion_opens_no_session(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     code = browser.complete_sign_in(org, who).json["data"]["code"]
     _set_role(org, user_id, "owner")
-    _denied(browser.exchange(code), "Sign in again")
+    _check_denied(browser.exchange(code), "Sign in again")
 
 
 def test_an_emailed_code_from_before_the_promotion_is_invalid(
@@ -133,7 +135,7 @@ def test_an_emailed_code_from_before_the_promotion_is_invalid(
     who = person(email=org.email("labeler"))
     assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     _set_role(org, str(org.users["labeler"]), "owner")
-    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
+    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
 
 
 def test_a_confirmation_applies_to_the_provider_in_the_email(
@@ -144,10 +146,10 @@ def test_a_confirmation_applies_to_the_provider_in_the_email(
     who = person(email=org.email("owner"))
     assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     assert put(org, build_sso_body(hostile)).status_code == 200
-    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
+    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
-    back = hostile.agree(browser.start(org))
+    back = hostile.build_callback_query(browser.start(org))
     answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
     assert answer.json["data"]["confirmation"] == "email"
 
@@ -160,12 +162,12 @@ def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
 def test_owners_of_older_releases_confirm_once(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("UPDATE memberships SET ownership_id = NULL"))
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
     browser.token(org, who)
 
 
@@ -178,12 +180,12 @@ def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
     hostile.claims = {"sub": "olga", "email": email}
     answers = []
     for _ in range(3):
-        back = hostile.agree(browser.start(org))
+        back = hostile.build_callback_query(browser.start(org))
         answers.append(
             browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back).json
         )
     assert answers[0]["data"]["confirmation"] == "email"
     assert answers == answers[:1] * 3
-    code = _mailed(email, work)
+    code = _get_mailed_code(email, work)
     assert len(list_messages_to(email)) == 1
     assert browser.exchange(code).status_code == 200

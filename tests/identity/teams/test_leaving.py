@@ -46,14 +46,14 @@ def test_out_of_the_team_and_out_of_the_organization_at_once(
         cursor.execute("SELECT FROM teams WHERE id = %s FOR UPDATE", (team["id"],))
         mine = lock_connection.get_backend_pid()
 
-        def waiting(number: int) -> bool:
+        def is_waiting(number: int) -> bool:
             watching.execute(_WAITING, (mine, mine))
             return bool(watching.fetchone()[0] == number)
 
         first = pool.submit(org.api("admin").delete, path.format(team=team["id"], user=user))
-        _wait_for(lambda: waiting(1))
+        _wait_for(lambda: is_waiting(1))
         second = pool.submit(org.api("admin").delete, f"/organizations/{org.slug}/members/{user}")
-        _wait_for(lambda: waiting(2))
+        _wait_for(lambda: is_waiting(2))
         lock_connection.rollback()
         answers = [first.result().status_code, second.result().status_code]
     assert answers == [204, 204]

@@ -133,7 +133,7 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
     for name in names:
         org.add_user(name, "labeler")
 
-    def come_and_go(name: str) -> list[int]:
+    def add_and_remove(name: str) -> list[int]:
         path = f"/teams/{team['id']}/members"
         api, user = org.api("admin"), str(org.users[name])
         return [
@@ -143,7 +143,7 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
         ]
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(come_and_go, names)) == [[200, 204, 200]] * len(names)
+        assert list(pool.map(add_and_remove, names)) == [[200, 204, 200]] * len(names)
     found = _read(org, team)
     assert found["member_count"] == len(found["members"]) == len(names)
     assert list(_roles(found).values()).count("lead") == 1

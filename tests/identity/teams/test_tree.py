@@ -33,8 +33,8 @@ def _chart(org: Org, query: str = "") -> dict[str, Any]:
     return dict(answer.json["data"])
 
 
-def _shape(nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    return {node["name"]: _shape(node["children"]) for node in nodes}
+def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {node["name"]: _build_name_tree(node["children"]) for node in nodes}
 
 
 def test_a_team_never_stands_under_itself(org: Org) -> None:
@@ -47,7 +47,7 @@ def test_a_team_never_stands_under_itself(org: Org) -> None:
     assert _move(org, low, top["id"]).status_code == 200
     assert _move(org, middle, low["id"]).status_code == 200
     assert _move(org, low, None).status_code == 200
-    assert _shape(_chart(org)["teams"]) == {"Level 0": {}, "Level 2": {"Level 1": {}}}
+    assert _build_name_tree(_chart(org)["teams"]) == {"Level 0": {}, "Level 2": {"Level 1": {}}}
 
 
 def test_two_moves_at_once_make_no_ring(org: Org) -> None:
@@ -109,7 +109,7 @@ def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
     low = add_members(org, low, "viewer", "reviewer")
     make_team(org, "Also", parent_id=top["id"])
     found = _chart(org)
-    assert _shape(found["teams"]) == {"Top": {"Also": {}, "Low": {}}}
+    assert _build_name_tree(found["teams"]) == {"Top": {"Also": {}, "Low": {}}}
     assert (found["team_count"], found["member_count"]) == (3, 3)
     (node,) = found["teams"]
     children = node.pop("children")
@@ -138,11 +138,11 @@ def test_a_part_of_the_chart(org: Org) -> None:
     teams = _chain(org, 4)
     make_team(org, "Aside", parent_id=teams[1]["id"])
     part = _chart(org, f"?team_id={teams[1]['id']}&depth=2")
-    assert _shape(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
+    assert _build_name_tree(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
     assert [child["child_count"] for child in part["teams"][0]["children"]] == [0, 1]
     add_members(org, teams[0], "labeler")
     shallow = _chart(org, "?depth=1&members=false")
-    assert (_shape(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
+    assert (_build_name_tree(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
     assert shallow["teams"][0]["members"] == []
     for query, status in (
         (f"?team_id={uuid7()}", 404),

@@ -50,7 +50,7 @@ def site() -> Iterator[Site]:
         yield found
 
 
-def refused(answer: Any, field_name: str) -> str:
+def get_error_message(answer: Any, field_name: str) -> str:
     assert answer.status_code == 400, answer.json
     error = answer.json["error"]
     assert (error["code"], error["field"]) == ("validation_error", field_name)
@@ -98,7 +98,7 @@ def test_the_configuration_is_returned(org: Org, configure: Configure) -> None:
 def test_the_invalid_member_is_named(
     org: Org, configure: Configure, saml: dict[str, Any], member: str
 ) -> None:
-    refused(configure(org, saml), f"saml.{member}")
+    get_error_message(configure(org, saml), f"saml.{member}")
     assert org.api("admin").get(f"/organizations/{org.slug}/sso").status_code == 404
 
 
@@ -117,12 +117,14 @@ def test_fetched_metadata_is_limited(
 ) -> None:
     for name, value in members.items():
         setattr(site, name, value)
-    assert reason in refused(configure(org, {"metadata_url": site.url}), "saml.metadata_url")
+    assert reason in get_error_message(
+        configure(org, {"metadata_url": site.url}), "saml.metadata_url"
+    )
     assert site.asked == 1
 
 
 @pytest.fixture
-def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
+def run_check(org: Org, work: Callable[[], None]) -> Callable[[], None]:
     """Run the hourly job."""
 
     def act() -> None:
@@ -133,7 +135,7 @@ def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
     return act
 
 
-def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
+def _sign_in_with_key(org: Org, browser: Browser, key_name: str) -> int:
     forger = Forger(org)
     forge, relay_state = forger.build_forge(browser.start(org))
     root = forge.with_changes(key_name=key_name).make()
@@ -141,16 +143,16 @@ def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
 
 
 def test_keys_are_fetched_again(
-    org: Org, site: Site, configure: Configure, browser: Browser, look: Callable[[], None]
+    org: Org, site: Site, configure: Configure, browser: Browser, run_check: Callable[[], None]
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
     site.body = metadata(certificate("rsa"), certificate("other"))
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 200]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 200]
     site.body = metadata(certificate("other"))
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [401, 200]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [401, 200]
 
 
 @pytest.mark.parametrize(
@@ -167,14 +169,14 @@ def test_a_failing_or_different_provider_changes_nothing(
     site: Site,
     configure: Configure,
     browser: Browser,
-    look: Callable[[], None],
+    run_check: Callable[[], None],
     members: dict[str, Any],
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
     for name, value in members.items():
         setattr(site, name, value)
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
 
 
 def test_keys_of_another_organization_are_not_trusted(
@@ -184,5 +186,5 @@ def test_keys_of_another_organization_are_not_trusted(
     for organization, key in ((org, "rsa"), (other_org, "other")):
         text = metadata(certificate(key)).decode()
         assert configure(organization, {"metadata_xml": text}).status_code == 200
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
-    assert [_signs_in(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    assert [_sign_in_with_key(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]

@@ -19,7 +19,7 @@ from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
 CountRows = Callable[[Org], dict[str, int]]
 
 
-def refused(answer: TestResponse) -> str:
+def get_error_message(answer: TestResponse) -> str:
     assert answer.status_code == 401, answer.json
     assert answer.json["error"]["code"] == "invalid_credentials"
     message: str = answer.json["error"]["message"]
@@ -57,7 +57,7 @@ def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows:
     first, second = _for_both(forger, browser)
     assert browser.post(forger.org, first).status_code == 200
     before = count_rows(forger.org)
-    assert "used before" in refused(browser.post(forger.org, second))
+    assert "used before" in get_error_message(browser.post(forger.org, second))
     assert count_rows(forger.org) == before
 
 
@@ -85,7 +85,7 @@ def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser)
     """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
-    refused(browser.post(forger.org, first))
+    get_error_message(browser.post(forger.org, first))
     _, third = _for_both(forger, browser)
     assert browser.post(forger.org, third).status_code == 200
 
@@ -102,7 +102,7 @@ def test_wrapped_signatures_are_refused(
     forge, relay_state = forger.build_forge(browser.start(forger.org))
     root = attack(forge.with_changes(sign=sign).make(), "_evil")
     assert EVIL in etree.tostring(root).decode()
-    refused(browser.post(forger.org, forger.form(root, relay_state)))
+    get_error_message(browser.post(forger.org, forger.form(root, relay_state)))
     assert count_rows(forger.org) == before
 
 
@@ -134,7 +134,7 @@ def test_forgeries_are_refused(
 ) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))
-    refused(browser.post(forger.org, forger.form(make(forge), relay_state)))
+    get_error_message(browser.post(forger.org, forger.form(make(forge), relay_state)))
     assert count_rows(forger.org) == before
 
 

@@ -35,14 +35,14 @@ def cut(postgres: EmbeddedPostgres) -> Cut:
     def patch_step(patch: pytest.MonkeyPatch, module: Any, name: str, step: str) -> None:
         act = getattr(module, name)
 
-        def interrupted(*arguments: Any, **named: Any) -> Any:
+        def run_interrupted(*arguments: Any, **named: Any) -> Any:
             if step == "before":
                 lose_connection()
             found = act(*arguments, **named)
             lose_connection()
             return found
 
-        patch.setattr(module, name, interrupted)
+        patch.setattr(module, name, run_interrupted)
 
     return patch_step
 
@@ -58,13 +58,13 @@ def count_sessions(forger: Forger) -> int:
         return int(db.session().execute(text(statement), values).scalar_one())
 
 
-def answer_of(forger: Forger, browser: Browser) -> Form:
+def build_form(forger: Forger, browser: Browser) -> Form:
     forge, relay_state = forger.build_forge(browser.start(forger.org))
     return forger.form(forge.make(), relay_state)
 
 
 def get_code(forger: Forger, browser: Browser) -> str:
-    arrived = browser.post(forger.org, answer_of(forger, browser))
+    arrived = browser.post(forger.org, build_form(forger, browser))
     assert arrived.status_code == 200, arrived.json
     return str(arrived.json["data"]["code"])
 
@@ -84,7 +84,7 @@ def test_an_interrupted_response_only_uses_the_flow_up(
     step: str,
 ) -> None:
     before = count_rows(forger.org)
-    form = answer_of(forger, browser)
+    form = build_form(forger, browser)
     with monkeypatch.context() as patch:
         cut(patch, callbacks.sign_in, "sign_in", step)
         check_interrupted(browser.post(forger.org, form))
