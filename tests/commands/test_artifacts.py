@@ -38,7 +38,7 @@ def _fail(org: Org, artifact_id: str, code: str) -> None:
     )
 
 
-def _status(org: Org, artifact_id: str) -> str:
+def _get_status(org: Org, artifact_id: str) -> str:
     found: str = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"]
     return found
 
@@ -51,7 +51,7 @@ def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:
     queued = flask.json(*command, "--no-wait")
     assert (queued["status"], queued["found"]) == ("queued", 0)
     run_jobs_of(org, "imports", "documents", "default")
-    assert [_status(org, document_id) for document_id in (failed, other, fine)] == [
+    assert [_get_status(org, document_id) for document_id in (failed, other, fine)] == [
         "ready",
         "failed",
         "ready",
@@ -79,7 +79,7 @@ def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
         1,
         1,
     )
-    assert [_status(org, document_id) for document_id in (fine, broken)] == ["ready", "failed"]
+    assert [_get_status(org, document_id) for document_id in (fine, broken)] == ["ready", "failed"]
 
 
 def test_documents_are_selected_by_when_they_came(flask: Any, org: Org) -> None:
@@ -111,7 +111,7 @@ def test_what_has_labels_or_is_archived_stays_as_it_is(flask: Any, org: Org) -> 
 
 
 def test_an_organization_that_is_not_there(flask: Any) -> None:
-    assert "no such organization" in flask.refused("artifacts", "reprocess", "nobody-here")
+    assert "no such organization" in flask.get_refusal("artifacts", "reprocess", "nobody-here")
 
 
 def test_a_document_whose_job_was_given_up_is_read_by_the_same_job(flask: Any, org: Org) -> None:
@@ -119,8 +119,8 @@ def test_a_document_whose_job_was_given_up_is_read_by_the_same_job(flask: Any, o
     artifact_id = org.api("labeler").post("/artifacts", data=body).json["data"]["id"]
     sql(org, "UPDATE jobs SET interruptions = 10 WHERE function = 'artifacts.parse'")
     run_jobs_of(org)
-    assert _status(org, artifact_id) == "failed"
+    assert _get_status(org, artifact_id) == "failed"
     (job,) = [row for row in rows(org) if row.status == "failed"]
     assert flask.json("jobs", "retry", str(job.id)) == {"queued": 1}
     run_jobs_of(org)
-    assert _status(org, artifact_id) == "ready"
+    assert _get_status(org, artifact_id) == "ready"

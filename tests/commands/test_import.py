@@ -61,10 +61,10 @@ def test_a_connector_is_crawled(flask: Any, org: Org, environ: dict[str, str]) -
 def test_what_is_refused(flask: Any, org: Org, tmp_path: Path) -> None:
     file = tmp_path / "texts.bin"
     file.write_bytes(b"\x89PNG")
-    assert "format" in flask.refused("import", str(file), "--org", org.slug)
-    assert "no such organization" in flask.refused("import", str(file), "--org", "nobody")
+    assert "format" in flask.get_refusal("import", str(file), "--org", org.slug)
+    assert "no such organization" in flask.get_refusal("import", str(file), "--org", "nobody")
     schema = "00000000-0000-7000-8000-000000000000"
-    refused = flask.refused("import", str(file), "--org", org.slug, "--schema", schema)
+    refused = flask.get_refusal("import", str(file), "--org", org.slug, "--schema", schema)
     assert "schema does not exist" in refused
     missing = flask.run("import", str(tmp_path / "none"), "--org", org.slug)
     assert missing.exit_code == 2

@@ -12,12 +12,12 @@ from tests.factories.orgs import PASSWORD
 NEW = "correct horse battery staple"
 
 
-def _email() -> str:
+def _build_email() -> str:
     return f"lin.{uuid7().hex}@test.example"
 
 
 def test_create_with_a_password_from_standard_input(flask, log_in) -> None:
-    email = _email()
+    email = _build_email()
     made = flask.json(
         "user", "create", email, "--name", "Lin", "--password-stdin", stdin=f"{NEW}\n"
     )
@@ -26,8 +26,8 @@ def test_create_with_a_password_from_standard_input(flask, log_in) -> None:
 
 
 def test_create_asks_for_the_password_and_does_not_show_it(flask, log_in) -> None:
-    email = _email()
-    found = flask.ok(
+    email = _build_email()
+    found = flask.run_ok(
         "user", "create", email, "--name", "Lin", "--verified", stdin=f"{NEW}\n{NEW}\n"
     )
     assert NEW not in found.output
@@ -42,8 +42,8 @@ def test_no_password_is_ever_an_argument(flask) -> None:
 
 
 def test_create_with_an_invitation(flask, app, log_in, work) -> None:
-    email = _email()
-    flask.ok("user", "create", email, "--name", "Lin", "--invite")
+    email = _build_email()
+    flask.run_ok("user", "create", email, "--name", "Lin", "--invite")
     work()
     (letter,) = list_messages_to(email)
     token = re.search(r"\?token=([\w-]+)", letter.get_body(("plain",)).get_content())
@@ -64,7 +64,7 @@ def test_create_with_an_invitation(flask, app, log_in, work) -> None:
     ],
 )
 def test_accounts_that_are_refused(flask, email, arguments, stdin, expected_words) -> None:
-    message = flask.refused(
+    message = flask.get_refusal(
         "user", "create", email, *arguments, "--password-stdin", stdin=f"{stdin}\n"
     )
     assert expected_words in message
@@ -73,8 +73,8 @@ def test_accounts_that_are_refused(flask, email, arguments, stdin, expected_word
 def test_an_address_that_has_an_account(flask, org: Org) -> None:
     email = org.email("viewer").upper()
     arguments = ("user", "create", email, "--name", "V", "--invite")
-    assert "(email)" in flask.refused(*arguments)
-    found = flask.run("user", "create", _email(), "--name", "V", "--password-stdin", stdin="")
+    assert "(email)" in flask.get_refusal(*arguments)
+    found = flask.run("user", "create", _build_email(), "--name", "V", "--password-stdin", stdin="")
     assert found.exit_code == 2
 
 
@@ -83,32 +83,32 @@ def test_list(flask, org: Org) -> None:
     assert [row["email"] for row in rows] == sorted(org.email(role) for role in org.users)
     assert flask.json("user", "list", "--org", org.slug, "--disabled") == []
     assert {row["email"] for row in flask.json("user", "list")} >= {r["email"] for r in rows}
-    assert "no such organization" in flask.refused("user", "list", "--org", "nope")
+    assert "no such organization" in flask.get_refusal("user", "list", "--org", "nope")
 
 
 def test_disable_and_enable(flask, org: Org, log_in) -> None:
     email = org.email("owner")
-    found = flask.ok("user", "disable", email)
+    found = flask.run_ok("user", "disable", email)
     assert found.stderr == f"Organizations without another owner: {org.slug}.\n"
     assert org.api("owner").get("/artifacts").status_code == 401
     assert log_in(email, PASSWORD) == 401
     assert [r["email"] for r in flask.json("user", "list", "--org", org.slug, "--disabled")] == [
         email
     ]
-    assert "disabled" in flask.refused("user", "disable", email)
-    flask.ok("user", "enable", email)
+    assert "disabled" in flask.get_refusal("user", "disable", email)
+    flask.run_ok("user", "enable", email)
     assert log_in(email, PASSWORD) == 200
     assert org.api("owner").get("/artifacts").status_code == 401, "the old session stays ended"
-    assert "not disabled" in flask.refused("user", "enable", email)
-    assert flask.ok("user", "disable", org.email("viewer")).stderr == ""
+    assert "not disabled" in flask.get_refusal("user", "enable", email)
+    assert flask.run_ok("user", "disable", org.email("viewer")).stderr == ""
 
 
 def test_set_password(flask, org: Org, log_in) -> None:
     email = org.email("labeler")
-    flask.ok("user", "set-password", email, "--password-stdin", stdin=f"{NEW}\n")
+    flask.run_ok("user", "set-password", email, "--password-stdin", stdin=f"{NEW}\n")
     assert org.api("labeler").get("/artifacts").status_code == 401
     assert (log_in(email, PASSWORD), log_in(email, NEW)) == (401, 200)
-    message = flask.refused("user", "set-password", email, "--password-stdin", stdin="short\n")
+    message = flask.get_refusal("user", "set-password", email, "--password-stdin", stdin="short\n")
     assert "(password)" in message
     assert log_in(email, NEW) == 200
 
@@ -129,7 +129,7 @@ def test_sessions(flask, org: Org, log_in) -> None:
     ],
 )
 def test_unknown_accounts(flask, arguments: tuple[str, ...]) -> None:
-    message = flask.refused("user", *arguments, "nobody@test.example")
+    message = flask.get_refusal("user", *arguments, "nobody@test.example")
     assert message == "Error: No account has this email address. (email)\n"
 
 

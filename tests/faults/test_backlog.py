@@ -60,22 +60,22 @@ def _deliver(service: Service, receiver: Receiver) -> None:
 
 
 @pytest.fixture
-def hooked(demo: Service, receiver: Receiver) -> Service:
+def service_with_webhook(demo: Service, receiver: Receiver) -> Service:
     """Return the service, with a webhook in the demo organization."""
-    demo.hook(receiver)
+    demo.create_webhook(receiver)
     return demo
 
 
 def test_a_backlog_does_not_delay_other_organizations(
-    test_site: Site, hooked: Service, receiver: Receiver
+    test_site: Site, service_with_webhook: Service, receiver: Receiver
 ) -> None:
-    _deliver(hooked, receiver)
+    _deliver(service_with_webhook, receiver)
     for queue, function in _QUEUES.items():
         args = f'{{"data": {{"artifact_id": "{uuid4()}", "notification_id": "{uuid4()}"}}}}'
         test_site.sql(_FILL, queue=queue, function=function, args=args, count=BACKLOG)
     since = test_site.get_value("SELECT now()")
     for _ in range(ROUNDS):
-        _deliver(hooked, receiver)
+        _deliver(service_with_webhook, receiver)
     values = {"slug": "demo", "since": since, "queues": list(_QUEUES)}
 
     def find_overtaking() -> list[Any] | None:

@@ -67,7 +67,7 @@ def backlog(test_site: Site) -> Iterator[Backlog]:
         test_site.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )
     backlog = Backlog(test_site.service, engine, test_site.slug, UUID(test_site.org))
-    _fill(backlog, test_site.schema())
+    _fill(backlog, test_site.create_schema())
     yield backlog
     engine.dispose()
 

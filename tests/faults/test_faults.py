@@ -54,7 +54,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     test_site: Site, receiver: Receiver
 ) -> None:
     service = test_site.service
-    webhook = service.hook(receiver)
+    webhook = service.create_webhook(receiver)
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(12)}
     assert None not in written
@@ -69,7 +69,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
 
 def test_the_api_is_killed_under_load(test_site: Site, receiver: Receiver) -> None:
     service = test_site.service
-    webhook = service.hook(receiver)
+    webhook = service.create_webhook(receiver)
     writers = Writers(service)
     for _ in range(2):
         wait_until(writers.build_progress_condition(20), "writes")
@@ -83,7 +83,7 @@ def test_valkey_is_flushed_and_killed_while_deliveries_are_pending(
     test_site: Site, receiver: Receiver
 ) -> None:
     service = test_site.service
-    webhook = service.hook(receiver)
+    webhook = service.create_webhook(receiver)
     receiver.hold.set()
     writers = Writers(service)
     wait_until(writers.build_progress_condition(40), "writes")
@@ -104,7 +104,7 @@ def _flush_valkey(service: Service) -> None:
 
 def test_postgresql_is_restarted_under_load(test_site: Site, receiver: Receiver) -> None:
     service = test_site.service
-    webhook = service.hook(receiver)
+    webhook = service.create_webhook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):
         wait_until(writers.build_progress_condition(20), "writes")

@@ -42,9 +42,9 @@ def _kill_during_request(test_site: Site, table: str, path: str, body: dict[str,
 def test_a_bulk_decision_is_applied_to_all_tag_sets_or_none(
     test_site: Site, decision: str, table: str
 ) -> None:
-    (labeler,) = test_site.labelers(1)
-    test_site.documents(300, schema_id=test_site.schema())
-    test_site.submitted(labeler)
+    (labeler,) = test_site.create_labelers(1)
+    test_site.create_documents(300, schema_id=test_site.create_schema())
+    test_site.create_submitted_tag_sets(labeler)
     before = _count_tag_sets(test_site)
     ids = [row.id for row in test_site.sql("SELECT id FROM tag_sets WHERE organization_id = :org")]
     body: dict[str, Any] = {"tag_set_ids": list(map(str, ids))}
@@ -61,9 +61,9 @@ def test_a_bulk_decision_is_applied_to_all_tag_sets_or_none(
 
 
 def test_a_decision_by_filter_is_applied_in_complete_batches(test_site: Site) -> None:
-    (labeler,) = test_site.labelers(1)
-    test_site.documents(BATCH + 200, schema_id=test_site.schema())
-    test_site.submitted(labeler)
+    (labeler,) = test_site.create_labelers(1)
+    test_site.create_documents(BATCH + 200, schema_id=test_site.create_schema())
+    test_site.create_submitted_tag_sets(labeler)
     body = {"filter": {"labeler_id": str(labeler)}, "expected_count": BATCH + 200}
     with (
         ThreadPoolExecutor(1) as pool,
@@ -110,8 +110,8 @@ def _count_tag_sets(test_site: Site) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("strategy", ["everyone", "round_robin"])
 def test_a_bulk_assignment_is_applied_in_complete_batches(test_site: Site, strategy: str) -> None:
-    people = [str(user_id) for user_id in test_site.labelers(4)]
-    test_site.documents(DOCUMENTS)
+    people = [str(user_id) for user_id in test_site.create_labelers(4)]
+    test_site.create_documents(DOCUMENTS)
     body = {"filter": {}, "expected_count": DOCUMENTS, "user_ids": people, "strategy": strategy}
     with (
         ThreadPoolExecutor(1) as pool,
@@ -147,12 +147,12 @@ def _count_by_assignees(test_site: Site) -> Counter[tuple[str, ...]]:
 
 def test_indexing_is_resumed_after_its_worker_was_killed(test_site: Site) -> None:
     test_site.sql(POSTPONE_PERIODIC_JOBS, names=["artifacts.index"], every=[60], seconds=600)
-    test_site.documents(500)
-    test_site.texts()
+    test_site.create_documents(500)
+    test_site.create_texts()
     test_site.sql("DELETE FROM artifact_search WHERE organization_id = :org")
     test_site.sql("INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)")
     with test_site.turnstile("artifact_search") as gate:
-        job = test_site.job("artifacts.index")
+        job = test_site.insert_job("artifacts.index")
         for _ in range(2):
             worker = gate.step("worker.py")
         gate.kill(worker)
@@ -181,7 +181,7 @@ def _read_index_transactions(test_site: Site) -> dict[UUID, str]:
 def test_retention_is_resumed_after_its_worker_was_killed(test_site: Site) -> None:
     settings = {"settings": {"retention_days": 30}}
     test_site.call("PATCH", f"/organizations/{test_site.slug}", json=settings)
-    test_site.documents(BATCH + 500, age=31)
+    test_site.create_documents(BATCH + 500, age=31)
     test_site.sql(
         "UPDATE artifacts SET created_at = now() WHERE organization_id = :org AND name LIKE '%7'"
     )
@@ -189,7 +189,7 @@ def test_retention_is_resumed_after_its_worker_was_killed(test_site: Site) -> No
     new_ids = {row.id for row in test_site.sql(f"{ids} AND name LIKE '%7'")}
     old_ids = {row.id for row in test_site.sql(f"{ids} AND name NOT LIKE '%7'")}
     with test_site.turnstile("outbox_events", saying=test_site.org) as gate:
-        job = test_site.job("artifacts.retain", org=test_site.org)
+        job = test_site.insert_job("artifacts.retain", org=test_site.org)
         gate.kill(gate.step("worker.py"))
     remaining_ids = {row.id for row in test_site.sql(ids)}
     assert len(remaining_ids & old_ids) == len(old_ids) - BATCH

@@ -20,7 +20,7 @@ def _start_import(test_site: Site, number: int) -> str:
         for n in range(number)
     )
     content = b"\n".join(map(orjson.dumps, records)).decode()
-    body = {"content": content, "name": "texts.jsonl", "schema_id": str(test_site.schema())}
+    body = {"content": content, "name": "texts.jsonl", "schema_id": str(test_site.create_schema())}
     return str(test_site.call("POST", "/artifacts/bulk-import", json=body)["id"])
 
 

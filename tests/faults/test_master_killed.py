@@ -14,7 +14,7 @@ import requests
 
 from devserver import processes
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 
 pytestmark = pytest.mark.xdist_group("faults")
 GOAL_SECONDS = 2.0
@@ -110,14 +110,14 @@ def test_no_request_fails_when_the_master_is_killed_under_load(shared_service: S
 
 
 def test_a_stop_ends_the_workers_of_a_killed_master() -> None:
-    with running() as service, kill_master(service) as orphaned_pids:
+    with run_service() as service, kill_master(service) as orphaned_pids:
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
         assert not any(map(processes.is_running, orphaned_pids))
 
 
 def test_a_kill_of_the_supervisor_ends_the_workers_of_a_killed_master() -> None:
-    with running() as service:
+    with run_service() as service:
         all_pids = {p.pid for p in psutil.Process(service.process.pid).children(recursive=True)}
         with kill_master(service) as orphaned_pids:
             service.process.send_signal(signal.SIGKILL)

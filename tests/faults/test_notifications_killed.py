@@ -51,7 +51,7 @@ CROSS JOIN unnest(CAST(:kinds AS text[])) AS kinds (kind) CROSS JOIN generate_se
 
 
 def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> None:
-    people = [str(user_id) for user_id in test_site.labelers(3)]
+    people = [str(user_id) for user_id in test_site.create_labelers(3)]
     test_site.sql(_DIGESTS, people=people)
     test_site.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
@@ -70,9 +70,9 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> N
 def test_labelers_get_one_notification_and_email_although_workers_are_killed(
     test_site: Site,
 ) -> None:
-    people = test_site.labelers(3)
-    test_site.documents(300, schema_id=test_site.schema())
-    test_site.submitted(people[0])
+    people = test_site.create_labelers(3)
+    test_site.create_documents(300, schema_id=test_site.create_schema())
+    test_site.create_submitted_tag_sets(people[0])
     test_site.sql(_ASSIGN_LABELERS, people=[str(user_id) for user_id in people])
     rows = test_site.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
     body = {"tag_set_ids": [str(row.id) for row in rows], "reason": "No", "send_to": "labeler"}

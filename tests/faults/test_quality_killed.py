@@ -32,10 +32,10 @@ _EXPIRE = (
 
 
 @pytest.fixture
-def labeled(test_site: Site) -> tuple[Site, UUID]:
-    schema_id = test_site.schema()
-    test_site.documents(DOCUMENTS, schema_id=schema_id)
-    for number, labeler in enumerate(test_site.labelers(2)):
+def labeled_site(test_site: Site) -> tuple[Site, UUID]:
+    schema_id = test_site.create_schema()
+    test_site.create_documents(DOCUMENTS, schema_id=schema_id)
+    for number, labeler in enumerate(test_site.create_labelers(2)):
         test_site.sql(_ANSWERS, labeler=labeler, answer=str(number))
     return test_site, schema_id
 
@@ -48,8 +48,8 @@ def _wait_for_run(test_site: Site, run_id: str) -> dict[str, Any]:
     return run
 
 
-def test_a_run_is_completed_after_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
-    test_site, schema_id = labeled
+def test_a_run_is_completed_after_kills_of_its_worker(labeled_site: tuple[Site, UUID]) -> None:
+    test_site, schema_id = labeled_site
     body = {"schema_id": str(schema_id)}
     undisturbed = _wait_for_run(
         test_site, test_site.call("POST", "/quality/compute", json=body)["id"]

@@ -79,8 +79,8 @@ def _list_notifications(test_site: Site) -> list[tuple[UUID, int]]:
 
 
 def test_applying_a_rule_continues_after_kills_and_a_flush_of_valkey(test_site: Site) -> None:
-    people = test_site.labelers(4)
-    test_site.documents(5 * BATCH, age=1)
+    people = test_site.create_labelers(4)
+    test_site.create_documents(5 * BATCH, age=1)
     with test_site.turnstile("artifact_routings") as gate:
         _create_rule(test_site, people, apply=True)
         for _ in range(2):
@@ -126,8 +126,8 @@ def _run_command(test_site: Site, *arguments: str) -> Iterator[subprocess.Popen[
 
 
 def test_a_command_continues_with_the_remaining_documents_after_a_kill(test_site: Site) -> None:
-    people = test_site.labelers(4)
-    test_site.documents(3 * BATCH, age=1)
+    people = test_site.create_labelers(4)
+    test_site.create_documents(3 * BATCH, age=1)
     _create_rule(test_site, people, apply=False)
     arguments = ("routing", "apply", test_site.slug, "--json")
     with _run_command(test_site, *arguments) as command:

@@ -112,7 +112,7 @@ def test_slow_receivers_do_not_delay_other_organizations(
         for number in range(SLOW_WEBHOOKS):
             _create_webhook(test_site, f"{slow.url}/{number}")
         shared_service.headers["X-Org-Slug"] = "demo"
-        shared_service.hook(receiver)
+        shared_service.create_webhook(receiver)
         for _ in range(2):
             _measure_delivery_seconds(shared_service, receiver)
         idle = median(_measure_delivery_seconds(shared_service, receiver) for _ in range(ROUNDS))
@@ -176,7 +176,7 @@ def test_a_suspended_deliverer_does_not_repeat_deliveries_of_another_deliverer(
         hanging.gate.set()
         with _run_second_deliverer(shared_service):
             shared_service.headers["X-Org-Slug"] = "demo"
-            shared_service.hook(receiver)
+            shared_service.create_webhook(receiver)
             _measure_delivery_seconds(shared_service, receiver)
             assert test_site.get_value(_COUNT_PENDING) > 0, "the leases must not have expired yet"
             shared_service.headers["X-Org-Slug"] = test_site.slug

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 from tests.workbench.driver import Walker
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def workbench(build: Path, _stop_shared: None) -> Service:
         "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
         "CONTROL_PLANE_TOKEN": CONTROL_PLANE_TOKEN,
     }
-    return _until_last_test.enter_context(running(**settings))
+    return _until_last_test.enter_context(run_service(**settings))
 
 
 @pytest.fixture(scope="session")

@@ -278,7 +278,7 @@ def test_invalid_responses_are_refused(
 def test_a_slow_response_times_out(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "DEADLINE", 0.5)
+    monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.5)
     hostile.raw[_DISCOVERY] = Raw(b"{" + b" " * 200, drip=0.1)
     _check_refused(put(org, build_sso_body(hostile)), "oidc.issuer", "received in time")
 
@@ -309,7 +309,7 @@ def test_a_provider_that_fails_in_the_middle(
     hostile.raw[path] = raw
     query = hostile.build_callback_query(browser.start(org))
     with monkeypatch.context() as impatient:
-        impatient.setattr(fetching, "DEADLINE", 0.5)
+        impatient.setattr(fetching, "TIMEOUT_SECONDS", 0.5)
         answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
     assert int(answer.headers["Retry-After"]) > 0

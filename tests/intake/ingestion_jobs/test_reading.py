@@ -51,7 +51,7 @@ def test_progress_of_a_running_job(imports: Imports, lines: Lines) -> None:
     assert progress == expected
 
 
-def _ids(imports: Imports, **query: Any) -> list[str]:
+def _list_ids(imports: Imports, **query: Any) -> list[str]:
     answer = imports.api.get("/ingestion-jobs", query_string=query)
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -62,14 +62,14 @@ def test_jobs_are_listed_newest_first_and_filtered(imports: Imports, lines: Line
     one = imports.make(lines({"text": "One"}))["id"]
     two = imports.make(lines({"text": 2}))["id"]
     three = imports.start(lines({"text": "Three"}))
-    assert _ids(imports) == [three, two, one]
-    assert _ids(imports, sort="created_at") == [one, two, three]
-    assert _ids(imports, status="completed") == [one]
-    assert _ids(imports, status=["completed_with_errors", "queued"]) == [three, two]
-    assert _ids(imports, kind="import") == [three, two, one]
+    assert _list_ids(imports) == [three, two, one]
+    assert _list_ids(imports, sort="created_at") == [one, two, three]
+    assert _list_ids(imports, status="completed") == [one]
+    assert _list_ids(imports, status=["completed_with_errors", "queued"]) == [three, two]
+    assert _list_ids(imports, kind="import") == [three, two, one]
     created = imports.get(two)["created_at"]
-    assert _ids(imports, created_after=created) == [three, two]
-    assert _ids(imports, created_before=created) == [one]
+    assert _list_ids(imports, created_after=created) == [three, two]
+    assert _list_ids(imports, created_before=created) == [one]
     for name in ("status", "kind"):
         answer = imports.api.get("/ingestion-jobs", query_string={name: "x"})
         assert answer.status_code == 422
