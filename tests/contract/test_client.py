@@ -115,7 +115,7 @@ def test_every_answer_and_body_is_typed(package: Package) -> None:
         assert "Any" not in str(answers) or operation.status == 204, operation.name
 
 
-def _schema(admin: Person) -> Any:
+def _create_schema(admin: Person) -> Any:
     models = admin.package.models
     types = models.SchemaFieldBodyType
     fields = [
@@ -243,7 +243,7 @@ def test_the_whole_walk(
     events = [event.ARTIFACT_INGESTED, event.TAG_SET_ACCEPTED, event.EXPORT_COMPLETED]
     body = models.CreateWebhook(url=receiver.url, events=events)
     hook = admin("create_webhook", body=body, expect=201).data
-    schema_id = _schema(admin)
+    schema_id = _create_schema(admin)
     listed = labeler(
         "list_schemas", document_type="invoice", status=models.ListSchemasStatus.ACTIVE
     )

@@ -73,7 +73,7 @@ def _make_value(field: fields.Field[Any]) -> Any:
             return "x"
 
 
-def _records(org: Org) -> dict[str, UUID]:
+def _create_records(org: Org) -> dict[str, UUID]:
     """One record of each kind, by the name of the path parameter that means it."""
     labeled = make_labeled(org, 1)
     (report_id,) = insert_drift_reports(org, labeled.schema_id, 1)
@@ -145,7 +145,7 @@ def _records(org: Org) -> dict[str, UUID]:
         }
 
 
-def _contents(org: Org) -> dict[str, Any]:
+def _read_rows(org: Org) -> dict[str, Any]:
     """All rows of an organization, table by table."""
     found = {}
     with org.app.app_context(), tenancy.organization(org.id):
@@ -169,12 +169,12 @@ def other_org(app: Flask) -> Org:
 @pytest.fixture(scope="module")
 def contents(other_org: Org, foreign: dict[str, UUID]) -> dict[str, Any]:
     """Return the rows of the other organization as the latest test has left them."""
-    return _contents(other_org)
+    return _read_rows(other_org)
 
 
 @pytest.fixture(scope="module")
 def foreign(other_org: Org) -> dict[str, UUID]:
-    return _records(other_org)
+    return _create_records(other_org)
 
 
 @pytest.mark.parametrize("op", ON_RECORDS, ids=lambda op: op.name)
@@ -204,7 +204,7 @@ def test_a_foreign_record_answers_like_none(
         {k: v for k, v in a.headers.items() if k not in left_out} for a in (foreign_answer, absent)
     ]
     assert headers[0] == headers[1]
-    found = _contents(other_org)
+    found = _read_rows(other_org)
     before = {**contents}
     contents.update(found)
     assert found == before

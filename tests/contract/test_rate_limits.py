@@ -32,7 +32,7 @@ class Limited:
     by: str
 
 
-def _limited() -> list[Limited]:
+def _list_limited() -> list[Limited]:
     found = []
     for op in OPERATIONS:
         row = CONTRACT[op.name]
@@ -43,7 +43,7 @@ def _limited() -> list[Limited]:
     return found
 
 
-LIMITED = _limited()
+LIMITED = _list_limited()
 BY_ADDRESS = [limited for limited in LIMITED if limited.by == "ip"]
 BY_ORGANIZATION = [limited for limited in LIMITED if limited.by == "org"]
 PROTECTED = [limited for limited in LIMITED if limited.op.access != "public"]
@@ -54,7 +54,7 @@ def _id(limited: Limited) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def _enable_rate_limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     container.current().redis(timeout=5).flushall()
 
@@ -69,7 +69,7 @@ def second(app: Flask) -> Org:
     return make_org(app)
 
 
-def _caller(limited: Limited, org: Org, role: str = "owner") -> Api:
+def _get_caller(limited: Limited, org: Org, role: str = "owner") -> Api:
     if limited.op.access == "public":
         return org.anonymous()
     if limited.op.access == "control-plane":
@@ -89,8 +89,8 @@ def _send(limited: Limited, api: Api, org: Org, address: str) -> Any:
     return api.request(limited.op.method, path, **kwargs)
 
 
-def _spend(limited: Limited, org: Org, address: str) -> None:
-    api = _caller(limited, org)
+def _use_allowance(limited: Limited, org: Org, address: str) -> None:
+    api = _get_caller(limited, org)
     for left in reversed(range(limited.allowance)):
         answer = _send(limited, api, org, address)
         assert answer.status_code != 429
@@ -121,24 +121,24 @@ def test_every_limit_of_the_contract_is_read() -> None:
 @pytest.mark.parametrize("limited", BY_ADDRESS, ids=_id)
 def test_an_address_has_its_allowance(limited: Limited, first: Org, second: Org) -> None:
     address, another = next(_addresses), next(_addresses)
-    _spend(limited, first, address)
-    assert _is_refused(limited, _send(limited, _caller(limited, first), first, address))
+    _use_allowance(limited, first, address)
+    assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
     # Whoever else comes from there is refused as well, and whoever comes from elsewhere is not.
-    assert _is_refused(limited, _send(limited, _caller(limited, second), second, address))
-    assert not _is_refused(limited, _send(limited, _caller(limited, first), first, another))
+    assert _is_refused(limited, _send(limited, _get_caller(limited, second), second, address))
+    assert not _is_refused(limited, _send(limited, _get_caller(limited, first), first, another))
 
 
 @pytest.mark.parametrize("limited", BY_ORGANIZATION, ids=_id)
 def test_an_organization_has_its_allowance(limited: Limited, first: Org, second: Org) -> None:
     address, another = next(_addresses), next(_addresses)
-    _spend(limited, first, address)
-    assert _is_refused(limited, _send(limited, _caller(limited, first), first, address))
+    _use_allowance(limited, first, address)
+    assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
     assert _is_refused(limited, _send(limited, first.api("admin"), first, another))
     assert _is_refused(limited, _send(limited, first.key("admin"), first, another))
-    assert not _is_refused(limited, _send(limited, _caller(limited, second), second, address))
+    assert not _is_refused(limited, _send(limited, _get_caller(limited, second), second, address))
 
 
-def _strangers(limited: Limited, org: Org, other: Org) -> list[Api]:
+def _list_refused_clients(limited: Limited, org: Org, other: Org) -> list[Api]:
     """Who is refused with 401 or 403 before anything is counted."""
     found = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
     found.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
@@ -155,11 +155,11 @@ def _strangers(limited: Limited, org: Org, other: Org) -> list[Api]:
 @pytest.mark.parametrize("limited", PROTECTED, ids=_id)
 def test_who_is_refused_spends_nothing(limited: Limited, first: Org, second: Org) -> None:
     address = next(_addresses)
-    for stranger in _strangers(limited, first, second):
+    for stranger in _list_refused_clients(limited, first, second):
         answer = _send(limited, stranger, first, address)
         assert answer.status_code in (401, 403)
         assert "RateLimit-Limit" not in answer.headers
-    answer = _send(limited, _caller(limited, first), first, address)
+    answer = _send(limited, _get_caller(limited, first), first, address)
     assert answer.headers["RateLimit-Remaining"] == str(limited.allowance - 1)
 
 
@@ -173,7 +173,7 @@ def test_without_the_store_everybody_passes(
     monkeypatch.setattr(type(limiter.limiter), "hit", fail)
     address = next(_addresses)
     for _ in range(limited.allowance + 2):
-        answer = _send(limited, _caller(limited, first), first, address)
+        answer = _send(limited, _get_caller(limited, first), first, address)
         assert answer.status_code != 429
         assert "RateLimit-Limit" not in answer.headers
 
@@ -187,6 +187,6 @@ def test_a_row_of_the_table_is_one_allowance(name: str, first: Org) -> None:
     address = next(_addresses)
     for number in range(group[0].allowance):
         limited = group[number % len(group)]
-        assert not _is_refused(limited, _send(limited, _caller(limited, first), first, address))
+        assert not _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
     for limited in group:
-        assert _is_refused(limited, _send(limited, _caller(limited, first), first, address))
+        assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))

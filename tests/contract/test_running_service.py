@@ -35,7 +35,7 @@ def service(shared_service: Service) -> Service:
     return shared_service
 
 
-def _settled(read: Callable[[], Any], status: Any) -> Any:
+def _wait_for_status(read: Callable[[], Any], status: Any) -> Any:
     """Wait until a record that a job works on has this status."""
     found: list[Any] = []
 
@@ -52,7 +52,7 @@ def _upload(labeler: Person, schema_id: Any, text: str) -> Any:
     file = types.File(io.BytesIO(text.encode()), "walk.txt", "text/plain")
     form = models.UploadArtifact(file=file, schema_id=schema_id)
     made = labeler("create_artifact", body=form, expect=201).data
-    _settled(lambda: labeler("get_artifact", made.id), models.ArtifactStatus.READY)
+    _wait_for_status(lambda: labeler("get_artifact", made.id), models.ArtifactStatus.READY)
     assert labeler("download_artifact", made.id).payload.read() == text.encode()
     return made.id
 
@@ -99,7 +99,7 @@ def test_the_python_client_walks_the_whole_way(
     wanted = models.ExportFilter(schema_id=schema_id)
     body = models.CreateExport(format_="jsonl", filter_=wanted)
     job = reviewer("create_export", body=body, expect=202).data
-    done = _settled(lambda: reviewer("get_export", job.id), models.ExportStatus.COMPLETED)
+    done = _wait_for_status(lambda: reviewer("get_export", job.id), models.ExportStatus.COMPLETED)
     file = reviewer("download_export", job.id).payload.read()
     assert (done.row_count, len(file)) == (1, done.size_bytes)
     assert b"WALK-2" in file

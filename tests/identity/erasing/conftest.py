@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.identity.erasing import queries, service
 from app.identity.organizations.models import Organization
 from app.kit import container, db, tenancy
-from tests.contract.seeds import plant
+from tests.contract.seeds import create_seeds
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
 
@@ -112,7 +112,7 @@ def fill(work: Callable[[], None]) -> Callable[[Org], None]:
     """Return a function that creates records of all types in many states, including files."""
 
     def fill_org(org: Org) -> None:
-        plant(org)
+        create_seeds(org)
         work()
 
     return fill_org

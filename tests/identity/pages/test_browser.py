@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, link_of
 from tests.identity.pages.driver import Browser
@@ -57,7 +57,7 @@ def _open_at_each_width(browser: Browser, url: str, language: str = "en") -> Ite
 
 
 def test_reset_password(browser: Browser, base: str, person: Person) -> None:
-    forget(person)
+    request_reset_token(person)
     url = base + link_of([email for email in person.emails() if "Reset" in email.subject][-1])
     with _open_at_each_width(browser, url):
         page = browser.open(url)

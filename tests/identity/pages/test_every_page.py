@@ -14,7 +14,7 @@ from app.identity.pages import rendering
 from app.identity.pages.token_pages import FORM_PAGES, TOKEN_PAGES, FormPage
 from app.kit import container, ratelimit
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
@@ -32,7 +32,7 @@ _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
 
 @pytest.fixture
 def reset_link(person: Person) -> str:
-    forget(person)
+    request_reset_token(person)
     return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 

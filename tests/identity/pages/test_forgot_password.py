@@ -8,7 +8,7 @@ from flask import Flask
 from app.kit import ratelimit
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person, address
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 PAGE = "/forgot-password"
@@ -79,7 +79,7 @@ def test_an_invalid_address_is_reported(visitor: Visitor, email: str, says: str)
 
 
 def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) -> None:
-    forget(person)
+    request_reset_token(person)
     (link,) = _list_reset_links(person)
     german = link.replace("lang=en", "lang=de")
     good = visitor.open(german)

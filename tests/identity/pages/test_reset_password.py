@@ -7,14 +7,14 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 LINK = "/reset-password"
 
 
 def _link(person: Person) -> str:
-    forget(person)
+    request_reset_token(person)
     return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
@@ -145,7 +145,7 @@ def test_the_audit_log_has_the_same_entries_as_the_operation(
     person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
-    body = {"token": forget(person), "password": f"{NEW} too"}
+    body = {"token": request_reset_token(person), "password": f"{NEW} too"}
     answer = person.device().post("/auth/password-reset/confirm", body)
     assert answer.status_code == 200, answer.json
     by_operation = _entries(person)[len(by_page) :]
