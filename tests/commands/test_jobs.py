@@ -56,9 +56,9 @@ def test_giving_up_is_an_error_in_the_log_and_a_metric(
 def test_given_up_jobs_are_listed(flask: Any, org: Org, other_org: Org) -> None:
     ids = _create_failed_jobs(org, 2)
     _create_failed_jobs(other_org, 1)
-    found = flask.json("jobs", "list", "--org", org.slug)
-    assert {row["id"] for row in found} == {str(expected_id) for expected_id in ids}
-    assert {row["error"] for row in found} == {"RuntimeError: no luck"}
+    listed_jobs = flask.json("jobs", "list", "--org", org.slug)
+    assert {row["id"] for row in listed_jobs} == {str(expected_id) for expected_id in ids}
+    assert {row["error"] for row in listed_jobs} == {"RuntimeError: no luck"}
     assert len(flask.json("jobs", "list", "--org", org.slug, "--limit", "1")) == 1
     assert flask.json("jobs", "list", "--org", org.slug, "--function", "test.other") == []
     assert flask.json("jobs", "list", "--org", org.slug, "--queue", "bulk") == []

@@ -51,8 +51,8 @@ def test_plan(flask, org: Org) -> None:
     assert (changed["plan"], changed["limits"]) == ("business", {"members": 20, "webhooks": None})
     assert flask.json("org", "plan", org.slug, "free")["limits"] == {}
     for wrong in ("pages=1", "members", "members=-1", "members=1.5", "members=9" + "9" * 15):
-        found = flask.run("org", "plan", org.slug, "free", "--limit", wrong)
-        assert found.exit_code in (1, 2), wrong
+        result = flask.run("org", "plan", org.slug, "free", "--limit", wrong)
+        assert result.exit_code in (1, 2), wrong
     assert flask.run("org", "plan", org.slug, "gold").exit_code == 2
 
 

@@ -26,13 +26,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def _list_commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    found = [(*path, group.name or "")]
+    paths = [(*path, group.name or "")]
     for command in group.commands.values():
         if isinstance(command, click.Group):
-            found += _list_commands(command, found[0])
+            paths += _list_commands(command, paths[0])
         else:
-            found.append((*found[0], command.name or ""))
-    return found
+            paths.append((*paths[0], command.name or ""))
+    return paths
 
 
 ALL = [path for group in GROUPS for path in _list_commands(group)]
@@ -92,10 +92,10 @@ def test_rotate_keys(flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _rotate_keys(flask, *options: str) -> list[dict]:
-    found = flask.run("keys", "rotate", "--json", *options)
+    result = flask.run("keys", "rotate", "--json", *options)
     # 3: another test may have left what no key reads.
-    assert found.exit_code in (0, 3), found.output
-    return json.loads(found.stdout)
+    assert result.exit_code in (0, 3), result.output
+    return json.loads(result.stdout)
 
 
 def test_verify_audit(flask, org: Org) -> None:
@@ -178,9 +178,9 @@ def _run_process(environ: dict[str, str], *arguments: str) -> subprocess.Complet
 
 @pytest.mark.usefixtures("app")
 def test_in_a_process_of_its_own(environ: dict[str, str], org: Org) -> None:
-    found = _run_process(environ, "org", "show", org.slug, "--json")
-    assert found.returncode == 0, found.stderr
-    assert json.loads(found.stdout)["slug"] == org.slug
+    finished = _run_process(environ, "org", "show", org.slug, "--json")
+    assert finished.returncode == 0, finished.stderr
+    assert json.loads(finished.stdout)["slug"] == org.slug
     refused = _run_process(environ, "org", "show", "no-such-organization")
     assert (refused.returncode, refused.stdout) == (1, "")
 

@@ -38,9 +38,9 @@ def test_a_drift_is_found_and_corrected(flask: Any, org: Org) -> None:
     insert_artifacts(org, 12)
     _corrupt_count(org)
     assert _get_total(org) == 12 + 5
-    found = flask.run("counts", "verify", org.slug)
-    assert found.exit_code == WRONG
-    assert "artifacts" in found.stdout
+    result = flask.run("counts", "verify", org.slug)
+    assert result.exit_code == WRONG
+    assert "artifacts" in result.stdout
     assert flask.json("counts", "rebuild", org.slug) == {"corrected_cells": 1}
     assert _get_total(org) == 12
     assert flask.run("counts", "verify", org.slug).exit_code == 0

@@ -27,18 +27,18 @@ def test_create_with_a_password_from_standard_input(flask, log_in) -> None:
 
 def test_create_asks_for_the_password_and_does_not_show_it(flask, log_in) -> None:
     email = _build_email()
-    found = flask.run_ok(
+    result = flask.run_ok(
         "user", "create", email, "--name", "Lin", "--verified", stdin=f"{NEW}\n{NEW}\n"
     )
-    assert NEW not in found.output
+    assert NEW not in result.output
     assert log_in(email, NEW) == 200
 
 
 def test_no_password_is_ever_an_argument(flask) -> None:
     for arguments in (("user", "create", "a@b.example"), ("user", "set-password", "a@b.example")):
-        found = flask.run(*arguments, "--password", NEW)
-        assert found.exit_code == 2
-        assert "No such option" in found.stderr
+        result = flask.run(*arguments, "--password", NEW)
+        assert result.exit_code == 2
+        assert "No such option" in result.stderr
 
 
 def test_create_with_an_invitation(flask, app, log_in, work) -> None:
@@ -74,8 +74,10 @@ def test_an_address_that_has_an_account(flask, org: Org) -> None:
     email = org.email("viewer").upper()
     arguments = ("user", "create", email, "--name", "V", "--invite")
     assert "(email)" in flask.get_refusal(*arguments)
-    found = flask.run("user", "create", _build_email(), "--name", "V", "--password-stdin", stdin="")
-    assert found.exit_code == 2
+    result = flask.run(
+        "user", "create", _build_email(), "--name", "V", "--password-stdin", stdin=""
+    )
+    assert result.exit_code == 2
 
 
 def test_list(flask, org: Org) -> None:
@@ -88,8 +90,8 @@ def test_list(flask, org: Org) -> None:
 
 def test_disable_and_enable(flask, org: Org, log_in) -> None:
     email = org.email("owner")
-    found = flask.run_ok("user", "disable", email)
-    assert found.stderr == f"Organizations without another owner: {org.slug}.\n"
+    result = flask.run_ok("user", "disable", email)
+    assert result.stderr == f"Organizations without another owner: {org.slug}.\n"
     assert org.api("owner").get("/artifacts").status_code == 401
     assert log_in(email, PASSWORD) == 401
     assert [r["email"] for r in flask.json("user", "list", "--org", org.slug, "--disabled")] == [
@@ -134,9 +136,9 @@ def test_unknown_accounts(flask, arguments: tuple[str, ...]) -> None:
 
 
 def test_a_password_that_is_not_utf_8_is_refused_without_being_shown(flask, org: Org) -> None:
-    found = flask.run(
+    result = flask.run(
         "user", "set-password", org.email("viewer"), "--password-stdin", stdin=b"\xffhush-hush-hush"
     )
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert "not UTF-8" in found.stderr
-    assert "hush" not in found.stderr
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not UTF-8" in result.stderr
+    assert "hush" not in result.stderr

@@ -102,9 +102,9 @@ class ReceiverThread:
         self.thread = threading.Thread(target=run_receiver, args=(receiver, HOST, 0), daemon=True)
         self.thread.start()
         wait_until(lambda: self.lines, "the receiver to listen")
-        found = re.search(r"http://\S+", self.lines.pop())
-        assert found is not None
-        self.url = found[0]
+        match = re.search(r"http://\S+", self.lines.pop())
+        assert match is not None
+        self.url = match[0]
 
     def post(self, body: bytes, **headers: str) -> int:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

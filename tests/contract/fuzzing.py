@@ -190,16 +190,16 @@ class Requests:
         return query
 
     def _headers(self, data: st.DataObject, generated: Any) -> dict[str, str]:
-        found = {}
+        headers = {}
         key = generated.get("Idempotency-Key")
         if key is not None and str(key).isascii() and str(key).isprintable():
-            found["Idempotency-Key"] = str(key)
+            headers["Idempotency-Key"] = str(key)
         if self.op.revision:
             revision = data.draw(st.sampled_from(_REVISIONS))
-            found |= {} if revision is None else {"If-Match": revision}
+            headers |= {} if revision is None else {"If-Match": revision}
         if self.op.method == "GET" and data.draw(st.integers(0, 3)) == 3:
-            found["Range"] = data.draw(st.sampled_from(_RANGES))
-        return found
+            headers["Range"] = data.draw(st.sampled_from(_RANGES))
+        return headers
 
     def _mutate(self, data: st.DataObject, known: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a body that the API accepts, possibly with one invalid part."""

@@ -124,8 +124,8 @@ def _create_invitations(owner: Api, org: Org) -> list[str]:
 def _create(api: Api, path: str, **body: Any) -> dict[str, Any]:
     answer = api.post(path, json=body or None)
     assert answer.status_code in (200, 201, 202), answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    created: dict[str, Any] = answer.json["data"]
+    return created
 
 
 def _create_teams(owner: Api, users: list[str]) -> list[str]:
@@ -477,7 +477,7 @@ def _build_distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
 
 def _build_document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     artifact_ids = seeds.ids["artifact_id"][-2:]
-    found = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
+    selection = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
     return {
         "update_artifact": [
             {
@@ -497,8 +497,8 @@ def _build_document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"content": '{"text": "One"}', "format": "jsonl", "name": "a.jsonl"},
             {"content": "text;lot\nTwo;7\n", "schema_id": seeds.ids["schema_id"][0]},
         ],
-        "bulk_archive_artifacts": [{"artifact_ids": artifact_ids, "archived": False}, found],
-        "bulk_delete_artifacts": [{"artifact_ids": artifact_ids[:1]}, found],
+        "bulk_archive_artifacts": [{"artifact_ids": artifact_ids, "archived": False}, selection],
+        "bulk_delete_artifacts": [{"artifact_ids": artifact_ids[:1]}, selection],
     }
 
 

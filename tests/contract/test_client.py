@@ -65,12 +65,12 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    found = Receiver()
+    new_receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.received.append((dict(self.headers), body))
+            new_receiver.received.append((dict(self.headers), body))
             self.send_response(204)
             self.end_headers()
 
@@ -78,8 +78,8 @@ def receiver() -> Iterator[Receiver]:
             pass
 
     with serving(Handler, INSIDE) as port:
-        found.url = f"http://{INSIDE}:{port}/hook"
-        yield found
+        new_receiver.url = f"http://{INSIDE}:{port}/hook"
+        yield new_receiver
 
 
 def test_every_operation_is_in_the_client(package: Package) -> None:

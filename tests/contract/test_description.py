@@ -28,8 +28,8 @@ def _operation(description: dict[str, Any], op: Operation) -> Any:
 
 
 def _parameter(description: dict[str, Any], op: Operation, name: str) -> Any:
-    found = _operation(description, op)["parameters"]
-    (parameter,) = (row["schema"] for row in found if row["name"] == name)
+    parameters = _operation(description, op)["parameters"]
+    (parameter,) = (row["schema"] for row in parameters if row["name"] == name)
     return parameter
 
 

@@ -147,12 +147,12 @@ def _create_records(org: Org) -> dict[str, UUID]:
 
 def _read_rows(org: Org) -> dict[str, Any]:
     """All rows of an organization, table by table."""
-    found = {}
+    rows_by_table = {}
     with org.app.app_context(), tenancy.organization(org.id):
         for table in sorted(tenancy.TENANT_TABLES):
             sql = text(f"SELECT t::text FROM {table} t WHERE organization_id = :o ORDER BY 1")
-            found[table] = db.session().scalars(sql, {"o": org.id}).all()
-    return found
+            rows_by_table[table] = db.session().scalars(sql, {"o": org.id}).all()
+    return rows_by_table
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_a_foreign_record_answers_like_none(
         {k: v for k, v in a.headers.items() if k not in left_out} for a in (foreign_answer, absent)
     ]
     assert headers[0] == headers[1]
-    found = _read_rows(other_org)
+    current_rows = _read_rows(other_org)
     before = {**contents}
-    contents.update(found)
-    assert found == before
+    contents.update(current_rows)
+    assert current_rows == before

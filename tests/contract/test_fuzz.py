@@ -53,7 +53,7 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
     drain(app)
     with app.app_context(), tenancy.across_organizations(reason="tests look at their jobs"):
         asked = {"orgs": [group_seeds.org.id for group_seeds in seeds_by_name.values()]}
-        found = db.session().execute(
+        failed_jobs = db.session().execute(
             text(
                 "SELECT function, error FROM jobs WHERE error IS NOT NULL"
                 " AND organization_id = ANY(:orgs)"
@@ -62,7 +62,7 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
             ),
             asked,
         )
-        assert found.all() == []
+        assert failed_jobs.all() == []
 
 
 # Records are planted once by the process that runs a group, not once by each.

@@ -47,9 +47,11 @@ def _parameters(description: dict[str, Any], op: Operation) -> set[str]:
 
 def test_every_list_in_pages_takes_both_bounds_or_has_no_time(description: dict[str, Any]) -> None:
     offered = {op.name: _parameters(description, op) for op in OPERATIONS}
-    paged = {name: found for name, found in offered.items() if "cursor" in found}
+    paged = {name: parameters for name, parameters in offered.items() if "cursor" in parameters}
     assert paged.keys() == {op.name for op in LISTS} | TIMELESS.keys()
-    assert {name for name, found in paged.items() if not found >= BOUNDS} == TIMELESS.keys()
+    assert {
+        name for name, parameters in paged.items() if not parameters >= BOUNDS
+    } == TIMELESS.keys()
 
 
 @pytest.fixture(scope="module")

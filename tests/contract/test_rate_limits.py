@@ -33,14 +33,14 @@ class Limited:
 
 
 def _list_limited() -> list[Limited]:
-    found = []
+    operations = []
     for op in OPERATIONS:
         row = CONTRACT[op.name]
         if row.limit:
             amount, by = row.limit.split(" ")
             number, window = amount.split("/")
-            found.append(Limited(op, int(number), _SECONDS[window], by))
-    return found
+            operations.append(Limited(op, int(number), _SECONDS[window], by))
+    return operations
 
 
 LIMITED = _list_limited()
@@ -140,16 +140,16 @@ def test_an_organization_has_its_allowance(limited: Limited, first: Org, second:
 
 def _list_refused_clients(limited: Limited, org: Org, other: Org) -> list[Api]:
     """Who is refused with 401 or 403 before anything is counted."""
-    found = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
-    found.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
+    clients = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
+    clients.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
     if limited.op.access == "control-plane":
-        return [*found, org.api("owner")]
+        return [*clients, org.api("owner")]
     if limited.op.in_organization:
         foreign = other.key("admin")
         foreign.slug = org.slug
-        found += [other.api("owner", slug=org.slug), foreign, org.key("admin", read_only=True)]
-        found += [org.api(role.name) for role in Role if role < Role[limited.op.access]]
-    return found
+        clients += [other.api("owner", slug=org.slug), foreign, org.key("admin", read_only=True)]
+        clients += [org.api(role.name) for role in Role if role < Role[limited.op.access]]
+    return clients
 
 
 @pytest.mark.parametrize("limited", PROTECTED, ids=_id)

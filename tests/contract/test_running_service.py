@@ -37,14 +37,14 @@ def service(shared_service: Service) -> Service:
 
 def _wait_for_status(read: Callable[[], Any], status: Any) -> Any:
     """Wait until a record that a job works on has this status."""
-    found: list[Any] = []
+    records: list[Any] = []
 
     def is_settled() -> bool:
-        found.append(read().data)
-        return bool(found[-1].status == status)
+        records.append(read().data)
+        return bool(records[-1].status == status)
 
     wait_until(is_settled, f"the record to be {status}")
-    return found[-1]
+    return records[-1]
 
 
 def _upload(labeler: Person, schema_id: Any, text: str) -> Any:
@@ -141,7 +141,7 @@ def test_the_typescript_client_has_the_types_of_the_walk(typescript: Path) -> No
 
 def test_the_typescript_client_walks_the_whole_way(service: Service, typescript: Path) -> None:
     walk = typescript / "walk.ts"
-    found = json.loads(_run_node(walk, service.base, service.password, folder=typescript))
-    assert (found["status"], found["refusal"]) == ("accepted", "unprocessable")
-    (row,) = (json.loads(line) for line in found["rows"].splitlines())
-    assert row["artifact"]["id"] == found["artifactId"]
+    output = json.loads(_run_node(walk, service.base, service.password, folder=typescript))
+    assert (output["status"], output["refusal"]) == ("accepted", "unprocessable")
+    (row,) = (json.loads(line) for line in output["rows"].splitlines())
+    assert row["artifact"]["id"] == output["artifactId"]

@@ -165,8 +165,10 @@ def test_indexing_is_resumed_after_its_worker_was_killed(test_site: Site) -> Non
     assert len(after) == 500
     assert before.items() <= after.items()
     assert test_site.sql("SELECT 1 FROM artifact_search_backlog WHERE organization_id = :org") == []
-    found = test_site.service.call("GET", "/artifacts", params={"q": "rent", "page_size": 1}).json()
-    assert found["meta"]["total"] == 500
+    search_result = test_site.service.call(
+        "GET", "/artifacts", params={"q": "rent", "page_size": 1}
+    ).json()
+    assert search_result["meta"]["total"] == 500
 
 
 def _read_index_transactions(test_site: Site) -> dict[UUID, str]:

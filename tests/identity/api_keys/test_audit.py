@@ -8,9 +8,9 @@ from tests.factories.orgs import Api
 
 def _list_entries(org: Org, action: str) -> list[Any]:
     path = f"/organizations/{org.slug}/audit-log"
-    found = org.api("owner").get(path, query_string={"action": action})
-    assert found.status_code == 200, found.json
-    entries: list[Any] = found.json["data"]
+    answer = org.api("owner").get(path, query_string={"action": action})
+    assert answer.status_code == 200, answer.json
+    entries: list[Any] = answer.json["data"]
     return entries
 
 

@@ -112,8 +112,10 @@ def test_keys_are_listed_by_page_and_name(org: Org) -> None:
     newest = org.api("admin").get(_path(org)).json["data"]
     assert [key["name"] for key in newest] == ["a", "c", "b"]
     start = newest[1]["created_at"]
-    found = org.api("admin").get(_path(org), query_string={"created_after": start}).json["data"]
-    assert [key["name"] for key in found] == ["a", "c"]
+    newer_keys = (
+        org.api("admin").get(_path(org), query_string={"created_after": start}).json["data"]
+    )
+    assert [key["name"] for key in newer_keys] == ["a", "c"]
 
 
 def test_a_revoked_key_is_refused_at_the_next_request(org: Org) -> None:

@@ -71,9 +71,11 @@ def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
         user=org.users["owner"],
     )
     person = org.api("owner").get("/organizations").json
-    assert {found["slug"] for found in person["data"]} == {org.slug, other_org.slug}
+    assert {organization["slug"] for organization in person["data"]} == {org.slug, other_org.slug}
     seen = org.key("labeler").get("/organizations").json
-    assert [(found["slug"], found["role"]) for found in seen["data"]] == [(org.slug, "labeler")]
+    assert [(organization["slug"], organization["role"]) for organization in seen["data"]] == [
+        (org.slug, "labeler")
+    ]
     assert seen["meta"]["total"] == 1
     assert len(org.key("labeler").get("/auth/session").json["data"]["organizations"]) == 1
 

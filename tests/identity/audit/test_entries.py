@@ -23,9 +23,9 @@ Owner = Callable[..., Rows]
 
 
 def _get_last_entry(rows: Rows, action: str) -> Any:
-    found = [row for row in rows if row.action == action]
-    assert found, sorted({row.action for row in rows})
-    return found[-1]
+    matching_rows = [row for row in rows if row.action == action]
+    assert matching_rows, sorted({row.action for row in rows})
+    return matching_rows[-1]
 
 
 def test_a_person_creates_changes_and_deletes(org: Org, entries: Entries) -> None:
@@ -92,9 +92,9 @@ def test_a_job_acts_for_the_system_with_the_request_that_caused_it(
     answer = org.api("labeler").post("/artifacts", data=form, headers={"X-Request-ID": "r-78"})
     assert answer.status_code == 201, answer.json
     work()
-    found = [row for row in entries(org.id) if row.target_type == "artifacts"]
-    assert (found[0].action, found[0].actor_kind) == ("artifacts.create", "user")
-    by_job = found[-1]
+    artifact_rows = [row for row in entries(org.id) if row.target_type == "artifacts"]
+    assert (artifact_rows[0].action, artifact_rows[0].actor_kind) == ("artifacts.create", "user")
+    by_job = artifact_rows[-1]
     assert (by_job.actor_kind, by_job.actor_id) == ("system", None)
     assert by_job.actor_label == by_job.operation
     assert by_job.operation.startswith("artifacts.")

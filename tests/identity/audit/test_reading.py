@@ -94,17 +94,17 @@ def test_an_invalid_filter_is_refused(org: Org, query: dict[str, str]) -> None:
 def test_pages_have_every_entry_once_with_equal_times(org: Org, sort: str) -> None:
     make_labeled(org, 250, texts=False)
     total = _get_log(org)["meta"]["total"]
-    found, cursor = [], None
+    listed_entries, cursor = [], None
     while True:
         query = {"page_size": 100, "sort": sort, **({"cursor": cursor} if cursor else {})}
         body = _get_log(org, **query)
         assert body["meta"]["total"] == total
-        found += body["data"]
+        listed_entries += body["data"]
         cursor = body["meta"]["next_cursor"]
         if cursor is None:
             break
-    assert len({entry["id"] for entry in found}) == len(found) == total
-    keys = [(entry["at"], entry["id"]) for entry in found]
+    assert len({entry["id"] for entry in listed_entries}) == len(listed_entries) == total
+    keys = [(entry["at"], entry["id"]) for entry in listed_entries]
     assert keys == sorted(keys, reverse=sort == "-at")
 
 

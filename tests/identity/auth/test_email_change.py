@@ -135,10 +135,10 @@ def test_of_two_who_confirm_one_mailbox_at_once_one_gets_it(
         assert request_email_change(person, spelling).status_code == 202
         tokens.append(person.token("Confirm", spelling))
     with ThreadPoolExecutor(2) as pool:
-        found = pool.map(
+        statuses = pool.map(
             lambda t: verified_person.device().post(CONFIRM, {"token": t}).status_code, tokens
         )
-    assert sorted(found) == [200, 409]
+    assert sorted(statuses) == [200, 409]
 
 
 def test_a_change_makes_a_reset_mailed_to_the_old_address_worthless(

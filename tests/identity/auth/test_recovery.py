@@ -110,9 +110,9 @@ def test_a_link_works_once_and_of_two_at_once_for_one(person: Person) -> None:
         return int(person.device().post(CONFIRM, body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(confirm, [NEW, f"{NEW} too"]))
-    assert sorted(found) == [200, 400]
-    won = [NEW, f"{NEW} too"][found.index(200)]
+        statuses = list(pool.map(confirm, [NEW, f"{NEW} too"]))
+    assert sorted(statuses) == [200, 400]
+    won = [NEW, f"{NEW} too"][statuses.index(200)]
     assert person.log_in(won).status_code == 200
     assert confirm("yet another river") == 400
 
@@ -132,8 +132,8 @@ def test_links_of_two_kinds_at_once_wait_for_each_other(
         ]
         with ThreadPoolExecutor(2) as pool:
             answers = [pool.submit(person.device().post, *sent) for sent in bodies]
-            found = sorted(future.result().status_code for future in answers)
-        assert found == [200, 400]
+            statuses = sorted(future.result().status_code for future in answers)
+        assert statuses == [200, 400]
 
 
 def test_an_expired_link_is_refused(person: Person) -> None:
@@ -240,10 +240,10 @@ def test_of_two_changes_at_once_one_wins(person: Person) -> None:
         return int(device.post(CHANGE, body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(change, [NEW, f"{NEW} too"]))
-    assert found.count(200) == 1
-    assert set(found) <= {200, 401, 409}
-    assert person.log_in([NEW, f"{NEW} too"][found.index(200)]).status_code == 200
+        statuses = list(pool.map(change, [NEW, f"{NEW} too"]))
+    assert statuses.count(200) == 1
+    assert set(statuses) <= {200, 401, 409}
+    assert person.log_in([NEW, f"{NEW} too"][statuses.index(200)]).status_code == 200
 
 
 def test_an_account_that_is_disabled_meanwhile_is_not_changed(

@@ -67,8 +67,8 @@ def test_of_two_at_once_one_is_made(app: Flask) -> None:
         return api.post("/auth/register", {**BODY, "email": spelling}).status_code
 
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(register_with, [email, email.replace("o", "\u043e")]))
-    assert found == [201, 409]
+        statuses = sorted(pool.map(register_with, [email, email.replace("o", "\u043e")]))
+    assert statuses == [201, 409]
 
 
 @pytest.mark.parametrize(

@@ -44,16 +44,16 @@ def test_sessions_by_when_they_were_issued(person: Person) -> None:
         person.sign_in()
     newest, middle, oldest = person.api.get("/auth/sessions").json["data"]
 
-    def found(**bounds: str) -> list[str]:
+    def list_session_ids(**bounds: str) -> list[str]:
         listed = person.api.get("/auth/sessions", query_string=bounds).json
         assert listed["meta"]["total"] == len(listed["data"])
         return [session["id"] for session in listed["data"]]
 
     at = middle["issued_at"]
-    assert found(created_after=at) == [newest["id"], middle["id"]]
-    assert found(created_before=at) == [oldest["id"]]
+    assert list_session_ids(created_after=at) == [newest["id"], middle["id"]]
+    assert list_session_ids(created_before=at) == [oldest["id"]]
     between = {"created_after": oldest["issued_at"], "created_before": newest["issued_at"]}
-    assert found(**between) == [middle["id"], oldest["id"]]
+    assert list_session_ids(**between) == [middle["id"], oldest["id"]]
     assert person.api.get("/auth/sessions?created_after=now").status_code == 422
 
 

@@ -49,12 +49,12 @@ def test_the_sixth_attempt_has_to_wait_whatever_its_password(person: Person) -> 
 def test_waits_double_up_to_the_longest(person: Person) -> None:
     api = person.device()
     fail(api, person.email)
-    found = [get_wait_seconds(api, person.email)]
+    waits = [get_wait_seconds(api, person.email)]
     for _ in range(7):
         end_wait(person.app, person.email)
         assert fail(api, person.email, 1) == [401]
-        found.append(get_wait_seconds(api, person.email))
-    rounded = [30 * round(seconds / 30) for seconds in found]
+        waits.append(get_wait_seconds(api, person.email))
+    rounded = [30 * round(seconds / 30) for seconds in waits]
     assert rounded == [30, 60, 120, 240, 480, 900, 900, 900]
 
 
@@ -87,8 +87,8 @@ def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
 def test_another_spelling_is_no_way_around(person: Person) -> None:
     api = person.device()
     spellings = [person.email, person.email.upper(), person.email.replace("e", "\u0435")]
-    found = [fail(api, email, 2) for email in spellings]
-    assert found == [[401, 401], [401, 401], [401, 429]]
+    status_lists = [fail(api, email, 2) for email in spellings]
+    assert status_lists == [[401, 401], [401, 401], [401, 429]]
 
 
 def test_an_emptied_store_forgets_nothing(person: Person) -> None:
@@ -141,16 +141,16 @@ def test_a_reset_by_mail_ends_the_wait_and_signs_in(person: Person) -> None:
 
 def test_asking_for_the_password_once_more_slows_down_as_well(person: Person) -> None:
     body = {"current_password": WRONG, "new_password": "another river meets here"}
-    found = [person.api.post("/auth/password/change", body).status_code for _ in range(6)]
-    assert found == [401] * 5 + [429]
+    statuses = [person.api.post("/auth/password/change", body).status_code for _ in range(6)]
+    assert statuses == [401] * 5 + [429]
     # Whoever has the token cannot lock the owner out of logging in.
     assert person.log_in().status_code == 200
 
 
 def test_a_reset_by_mail_ends_the_wait_of_signed_in_users_as_well(person: Person) -> None:
     guess = {"current_password": WRONG, "new_password": "another river meets here"}
-    found = [person.api.post("/auth/password/change", guess).status_code for _ in range(6)]
-    assert found == [401] * 5 + [429]
+    statuses = [person.api.post("/auth/password/change", guess).status_code for _ in range(6)]
+    assert statuses == [401] * 5 + [429]
     person.device().post("/auth/password-reset/request", {"email": person.email})
     reset = {"token": person.token("Reset"), "password": "another river meets here"}
     answer = person.device().post("/auth/password-reset/confirm", reset)

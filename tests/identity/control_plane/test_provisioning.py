@@ -77,8 +77,8 @@ def test_an_account_that_is_there_is_the_owner(org: Org, work: Callable[[], None
     work()
     (letter,) = list_messages_to(email)
     assert "token" not in letter.get_body(("plain",)).get_content()
-    found = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
-    assert {organization["role"] for organization in found} == {"viewer", "owner"}
+    organizations = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
+    assert {organization["role"] for organization in organizations} == {"viewer", "owner"}
 
 
 def test_the_same_key_makes_one_organization(app: Flask) -> None:

@@ -150,8 +150,8 @@ def test_rows_added_during_a_run_are_erased_by_the_next_one(small_due_org: DueOr
 def _list_remaining_users(org: Org) -> set[str]:
     with org.app.app_context():
         sql = text("SELECT id FROM users WHERE id = ANY(:ids)")
-        found = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
-    return {name for name, user_id in org.users.items() if user_id in found}
+        remaining_ids = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
+    return {name for name, user_id in org.users.items() if user_id in remaining_ids}
 
 
 def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:

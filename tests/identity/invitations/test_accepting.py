@@ -211,8 +211,8 @@ def test_two_acceptances_of_an_account_in_one_instant(
         return int(workspace.accept(token, bearer=bearer, **body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
-    assert found == [200, 409]
+        statuses = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
+    assert statuses == [200, 409]
 
 
 def test_the_same_idempotency_key_answers_again(workspace: Workspace) -> None:

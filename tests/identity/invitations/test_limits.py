@@ -52,8 +52,8 @@ def list_due_days(workspace: Workspace) -> list[int]:
     )
     organization = tenancy.organization(workspace.org.id)
     with workspace.org.app.app_context(), organization, db.transaction() as session:
-        found = list(session.scalars(dates))
-    return [(date - found[0]).days for date in found]
+        due_dates = list(session.scalars(dates))
+    return [(date - due_dates[0]).days for date in due_dates]
 
 
 def delete_counters() -> None:

@@ -36,21 +36,21 @@ def _record_statements() -> Iterator[list[tuple[str, Any]]]:
 
 def test_members_come_by_name_with_their_teams(org: Org) -> None:
     team = add_members(org, make_team(org, "Invoices"), "labeler", "reviewer")
-    found = _list(org)
-    assert [m["user"]["name"] for m in found] == [
+    members = _list(org)
+    assert [m["user"]["name"] for m in members] == [
         "Admin",
         "Labeler",
         "Owner",
         "Reviewer",
         "Viewer",
     ]
-    labeler = found[1]
+    labeler = members[1]
     assert labeler["id"] == labeler["user"]["id"] == str(org.users["labeler"])
     assert labeler["user"]["email"] == org.email("labeler")
     assert labeler["role"] == "labeler"
     assert labeler["teams"] == [{"id": team["id"], "name": "Invoices"}]
     assert labeler["joined_at"] == labeler["created_at"] == labeler["updated_at"]
-    assert found[0]["teams"] == []
+    assert members[0]["teams"] == []
 
 
 def test_pages_go_on_where_the_one_before_ended(org: Org) -> None:

@@ -192,8 +192,8 @@ def test_two_owners_who_remove_each_other_leave_one(org: Org, _again: int) -> No
     org.add_user("second", "owner")
     pairs = [("owner", "second"), ("second", "owner")]
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
-    assert found in ([204, 409], [204, 403])
+        statuses = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
+    assert statuses in ([204, 409], [204, 403])
     left = [role for role in _roles(org).values() if role == "owner"]
     assert left == ["owner"]
 

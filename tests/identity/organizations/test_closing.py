@@ -62,13 +62,13 @@ def test_a_body_that_takes_long_does_not_slip_in(
     closed: list[int] = []
 
     def read_while_closing(*arguments: Any, **options: Any) -> Any:
-        found = read(*arguments, **options)
+        result = read(*arguments, **options)
         if not closed:
             closed.append(0)
             closing = Thread(target=lambda: closed.append(_close(org)))
             closing.start()
             closing.join()
-        return found
+        return result
 
     monkeypatch.setattr(operation, "_LONG_BODY_SECONDS", 0.0)
     monkeypatch.setattr(module, reader, read_while_closing)

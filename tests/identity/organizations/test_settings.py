@@ -34,8 +34,10 @@ def _patch(org: Org, **settings: Any) -> Any:
 def _get_provider_key(org: Org) -> str | None:
     with org.app.app_context():
         statement = text("SELECT ai_provider_key FROM organizations WHERE id = :id")
-        found: str | None = db.session().scalar(statement, {"id": org.id})
-        return None if found is None else container.keyring().decrypt(found).decode()
+        encrypted_key: str | None = db.session().scalar(statement, {"id": org.id})
+        return (
+            None if encrypted_key is None else container.keyring().decrypt(encrypted_key).decode()
+        )
 
 
 def test_every_member_is_shown_with_what_holds_where_nothing_was_set(org: Org) -> None:

@@ -41,9 +41,9 @@ def base(app: Flask) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = Browser()
-    yield found
-    found.close()
+    started_browser = Browser()
+    yield started_browser
+    started_browser.close()
 
 
 @contextmanager

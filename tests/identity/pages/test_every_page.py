@@ -278,4 +278,4 @@ def test_without_the_database(
 
 def test_the_pages_are_not_in_the_description(visitor: Visitor) -> None:
     paths = visitor.client.get("/openapi.json").json["paths"]
-    assert all(found.startswith("/api/v1/") for found in paths)
+    assert all(path.startswith("/api/v1/") for path in paths)

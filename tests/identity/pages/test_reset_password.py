@@ -123,9 +123,9 @@ def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: V
         return other.send(page, password=password, repeat=password).status
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(send, [NEW, f"{NEW} too"]))
-    assert sorted(found) == [200, 400]
-    won = [NEW, f"{NEW} too"][found.index(200)]
+        statuses = list(pool.map(send, [NEW, f"{NEW} too"]))
+    assert sorted(statuses) == [200, 400]
+    won = [NEW, f"{NEW} too"][statuses.index(200)]
     assert person.log_in(won).status_code == 200
 
 
@@ -163,5 +163,5 @@ def _entries(person: Person) -> list[tuple[str, str, str]]:
     )
     with person.app.app_context(), db.engine().begin() as connection:
         connection.execute(text("SELECT set_config('app.all_organizations', 'on', true)"))
-        found = connection.execute(statement, {"e": person.email})
-        return [(row.operation, row.action, row.target_type) for row in found]
+        rows = connection.execute(statement, {"e": person.email})
+        return [(row.operation, row.action, row.target_type) for row in rows]

@@ -40,10 +40,10 @@ def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedPr
 
 
 def _get_domain(org: Org) -> dict[str, Any]:
-    found: dict[str, Any] = (
+    domain: dict[str, Any] = (
         org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
     )
-    return found
+    return domain
 
 
 def _age(org: Org, **values: Any) -> None:
@@ -60,8 +60,8 @@ def test_a_record_is_looked_up(
     assert missing.exit_code == 3, missing.output
     assert json.loads(missing.stdout) == {"domain": domain, "proven": False}
     zone.put(listed_domain["record"])
-    found = _run(app, org.slug, domain.upper())
-    assert found.exit_code == 0, found.output
+    result = _run(app, org.slug, domain.upper())
+    assert result.exit_code == 0, result.output
     assert _get_domain(org)["verified_at"] is not None
 
 
@@ -74,8 +74,8 @@ def test_the_latest_dns_result_is_stored(
     listed_domain = configure(org, email_domains=[domain])["domains"][0]
     assert listed_domain["problem"] == "The DNS did not respond."
     zone.failing.clear()
-    found = _run(app, org.slug, domain)
-    assert found.exit_code == 3, found.output
+    result = _run(app, org.slug, domain)
+    assert result.exit_code == 3, result.output
     assert _get_domain(org)["problem"] == "The DNS record was not found."
 
 

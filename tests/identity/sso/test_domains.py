@@ -27,10 +27,10 @@ from tests.identity.sso.hostile import Hostile
 
 
 def _get_domain(org: Org) -> dict[str, Any]:
-    found: dict[str, Any] = (
+    domain: dict[str, Any] = (
         org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
     )
-    return found
+    return domain
 
 
 def _run_check(org: Org, work: Callable[[], None]) -> dict[str, Any]:

@@ -81,8 +81,8 @@ def _link_viewer(
 
 
 def _get_user_id(org: Org, token: str) -> str:
-    found: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return found
+    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return user_id
 
 
 @pytest.mark.parametrize("promote", PROMOTIONS, ids=lambda p: p.__name__)

@@ -21,8 +21,8 @@ def _remove(org: Org, user_id: str, by: str = "admin") -> None:
 
 
 def _get_user_id(org: Org, token: str) -> str:
-    found: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return found
+    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return user_id
 
 
 def _set_address_in_domain(org: Org, name: str, domain: str) -> Person:

@@ -367,9 +367,9 @@ def _get_mailed_code(email: str, work: Callable[[], None]) -> str:
     work()
     plain = list_messages_to(email)[-1].get_body(("plain",))
     assert plain is not None
-    found = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
-    assert found is not None, plain.get_content()
-    return found[1]
+    match = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
+    assert match is not None, plain.get_content()
+    return match[1]
 
 
 def test_a_members_account_is_linked_once_they_confirm(
@@ -461,8 +461,8 @@ def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> No
     for name, shown in names:
         who = person(name=name)
         token = _log_out_at_provider(browser).token(org, who)
-        found = _get_api(org, token).get("/auth/session").json["data"]["user"]["name"]
-        assert found == (shown or who.email.partition("@")[0])
+        user_name = _get_api(org, token).get("/auth/session").json["data"]["user"]["name"]
+        assert user_name == (shown or who.email.partition("@")[0])
 
 
 def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) -> None:

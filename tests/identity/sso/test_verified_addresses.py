@@ -81,12 +81,12 @@ def test_a_new_account_is_unverified_unless_the_claim_is_true(
         assert sign_in_as(f"new{number}@{domain}", verified).json["data"]["code"] is not None
     _check_denied(sign_in_as(f"new3@{domain}", False), "not verified")
     with org.app.app_context():
-        found = db.session().execute(
+        rows = db.session().execute(
             select(User.email, User.email_verified_at.is_not(None)).where(
                 User.email.like(f"new%@{domain}")
             )
         )
-        assert {row[0].partition("@")[0]: row[1] for row in found} == {
+        assert {row[0].partition("@")[0]: row[1] for row in rows} == {
             "new0": False,
             "new1": False,
             "new2": True,

@@ -41,8 +41,11 @@ def test_a_role_makes_and_unmakes_the_lead(org: Org) -> None:
     labeler, viewer = (str(org.users[name]) for name in ("labeler", "viewer"))
     team = make_team(org)
     lead = [{"user_id": labeler, "role": "lead"}, {"user_id": viewer}]
-    found = _add(org, team, members=lead).json["data"]
-    assert (found["lead_id"], _roles(found)) == (labeler, {labeler: "lead", viewer: "member"})
+    answered_team = _add(org, team, members=lead).json["data"]
+    assert (answered_team["lead_id"], _roles(answered_team)) == (
+        labeler,
+        {labeler: "lead", viewer: "member"},
+    )
     assert _add(org, team, user_ids=[labeler]).json["data"]["lead_id"] == labeler
     swapped = _add(org, team, members=[{"user_id": viewer, "role": "lead"}]).json["data"]
     assert _roles(swapped) == {viewer: "lead", labeler: "member"}
@@ -144,9 +147,9 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(add_and_remove, names)) == [[200, 204, 200]] * len(names)
-    found = _read(org, team)
-    assert found["member_count"] == len(found["members"]) == len(names)
-    assert list(_roles(found).values()).count("lead") == 1
+    read_team = _read(org, team)
+    assert read_team["member_count"] == len(read_team["members"]) == len(names)
+    assert list(_roles(read_team).values()).count("lead") == 1
 
 
 def test_what_other_features_call(org: Org, other_org: Org) -> None:
@@ -160,8 +163,8 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
             assert {str(team_id) for team_id in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = [service.list_team_ids(user_id) for user_id in (user, org.users["viewer"])]
-    assert found == [sorted(known), []]
+        team_id_lists = [service.list_team_ids(user_id) for user_id in (user, org.users["viewer"])]
+    assert team_id_lists == [sorted(known), []]
     assert [_read(org, team)["member_count"] for team in (first, second)] == [1, 1]
 
 

@@ -48,8 +48,8 @@ def test_two_spellings_of_a_skill_are_one(org: Org) -> None:
     team = make_team(org, "Skilled", skills=skills)
     assert team["skills"] == ["Line items", "Straße", "Ünits", "ﬁx"]
     for asked in ("LINE items", "strasse", "u\u0308NITS", "FIX"):
-        found = org.api("viewer").get("/teams", query_string={"skill": asked})
-        assert [row["id"] for row in found.json["data"]] == [team["id"]], asked
+        answer = org.api("viewer").get("/teams", query_string={"skill": asked})
+        assert [row["id"] for row in answer.json["data"]] == [team["id"]], asked
     assert org.api("viewer").get("/teams?skill=line").json["data"] == []
 
 
@@ -183,11 +183,11 @@ def test_a_list_is_filtered(org: Org) -> None:
     for query, teams in wanted:
         answer = org.api("viewer").get("/teams", query_string=query)
         assert answer.status_code == 200, answer.json
-        found = answer.json["data"]
-        assert [row["id"] for row in found] == [row["id"] for row in teams], query
+        listed_teams = answer.json["data"]
+        assert [row["id"] for row in listed_teams] == [row["id"] for row in teams], query
         assert answer.json["meta"]["total"] == len(teams)
-    members = {row["id"]: row["member_count"] for row in found}
-    assert all(row["members"] is None for row in found)
+    members = {row["id"]: row["member_count"] for row in listed_teams}
+    assert all(row["members"] is None for row in listed_teams)
     listed = org.api("viewer").get("/teams").json["data"]
     members = {row["id"]: row["member_count"] for row in listed}
     assert members == {top["id"]: 0, low["id"]: 2, last["id"]: 1}

@@ -87,8 +87,8 @@ def test_a_parent_does_not_go_while_a_child_comes(org: Org) -> None:
             gone = pool.submit(delete, parent["id"], together.wait)
             assert gone.result() == 204
             assert made.result() in (201, 400)
-        found = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
-        assert [row["parent_id"] for row in found] == [None] * (made.result() == 201)
+        children = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
+        assert [row["parent_id"] for row in children] == [None] * (made.result() == 201)
 
 
 def test_the_tree_has_a_depth(org: Org) -> None:
@@ -108,10 +108,10 @@ def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
     low = make_team(org, "Low", parent_id=top["id"], lead_id=lead)
     low = add_members(org, low, "viewer", "reviewer")
     make_team(org, "Also", parent_id=top["id"])
-    found = _chart(org)
-    assert _build_name_tree(found["teams"]) == {"Top": {"Also": {}, "Low": {}}}
-    assert (found["team_count"], found["member_count"]) == (3, 3)
-    (node,) = found["teams"]
+    chart = _chart(org)
+    assert _build_name_tree(chart["teams"]) == {"Top": {"Also": {}, "Low": {}}}
+    assert (chart["team_count"], chart["member_count"]) == (3, 3)
+    (node,) = chart["teams"]
     children = node.pop("children")
     assert node == {
         "id": top["id"],
@@ -171,10 +171,10 @@ def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.Monk
 def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
     make_teams(org, teams=1000, users=200, each=10)
     with record_statements(org.app) as ran:
-        found = _chart(org)
+        chart = _chart(org)
     assert len(ran) == 1
-    assert (found["team_count"], found["member_count"]) == (1000, 10_000)
-    nodes = [node for top in found["teams"] for node in (top, *top["children"])]
+    assert (chart["team_count"], chart["member_count"]) == (1000, 10_000)
+    nodes = [node for top in chart["teams"] for node in (top, *top["children"])]
     assert len(nodes) == 1000
     assert {len(node["members"]) for node in nodes} == {10}
     assert {node["member_count"] for node in nodes} == {10}

@@ -30,20 +30,20 @@ def test_a_line_becomes_a_document(imports: Imports, lines: Lines) -> None:
     assert job["error"] is None
     (item,) = imports.items(job["id"])
     assert (item["status"], item["uri"], item["error"]) == ("created", "texts.jsonl#1", None)
-    found = imports.artifact(item["artifact_id"])
+    artifact = imports.artifact(item["artifact_id"])
     direct_fields = {
         name: value for name, value in record.items() if name not in ("text", "due_at")
     }
-    assert {name: found[name] for name in direct_fields} == direct_fields
-    assert found["due_at"] == "2027-01-31T11:00:00Z"
-    assert (found["status"], found["ingestion_job_id"]) == ("ready", job["id"])
-    assert found["created_by"] == str(imports.org.users["labeler"])
-    content = imports.api.get(f"/artifacts/{found['id']}/content")
+    assert {name: artifact[name] for name in direct_fields} == direct_fields
+    assert artifact["due_at"] == "2027-01-31T11:00:00Z"
+    assert (artifact["status"], artifact["ingestion_job_id"]) == ("ready", job["id"])
+    assert artifact["created_by"] == str(imports.org.users["labeler"])
+    content = imports.api.get(f"/artifacts/{artifact['id']}/content")
     assert content.data.decode() == record["text"]
-    assert found["sha256"] == hashlib.sha256(content.data).hexdigest()
-    read = imports.api.get(f"/artifacts/{found['id']}/text").json["data"]
+    assert artifact["sha256"] == hashlib.sha256(content.data).hexdigest()
+    read = imports.api.get(f"/artifacts/{artifact['id']}/text").json["data"]
     assert (read["text"], len(read["pages"])) == (record["text"], 1)
-    page = imports.api.get(f"/artifacts/{found['id']}/pages").json["data"][0]
+    page = imports.api.get(f"/artifacts/{artifact['id']}/pages").json["data"][0]
     assert [word["text"] for word in page["words"]][:2] == ["Invoice", "A-1"]
 
 
@@ -114,9 +114,9 @@ def test_the_rules_run_before_a_document_is_ready(imports: Imports, lines: Lines
     assert imports.events("artifact.ingested") == []
     run_jobs_of(imports.org, "routing")
     for item in items:
-        found = imports.artifact(item["artifact_id"])
-        assert found["status"] == "ready"
-        assert [assignee["user_id"] for assignee in found["assignees"]] == [user]
+        artifact = imports.artifact(item["artifact_id"])
+        assert artifact["status"] == "ready"
+        assert [assignee["user_id"] for assignee in artifact["assignees"]] == [user]
     run_jobs_of(imports.org, "routing")
     announced = [event["artifact_id"] for event in imports.events("artifact.ingested")]
     assert sorted(announced) == sorted(item["artifact_id"] for item in items)

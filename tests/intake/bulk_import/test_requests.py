@@ -70,10 +70,10 @@ def test_the_same_key_and_body_start_one_job(imports: Imports, lines: Lines) -> 
     data = lines({"text": "Once"})
     headers = {"Idempotency-Key": "import-1"}
     body = {"content": data.decode()}
-    one = imports.api.post("/artifacts/bulk-import", body, headers=headers)
-    two = imports.api.post("/artifacts/bulk-import", body, headers=headers)
-    assert one.json["data"]["id"] == two.json["data"]["id"]
-    assert two.headers["Idempotency-Replayed"] == "true"
+    first_answer = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    second_answer = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    assert first_answer.json["data"]["id"] == second_answer.json["data"]["id"]
+    assert second_answer.headers["Idempotency-Replayed"] == "true"
     other = imports.api.post("/artifacts/bulk-import", {"content": "text\nx"}, headers=headers)
     assert (other.status_code, other.json["error"]["code"]) == (409, "conflict")
     assert imports.count("ingestion_jobs") == 1

@@ -76,17 +76,17 @@ def test_each_file_becomes_a_parsed_document(imports: Imports) -> None:
         "files.zip/c.txt",
     ]
     assert [item["status"] for item in items] == ["created"] * 3 + ["skipped"] * 2
-    found = [imports.artifact(item["artifact_id"]) for item in items[:3]]
-    assert [artifact["name"] for artifact in found] == ["a.pdf", "b.png", "c.txt"]
-    assert {artifact["status"] for artifact in found} == {"ready"}
-    assert {(artifact["schema_id"], artifact["ingestion_job_id"]) for artifact in found} == {
+    artifacts = [imports.artifact(item["artifact_id"]) for item in items[:3]]
+    assert [artifact["name"] for artifact in artifacts] == ["a.pdf", "b.png", "c.txt"]
+    assert {artifact["status"] for artifact in artifacts} == {"ready"}
+    assert {(artifact["schema_id"], artifact["ingestion_job_id"]) for artifact in artifacts} == {
         (schema_id, job["id"])
     }
-    assert found[0]["page_count"] == 2
-    content = imports.api.get(f"/artifacts/{found[0]['id']}/content")
+    assert artifacts[0]["page_count"] == 2
+    content = imports.api.get(f"/artifacts/{artifacts[0]['id']}/content")
     assert content.data == files["in/a.pdf"]
     announced = imports.events("artifact.ingested")
-    assert sorted(one["artifact_id"] for one in announced) == sorted(one["id"] for one in found)
+    assert sorted(row["artifact_id"] for row in announced) == sorted(row["id"] for row in artifacts)
     assert {payload["ingestion_job_id"] for payload in announced} == {job["id"]}
 
 

@@ -52,7 +52,7 @@ def test_a_successful_crawl_closes_alerts(folder: Folder) -> None:
     assert folder.read(connector)["open_alert_count"] == 0
     _remove_folder(folder)
     folder.crawl(connector)
-    assert [found["closed_at"] is None for found in folder.alerts(connector)] == [True, False]
+    assert [alert["closed_at"] is None for alert in folder.alerts(connector)] == [True, False]
     assert len(folder.events("connector.alert")) == 2
 
 
@@ -106,8 +106,11 @@ def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
     connector = folder.connect()
     _remove_folder(folder)
     folder.crawl(connector)
-    found = folder.read(connector)
-    assert (found["revision"], found["updated_at"]) == (1, connector["updated_at"])
+    read_connector = folder.read(connector)
+    assert (read_connector["revision"], read_connector["updated_at"]) == (
+        1,
+        connector["updated_at"],
+    )
 
 
 def _cancel_during_the_listing(

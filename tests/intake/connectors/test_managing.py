@@ -256,16 +256,16 @@ def test_an_update_changes_what_is_sent(folder: Folder) -> None:
 
 
 def test_lists_are_filtered(folder: Folder) -> None:
-    one = folder.connect(enabled=False)
-    two = folder.connect(type="s3", settings=STORE)
+    local_connector = folder.connect(enabled=False)
+    s3_connector = folder.connect(type="s3", settings=STORE)
 
     def list_ids(**query: Any) -> list[str]:
         answer = folder.api.get("/connectors", query_string=query)
-        return [found["id"] for found in answer.json["data"]]
+        return [connector["id"] for connector in answer.json["data"]]
 
-    assert list_ids() == [two["id"], one["id"]]
-    assert list_ids(type="s3") == [two["id"]]
-    assert list_ids(enabled="false") == [one["id"]]
+    assert list_ids() == [s3_connector["id"], local_connector["id"]]
+    assert list_ids(type="s3") == [s3_connector["id"]]
+    assert list_ids(enabled="false") == [local_connector["id"]]
 
 
 def test_an_organization_sees_only_its_own_folder(folder: Folder, other_org: Org) -> None:

@@ -291,8 +291,8 @@ def test_a_document_that_another_request_reprocessed_is_not_reprocessed_twice(
     monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_batch_late)
     imports.run(service.run_reprocess, first)
     _run_due_jobs(imports)
-    found = [imports.get(job_id)["counts"]["found"] for job_id in (first, second)]
-    assert found == [0, 2]
+    found_counts = [imports.get(job_id)["counts"]["found"] for job_id in (first, second)]
+    assert found_counts == [0, 2]
     assert [imports.get(job_id)["status"] for job_id in (first, second)] == ["completed"] * 2
     assert len(imports.events("artifact.reprocessed")) == 2
 

@@ -30,24 +30,24 @@ class Site:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site(body=metadata())
+    new_site = Site(body=metadata())
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.asked += 1
-            self.send_response(found.status)
-            for name, value in found.headers.items():
+            new_site.asked += 1
+            self.send_response(new_site.status)
+            for name, value in new_site.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(found.body)))
+            self.send_header("Content-Length", str(len(new_site.body)))
             self.end_headers()
-            self.wfile.write(found.body)
+            self.wfile.write(new_site.body)
 
         def log_message(self, *_: Any) -> None:
             pass
 
     with serving(Handler, HOST) as port:
-        found.url = f"http://{HOST}:{port}/metadata"
-        yield found
+        new_site.url = f"http://{HOST}:{port}/metadata"
+        yield new_site
 
 
 def get_error_message(answer: Any, field_name: str) -> str:

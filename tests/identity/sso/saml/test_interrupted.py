@@ -38,9 +38,9 @@ def cut(postgres: EmbeddedPostgres) -> Cut:
         def run_interrupted(*arguments: Any, **named: Any) -> Any:
             if step == "before":
                 lose_connection()
-            found = act(*arguments, **named)
+            result = act(*arguments, **named)
             lose_connection()
-            return found
+            return result
 
         patch.setattr(module, name, run_interrupted)
 

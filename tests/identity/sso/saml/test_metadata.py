@@ -30,10 +30,10 @@ def get_refusal(document: bytes) -> str:
 
 
 def test_metadata_is_parsed() -> None:
-    found = parse(written(certificate("rsa"), certificate("ec")))
-    assert (found.entity_id, found.sso_url) == (ISSUER, SSO_URL)
+    provider_metadata = parse(written(certificate("rsa"), certificate("ec")))
+    assert (provider_metadata.entity_id, provider_metadata.sso_url) == (ISSUER, SSO_URL)
     expected = [certificate(name).public_bytes(Encoding.DER) for name in ("rsa", "ec")]
-    loaded = metadata.load_certificates(found.certificates)
+    loaded = metadata.load_certificates(provider_metadata.certificates)
     assert [
         loaded_certificate.public_bytes(Encoding.DER) for loaded_certificate in loaded
     ] == expected

@@ -117,7 +117,7 @@ def test_groups_give_roles(
     form = get_form(provider, org, browser.start(org), person(groups=["staff", "chiefs"]))
     code = browser.post(org, form).json["data"]["code"]
     login = browser.exchange(code).json["data"]
-    assert [found["role"] for found in login["organizations"]] == ["reviewer"]
+    assert [organization["role"] for organization in login["organizations"]] == ["reviewer"]
 
 
 def test_an_application_gets_the_code_by_redirect(

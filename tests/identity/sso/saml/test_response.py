@@ -52,11 +52,15 @@ def forge() -> Forge:
 )
 def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name: str) -> None:
     forge = Forge(sign=sign, key_name=key_name, attributes={"mail": ["a@x.example"], "cn": ["A"]})
-    found = check(forge.make(), forge.expected())
-    assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
-    assert (found.email, found.name, found.groups) == ("a@x.example", "A", ())
-    assert found.assertion_id == "_assertion"
-    assert found.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
+    identity = check(forge.make(), forge.expected())
+    assert (identity.issuer, identity.subject, identity.name_id_format) == (
+        ISSUER,
+        "ada",
+        PERSISTENT,
+    )
+    assert (identity.email, identity.name, identity.groups) == ("a@x.example", "A", ())
+    assert identity.assertion_id == "_assertion"
+    assert identity.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
 
 
 def _set(name: str, attribute: str, value: str | None) -> Change:
@@ -276,8 +280,12 @@ def test_the_requested_format_is_required(forge: Forge) -> None:
 
 def test_the_name_id_may_be_the_email_address(forge: Forge) -> None:
     named = forge.with_changes(format=EMAIL, subject="ada@x.example", attributes={})
-    found = check(named.make(), named.expected())
-    assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
+    identity = check(named.make(), named.expected())
+    assert (identity.subject, identity.email, identity.name) == (
+        "ada@x.example",
+        "ada@x.example",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -314,8 +322,8 @@ def test_common_attribute_names_are_known(
     attributes: dict[str, list[str]], email: str | None, name: str | None, groups: tuple[str, ...]
 ) -> None:
     forge = Forge(attributes=attributes)
-    found = check(forge.make(), forge.expected())
-    assert (found.email, found.name, found.groups) == (email, name, groups)
+    identity = check(forge.make(), forge.expected())
+    assert (identity.email, identity.name, identity.groups) == (email, name, groups)
 
 
 @examples(300)
@@ -344,10 +352,10 @@ def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
                 target.set("ID", data.draw(st.sampled_from(["_assertion", "_response", "_evil"])))
             case "text":
                 target.text = "eve"
-    found = untouched
+    identity = untouched
     with contextlib.suppress(ResponseRefused, InvalidDocument):
-        found = response.verify(response.parse(etree.tostring(root)), forge.expected())
-    assert found == untouched
+        identity = response.verify(response.parse(etree.tostring(root)), forge.expected())
+    assert identity == untouched
 
 
 def test_the_number_of_groups_is_limited(forge: Forge) -> None:

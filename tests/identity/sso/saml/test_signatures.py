@@ -25,8 +25,8 @@ class OldSigner(XMLSigner):
 
 
 def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    found = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
-    return found.subject
+    identity = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
+    return identity.subject
 
 
 def get_refusal(root: etree._Element, forge: Forge, **expected: Any) -> str:
@@ -161,16 +161,16 @@ def _transform(algorithm: str, inside: str = "") -> Callable[[etree._Element], N
 
 def _repeat(name: str) -> Callable[[etree._Element], None]:
     def change(root: etree._Element) -> None:
-        found = find(root, name)
-        found.addnext(etree.fromstring(etree.tostring(found, with_tail=False)))
+        element = find(root, name)
+        element.addnext(etree.fromstring(etree.tostring(element, with_tail=False)))
 
     return change
 
 
 def _remove(name: str) -> Callable[[etree._Element], None]:
     def change(root: etree._Element) -> None:
-        found = find(root, name)
-        found.getparent().remove(found)
+        element = find(root, name)
+        element.getparent().remove(element)
 
     return change
 
