@@ -127,8 +127,8 @@ def test_operators_are_emailed_once(
     _report_failures(app)
     work()
     for address in operators:
-        letters = [email for email in list_emails_to(address) if "test.given_up (3)" in email.text]
-        assert len(letters) == 1
+        messages = [email for email in list_emails_to(address) if "test.given_up (3)" in email.text]
+        assert len(messages) == 1
 
 
 def test_nobody_is_emailed_without_an_address(app: Flask, org: Org) -> None:

@@ -45,8 +45,8 @@ def test_create_with_an_invitation(flask, app, log_in, work) -> None:
     email = _build_email()
     flask.run_ok("user", "create", email, "--name", "Lin", "--invite")
     work()
-    (letter,) = list_messages_to(email)
-    token = re.search(r"\?token=([\w-]+)", letter.get_body(("plain",)).get_content())
+    (message,) = list_messages_to(email)
+    token = re.search(r"\?token=([\w-]+)", message.get_body(("plain",)).get_content())
     assert token is not None
     body = {"token": token[1], "password": NEW}
     answer = app.test_client().post("/api/v1/auth/password-reset/confirm", json=body)

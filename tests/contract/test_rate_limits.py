@@ -91,11 +91,11 @@ def _send(limited: Limited, api: Api, org: Org, address: str) -> Any:
 
 def _use_allowance(limited: Limited, org: Org, address: str) -> None:
     api = _get_caller(limited, org)
-    for left in reversed(range(limited.allowance)):
+    for remaining in reversed(range(limited.allowance)):
         answer = _send(limited, api, org, address)
         assert answer.status_code != 429
         assert answer.headers["RateLimit-Limit"] == str(limited.allowance)
-        assert answer.headers["RateLimit-Remaining"] == str(left)
+        assert answer.headers["RateLimit-Remaining"] == str(remaining)
         assert 1 <= int(answer.headers["RateLimit-Reset"]) <= limited.seconds + 1
 
 

@@ -39,14 +39,14 @@ def test_a_named_organization_is_made_and_owned(anonymous_client: Api) -> None:
 
 
 def test_the_address_is_confirmed_by_a_mailed_link(person: Person) -> None:
-    (letter,) = person.emails()
-    assert letter.subject == "Confirm your email address"
-    assert "Nora Berg" in letter.text
-    answer = person.device().post("/auth/email-change/confirm", {"token": letter.token})
+    (message,) = person.emails()
+    assert message.subject == "Confirm your email address"
+    assert "Nora Berg" in message.text
+    answer = person.device().post("/auth/email-change/confirm", {"token": message.token})
     assert answer.json["data"] == {"email": person.email, "email_verified": True}
     # Proof of the present address changes nothing that a token vouches for.
     assert person.api.get("/users/me").json["data"]["email_verified"] is True
-    again = person.device().post("/auth/email-change/confirm", {"token": letter.token})
+    again = person.device().post("/auth/email-change/confirm", {"token": message.token})
     assert again.status_code == 400
 
 

@@ -119,8 +119,8 @@ def test_what_ended_long_ago_is_forgotten(person: Person) -> None:
     with person.app.app_context(), db.transaction() as session:
         queries.purge_sessions(db.checkpoint)
         mailed_links.purge(db.checkpoint)
-        left = "SELECT id::text FROM sessions WHERE id = ANY(CAST(:ids AS uuid[]))"
-        assert session.scalars(text(left), {"ids": ids}).all() == ids[:1]
+        list_statement = "SELECT id::text FROM sessions WHERE id = ANY(CAST(:ids AS uuid[]))"
+        assert session.scalars(text(list_statement), {"ids": ids}).all() == ids[:1]
         links = "SELECT count(*) FROM mailed_tokens WHERE email = :e"
         assert session.scalar(text(links), {"e": person.email}) == 0
     assert person.api.get("/users/me").status_code == 200

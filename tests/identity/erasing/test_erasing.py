@@ -180,11 +180,16 @@ def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
         session.execute(text(_ADD_MEMBERS), values)
     close(org)
     due_org = DueOrg(org, rows_of(org), files_of(org))
-    left = [due_org.rows["memberships"]]
-    due_org.erase(on_checkpoint=lambda _: left.append(rows_of(org).get("memberships", 0)))
+    membership_counts = [due_org.rows["memberships"]]
+    due_org.erase(
+        on_checkpoint=lambda _: membership_counts.append(rows_of(org).get("memberships", 0))
+    )
     due_org.check_erased()
     assert due_org.proof()["users"] == number
-    assert max(before - after for before, after in pairwise(left)) == queries.MEMBER_BATCH_SIZE
+    assert (
+        max(before - after for before, after in pairwise(membership_counts))
+        == queries.MEMBER_BATCH_SIZE
+    )
 
 
 def test_erasing_an_account_may_take_longer_than_a_request(org: Org) -> None:

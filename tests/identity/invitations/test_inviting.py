@@ -29,11 +29,11 @@ def test_an_invitation_is_mailed_with_its_token(workspace: Workspace) -> None:
     expires = datetime.fromisoformat(made["expires_at"])
     created = datetime.fromisoformat(made["created_at"])
     assert timedelta(days=7) - timedelta(minutes=1) < expires - created <= timedelta(days=7)
-    (letter,) = workspace.emails(email)
-    assert letter.subject == "Admin invites you to Test"
-    assert f"/accept-invitation?token={letter.token}" in letter.text
-    assert "as reviewer" in letter.text
-    assert letter.token not in answer.text
+    (message,) = workspace.emails(email)
+    assert message.subject == "Admin invites you to Test"
+    assert f"/accept-invitation?token={message.token}" in message.text
+    assert "as reviewer" in message.text
+    assert message.token not in answer.text
 
 
 def test_only_a_keyed_hash_of_the_token_is_kept(workspace: Workspace) -> None:
@@ -161,8 +161,8 @@ def test_names_do_not_write_headers(workspace: Workspace) -> None:
         user.name = "Eve\r\nBcc: victim@test.example"
     email = address()
     workspace.invite(email)
-    (letter,) = workspace.emails(email)
-    assert letter.subject == "Eve Bcc: victim@test.example invites you to Test"
+    (message,) = workspace.emails(email)
+    assert message.subject == "Eve Bcc: victim@test.example invites you to Test"
     assert workspace.emails("victim@test.example") == []
 
 

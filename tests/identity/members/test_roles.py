@@ -194,8 +194,8 @@ def test_two_owners_who_remove_each_other_leave_one(org: Org, _again: int) -> No
     with ThreadPoolExecutor(2) as pool:
         statuses = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
     assert statuses in ([204, 409], [204, 403])
-    left = [role for role in _roles(org).values() if role == "owner"]
-    assert left == ["owner"]
+    owners = [role for role in _roles(org).values() if role == "owner"]
+    assert owners == ["owner"]
 
 
 @pytest.mark.parametrize("_again", range(5))

@@ -119,8 +119,8 @@ def test_links_carry_the_readers_language(person: Person) -> None:
     assert person.api.patch("/users/me", json={"locale": "de-AT"}).status_code == 200
     forget_in_german = person.device().post("/auth/password-reset/request", {"email": person.email})
     assert forget_in_german.status_code == 202
-    (letter,) = [email for email in person.emails() if "Passwort" in email.subject]
-    assert link_of(letter).endswith("&lang=de-AT")
+    (message,) = [email for email in person.emails() if "Passwort" in email.subject]
+    assert link_of(message).endswith("&lang=de-AT")
 
 
 def test_every_language_has_all_phrases(app: Flask) -> None:

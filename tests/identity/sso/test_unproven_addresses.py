@@ -29,7 +29,7 @@ Work = Callable[[], None]
 
 def _newest_token(email: str, subject: str, work: Work) -> str:
     work()
-    return [letter.token for letter in list_emails_to(email) if subject in letter.subject][-1]
+    return [message.token for message in list_emails_to(email) if subject in message.subject][-1]
 
 
 def _open_invitations(org: Org) -> list[str]:

@@ -113,8 +113,12 @@ def test_a_member_leaves_and_so_does_the_lead(org: Org) -> None:
         path = f"/teams/{team['id']}/members/{org.users[name]}"
         assert org.api("admin").delete(path).status_code == 204
         assert org.api("admin").delete(path).status_code == 404
-    left = _read(org, team)
-    assert (left["members"], left["member_count"], left["lead_id"]) == ([], 0, None)
+    team_after = _read(org, team)
+    assert (team_after["members"], team_after["member_count"], team_after["lead_id"]) == (
+        [],
+        0,
+        None,
+    )
 
 
 def test_who_leaves_the_organization_leaves_its_teams(org: Org) -> None:
@@ -123,8 +127,12 @@ def test_who_leaves_the_organization_leaves_its_teams(org: Org) -> None:
     add_members(org, team, "labeler", "viewer")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(delete(Membership).where(Membership.user_id == org.users["labeler"]))
-    left = _read(org, leads)
-    assert (left["members"], left["member_count"], left["lead_id"]) == ([], 0, None)
+    team_after = _read(org, leads)
+    assert (team_after["members"], team_after["member_count"], team_after["lead_id"]) == (
+        [],
+        0,
+        None,
+    )
     stayed = _read(org, team)
     assert list(_roles(stayed)) == [str(org.users["viewer"])]
     assert stayed["member_count"] == 1
@@ -147,9 +155,9 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(add_and_remove, names)) == [[200, 204, 200]] * len(names)
-    read_team = _read(org, team)
-    assert read_team["member_count"] == len(read_team["members"]) == len(names)
-    assert list(_roles(read_team).values()).count("lead") == 1
+    team_after = _read(org, team)
+    assert team_after["member_count"] == len(team_after["members"]) == len(names)
+    assert list(_roles(team_after).values()).count("lead") == 1
 
 
 def test_what_other_features_call(org: Org, other_org: Org) -> None:
