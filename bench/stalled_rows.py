@@ -10,7 +10,7 @@ from bench import load
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
-from tests.faults.stalling import stalling
+from tests.faults.stalling import run_stalling_clients
 
 STALLED_CONNECTIONS = 500
 """The number of connections that stall in each way: in the head, in the body, or as a reader."""
@@ -41,7 +41,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
         with ExitStack() as stack:
             port = int(service.base.rpartition(":")[2])
             for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
-                stack.enter_context(stalling(port, kind, STALLED_CONNECTIONS, *options))
+                stack.enter_context(run_stalling_clients(port, kind, STALLED_CONNECTIONS, *options))
             for name, data in requests.items():
                 stalled[name].append(measure_p99(data))
     for name in requests:

@@ -16,13 +16,13 @@ sys.path.insert(0, str(ROOT))
 def main() -> None:
     """Start a service with the demo organization, and replace the pictures by new ones."""
     from tests.factories.processes import SHARED  # noqa: PLC0415 - needs the path
-    from tests.faults.conftest import running  # noqa: PLC0415
+    from tests.faults.conftest import run_service  # noqa: PLC0415
     from tests.workbench.driver import TOOLS, Walker  # noqa: PLC0415
 
     FOLDER.mkdir(exist_ok=True)
     with TemporaryDirectory(prefix="labeling-pictures-") as name:
         os.environ[SHARED] = name
-        with running(RATE_LIMITS="off", WORKBENCH="on") as service:
+        with run_service(RATE_LIMITS="off", WORKBENCH="on") as service:
             walker = Walker(service.base, service.password, service.data_dir / "mail", Path(name))
             try:
                 walker.walk(TOOLS / "guide.mjs", "take", folder=name)

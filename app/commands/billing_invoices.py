@@ -124,8 +124,8 @@ def create_credit_note(number: str, amount: Decimal, reason: str, *, as_json: bo
     The credit note uses the tax rate of the invoice. Crediting the full amount voids the invoice.
     """
     with run_operation("credit_invoice"):
-        created = correcting.credit(number, amount=amount, reason=reason)
-    _show_invoice(created, as_json=as_json)
+        credit_note = correcting.credit(number, amount=amount, reason=reason)
+    _show_invoice(credit_note, as_json=as_json)
 
 
 def _show_invoice(invoice: dict[str, Any], *, as_json: bool) -> None:

@@ -27,9 +27,9 @@ from tests.chaos.clients import Client, Writer
 from tests.chaos.faults import Faults
 from tests.chaos.ledger import Ledger
 from tests.chaos.receiver import EVENTS, Receiver, receiving
-from tests.faults.conftest import Service, running
-from tests.faults.machines import joining
-from tests.faults.sites import site
+from tests.faults.conftest import Service, run_service
+from tests.faults.machines import run_another_machine
+from tests.faults.sites import create_site
 
 _ORGANIZATIONS = 3
 _WRITERS = 2
@@ -50,8 +50,10 @@ def main() -> int:
     ledger = Ledger(path)
     with ExitStack() as stack:
         receiver = stack.enter_context(receiving())
-        first = stack.enter_context(running(RATE_LIMITS="off"))
-        others = [stack.enter_context(joining(first)) for _ in range(options.machines - 1)]
+        first = stack.enter_context(run_service(RATE_LIMITS="off"))
+        others = [
+            stack.enter_context(run_another_machine(first)) for _ in range(options.machines - 1)
+        ]
         machines = [first, *others]
         schema_ids = _create_organizations(first, receiver)
         faults = _run(machines, schema_ids, ledger, options.minutes * 60, options.seed)
@@ -65,12 +67,12 @@ def _create_organizations(service: Service, receiver: Receiver) -> dict[str, str
     schema_ids = {}
     with ExitStack() as stack:
         for number in range(_ORGANIZATIONS):
-            organization = stack.enter_context(site(service, f"Chaos {number}"))
+            organization = stack.enter_context(create_site(service, f"Chaos {number}"))
             body = {"settings": {"allow_self_review": True}}
             organization.call("PATCH", f"/organizations/{organization.slug}", json=body)
             webhook = {"url": receiver.url, "events": list(EVENTS)}
             organization.call("POST", "/webhooks", json=webhook)
-            schema_ids[organization.slug] = str(organization.schema())
+            schema_ids[organization.slug] = str(organization.create_schema())
     return schema_ids
 
 

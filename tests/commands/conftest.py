@@ -20,15 +20,15 @@ class Commands:
         runner: CliRunner = self.app.test_cli_runner()
         return runner.invoke(args=list(arguments), input=stdin)
 
-    def ok(self, *arguments: str, stdin: str | None = None) -> Result:
+    def run_ok(self, *arguments: str, stdin: str | None = None) -> Result:
         result = self.run(*arguments, stdin=stdin)
         assert result.exit_code == 0, result.output
         return result
 
     def json(self, *arguments: str, stdin: str | None = None) -> Any:
-        return json.loads(self.ok(*arguments, "--json", stdin=stdin).stdout)
+        return json.loads(self.run_ok(*arguments, "--json", stdin=stdin).stdout)
 
-    def refused(self, *arguments: str, stdin: str | None = None) -> str:
+    def get_refusal(self, *arguments: str, stdin: str | None = None) -> str:
         """Return the message of a command that must be refused."""
         result = self.run(*arguments, stdin=stdin)
         assert result.exit_code == 1, result.output
@@ -46,8 +46,8 @@ def flask(app: Flask) -> Commands:
 def log_in(app: Flask) -> Callable[[str, str], int]:
     """Return a function that tries to log in and returns the status."""
 
-    def attempt(email: str, password: str) -> int:
+    def log_in_with(email: str, password: str) -> int:
         body = {"email": email, "password": password}
         return app.test_client().post("/api/v1/auth/login", json=body).status_code
 
-    return attempt
+    return log_in_with

@@ -38,9 +38,9 @@ def _fail(org: Org, artifact_id: str, code: str) -> None:
     )
 
 
-def _status(org: Org, artifact_id: str) -> str:
-    found: str = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"]
-    return found
+def _get_status(org: Org, artifact_id: str) -> str:
+    status: str = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["status"]
+    return status
 
 
 def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:
@@ -51,17 +51,21 @@ def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:
     queued = flask.json(*command, "--no-wait")
     assert (queued["status"], queued["found"]) == ("queued", 0)
     run_jobs_of(org, "imports", "documents", "default")
-    assert [_status(org, one) for one in (failed, other, fine)] == ["ready", "failed", "ready"]
+    assert [_get_status(org, document_id) for document_id in (failed, other, fine)] == [
+        "ready",
+        "failed",
+        "ready",
+    ]
     job = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}").json["data"]
     assert (job["kind"], job["status"], job["counts"]["created"]) == ("reprocess", "completed", 1)
     items = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
-    assert [(one["uri"], one["artifact_id"]) for one in items] == [("a.txt", failed)]
+    assert [(item["uri"], item["artifact_id"]) for item in items] == [("a.txt", failed)]
 
 
 def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
     fine, broken = _upload(org, "a.txt"), _upload(org, "b.txt")
-    for one in (fine, broken):
-        _fail(org, one, "crashed")
+    for document_id in (fine, broken):
+        _fail(org, document_id, "crashed")
     sql(
         org,
         "UPDATE artifacts SET media_type = 'image/png' WHERE organization_id = :org AND id = :id",
@@ -75,13 +79,13 @@ def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
         1,
         1,
     )
-    assert [_status(org, one) for one in (fine, broken)] == ["ready", "failed"]
+    assert [_get_status(org, document_id) for document_id in (fine, broken)] == ["ready", "failed"]
 
 
 def test_documents_are_selected_by_when_they_came(flask: Any, org: Org) -> None:
     old, new = _upload(org, "a.txt"), _upload(org, "b.txt")
-    for one in (old, new):
-        _fail(org, one, "crashed")
+    for document_id in (old, new):
+        _fail(org, document_id, "crashed")
     sql(
         org,
         "UPDATE artifacts SET created_at = '2026-01-01' WHERE organization_id = :org AND id = :id",
@@ -107,7 +111,7 @@ def test_what_has_labels_or_is_archived_stays_as_it_is(flask: Any, org: Org) -> 
 
 
 def test_an_organization_that_is_not_there(flask: Any) -> None:
-    assert "no such organization" in flask.refused("artifacts", "reprocess", "nobody-here")
+    assert "no such organization" in flask.get_refusal("artifacts", "reprocess", "nobody-here")
 
 
 def test_a_document_whose_job_was_given_up_is_read_by_the_same_job(flask: Any, org: Org) -> None:
@@ -115,8 +119,8 @@ def test_a_document_whose_job_was_given_up_is_read_by_the_same_job(flask: Any, o
     artifact_id = org.api("labeler").post("/artifacts", data=body).json["data"]["id"]
     sql(org, "UPDATE jobs SET interruptions = 10 WHERE function = 'artifacts.parse'")
     run_jobs_of(org)
-    assert _status(org, artifact_id) == "failed"
+    assert _get_status(org, artifact_id) == "failed"
     (job,) = [row for row in rows(org) if row.status == "failed"]
     assert flask.json("jobs", "retry", str(job.id)) == {"queued": 1}
     run_jobs_of(org)
-    assert _status(org, artifact_id) == "ready"
+    assert _get_status(org, artifact_id) == "ready"

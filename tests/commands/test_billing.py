@@ -17,7 +17,7 @@ WRONG = 3
 """The exit status of a command that found something."""
 
 
-def _lose(org: Org, meter: str) -> None:
+def _delete_changes(org: Org, meter: str) -> None:
     """Lose the changes of a meter."""
     sql = "DELETE FROM usage_changes WHERE organization_id = :org AND meter = :meter"
     run_sql(org, sql, meter=meter)
@@ -32,7 +32,7 @@ def test_usage_with_limits(flask: Any, org: Org) -> None:
         "organization": org.slug, "plan": "team", "meter": "documents_per_month", "used": 9,
         "limit": 10, "warning": "near_limit",
     }  # fmt: skip
-    shown = flask.ok("billing", "usage", org.slug).stdout
+    shown = flask.run_ok("billing", "usage", org.slug).stdout
     assert shown.splitlines()[0].split() == [
         *("organization", "plan", "meter", "used", "limit", "warning")
     ]
@@ -43,13 +43,13 @@ def test_usage_with_limits(flask: Any, org: Org) -> None:
 def test_meters_that_agree(flask: Any, org: Org) -> None:
     insert_artifacts(org, 4)
     assert flask.json("billing", "reconcile", org.slug) == []
-    assert flask.ok("billing", "reconcile", org.slug).stdout == ""
+    assert flask.run_ok("billing", "reconcile", org.slug).stdout == ""
     assert flask.json("billing", "reconcile", org.slug, "--repair") == []
 
 
 def test_a_difference_is_reported_and_only_repaired_on_demand(flask: Any, org: Org) -> None:
     insert_artifacts(org, 4, start="2024-03-05T01:00:00Z")
-    _lose(org, Meter.DOCUMENTS)
+    _delete_changes(org, Meter.DOCUMENTS)
     wrong = [{"organization": org.slug, "meter": Meter.DOCUMENTS, "counted": 4, "metered": 0}]
     for _ in range(2):
         result = flask.run("billing", "reconcile", org.slug)
@@ -67,7 +67,7 @@ def test_a_difference_is_reported_and_only_repaired_on_demand(flask: Any, org: O
 
 def test_a_settled_month_does_not_change(flask: Any, org: Org) -> None:
     insert_artifacts(org, 4, start="2024-03-05T01:00:00Z")
-    _lose(org, Meter.DOCUMENTS)
+    _delete_changes(org, Meter.DOCUMENTS)
     march, april, may = (datetime(2024, month, 1, tzinfo=UTC) for month in (3, 4, 5))
     assert measure(org, march, april, settle=True)[Meter.DOCUMENTS] == 0
     flask.json("billing", "reconcile", org.slug, "--repair")
@@ -93,7 +93,7 @@ def test_too_much_is_taken_back_today(flask: Any, org: Org, folded: bool) -> Non
 
 def test_the_nightly_job_reports_and_corrects_nothing(org: Org) -> None:
     insert_artifacts(org, 4)
-    _lose(org, Meter.STORED_BYTES)
+    _delete_changes(org, Meter.STORED_BYTES)
     key = build_series_key("labeling_usage_differences_total", {"meter": Meter.STORED_BYTES})
     before = scrape(org.app)[key]
     with org.app.app_context(), tenancy.across_organizations(reason="as the job does"):
@@ -104,10 +104,10 @@ def test_the_nightly_job_reports_and_corrects_nothing(org: Org) -> None:
 
 
 def test_an_organization_that_is_not_there(flask: Any) -> None:
-    assert "no such organization" in flask.refused("billing", "usage", "nope")
-    assert "no such organization" in flask.refused("billing", "reconcile", "nope")
+    assert "no such organization" in flask.get_refusal("billing", "usage", "nope")
+    assert "no such organization" in flask.get_refusal("billing", "reconcile", "nope")
 
 
 @pytest.mark.parametrize("command", ["usage", "reconcile"])
 def test_help(flask: Any, command: str) -> None:
-    assert "SLUG" in flask.ok("billing", command, "--help").stdout
+    assert "SLUG" in flask.run_ok("billing", command, "--help").stdout

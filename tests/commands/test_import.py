@@ -23,8 +23,8 @@ def test_a_file_is_imported(flask: Any, org: Org, tmp_path: Path) -> None:
     record = flask.json("import", str(file), "--org", org.slug)
     assert (record["status"], record["found"], record["created"]) == ("completed", 2, 2)
     listed = org.api("viewer").get("/artifacts").json
-    assert {one["name"] for one in listed["data"]} == {"texts-1.txt", "texts-2.txt"}
-    assert {one["created_by"] for one in listed["data"]} == {None}
+    assert {listed_job["name"] for listed_job in listed["data"]} == {"texts-1.txt", "texts-2.txt"}
+    assert {listed_job["created_by"] for listed_job in listed["data"]} == {None}
 
 
 def test_it_does_not_wait_if_asked(flask: Any, org: Org, tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_a_connector_is_crawled(flask: Any, org: Org, environ: dict[str, str]) -
 def test_what_is_refused(flask: Any, org: Org, tmp_path: Path) -> None:
     file = tmp_path / "texts.bin"
     file.write_bytes(b"\x89PNG")
-    assert "format" in flask.refused("import", str(file), "--org", org.slug)
-    assert "no such organization" in flask.refused("import", str(file), "--org", "nobody")
+    assert "format" in flask.get_refusal("import", str(file), "--org", org.slug)
+    assert "no such organization" in flask.get_refusal("import", str(file), "--org", "nobody")
     schema = "00000000-0000-7000-8000-000000000000"
-    refused = flask.refused("import", str(file), "--org", org.slug, "--schema", schema)
+    refused = flask.get_refusal("import", str(file), "--org", org.slug, "--schema", schema)
     assert "schema does not exist" in refused
     missing = flask.run("import", str(tmp_path / "none"), "--org", org.slug)
     assert missing.exit_code == 2

@@ -34,7 +34,7 @@ def _handlers() -> Iterator[None]:
         yield
 
 
-def _give_up(org: Org, count: int, function: str = "test.given_up") -> list[UUID]:
+def _create_failed_jobs(org: Org, count: int, function: str = "test.given_up") -> list[UUID]:
     for n in range(count):
         enqueue(org, function, {"n": n})
     run_jobs_of(org, "default")
@@ -46,7 +46,7 @@ def test_giving_up_is_an_error_in_the_log_and_a_metric(
 ) -> None:
     metric, labels = "labeling_jobs_given_up_total", {"function": "test.given_up"}
     before = get_metric(app, metric, **labels)
-    _give_up(org, 2)
+    _create_failed_jobs(org, 2)
     assert get_metric(app, metric, **labels) == before + 2
     lines = [line for line in capfd.readouterr().err.splitlines() if "job.given_up" in line]
     assert len(lines) == 2
@@ -54,19 +54,19 @@ def test_giving_up_is_an_error_in_the_log_and_a_metric(
 
 
 def test_given_up_jobs_are_listed(flask: Any, org: Org, other_org: Org) -> None:
-    ids = _give_up(org, 2)
-    _give_up(other_org, 1)
-    found = flask.json("jobs", "list", "--org", org.slug)
-    assert {row["id"] for row in found} == {str(one) for one in ids}
-    assert {row["error"] for row in found} == {"RuntimeError: no luck"}
+    ids = _create_failed_jobs(org, 2)
+    _create_failed_jobs(other_org, 1)
+    listed_jobs = flask.json("jobs", "list", "--org", org.slug)
+    assert {row["id"] for row in listed_jobs} == {str(expected_id) for expected_id in ids}
+    assert {row["error"] for row in listed_jobs} == {"RuntimeError: no luck"}
     assert len(flask.json("jobs", "list", "--org", org.slug, "--limit", "1")) == 1
     assert flask.json("jobs", "list", "--org", org.slug, "--function", "test.other") == []
     assert flask.json("jobs", "list", "--org", org.slug, "--queue", "bulk") == []
-    assert "test.given_up" in flask.ok("jobs", "list", "--org", org.slug).stdout
+    assert "test.given_up" in flask.run_ok("jobs", "list", "--org", org.slug).stdout
 
 
 def test_a_given_up_job_runs_again_with_all_its_attempts(flask: Any, org: Org) -> None:
-    ids = _give_up(org, 2)
+    ids = _create_failed_jobs(org, 2)
     SEEN[org.id]["mended"].append(True)
     assert flask.json("jobs", "retry", str(ids[0])) == {"queued": 1}
     assert SEEN[org.id]["undone"] == [0]
@@ -79,30 +79,30 @@ def test_a_selection_runs_again_in_batches(
     flask: Any, org: Org, other_org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "BATCH", 2)
-    _give_up(org, 5)
-    _give_up(other_org, 1)
+    _create_failed_jobs(org, 5)
+    _create_failed_jobs(other_org, 1)
     assert flask.json("jobs", "retry", "--all", "--org", org.slug) == {"queued": 5}
     assert {row.status for row in rows(org)} == {"queued"}
     assert {row.status for row in rows(other_org)} == {"failed"}
 
 
 def test_a_job_that_cannot_be_repeated_says_so(flask: Any, org: Org) -> None:
-    (job_id,) = _give_up(org, 1, "test.once_only")
-    assert "cannot be retried" in flask.refused("jobs", "retry", str(job_id))
+    (job_id,) = _create_failed_jobs(org, 1, "test.once_only")
+    assert "cannot be retried" in flask.get_refusal("jobs", "retry", str(job_id))
     assert [row.status for row in rows(org)] == ["failed"]
 
 
 def test_jobs_that_cannot_be_repeated_do_not_keep_back_the_others(flask: Any, org: Org) -> None:
-    _give_up(org, 2, "test.once_only")
-    _give_up(org, 1)
-    result = flask.ok("jobs", "retry", "--all", "--org", org.slug)
+    _create_failed_jobs(org, 2, "test.once_only")
+    _create_failed_jobs(org, 1)
+    result = flask.run_ok("jobs", "retry", "--all", "--org", org.slug)
     assert result.stdout == "queued  1\n"
     assert "Skipped 2 jobs of test.once_only" in result.stderr
     assert [row.status for row in rows(org)] == ["failed", "failed", "queued"]
 
 
 def test_a_given_up_job_is_discarded(flask: Any, org: Org) -> None:
-    ids = _give_up(org, 2)
+    ids = _create_failed_jobs(org, 2)
     assert flask.json("jobs", "discard", str(ids[0])) == {"discarded": 1}
     assert [row.status for row in rows(org)] == ["discarded", "failed"]
     assert run_jobs_of(org) == 0
@@ -119,25 +119,25 @@ def test_operators_are_emailed_once(
     app: Flask, org: Org, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     operators = (f"ops-{org.slug}@example.com", f"night-{org.slug}@example.com")
-    _report(app)  # what other tests left
+    _report_failures(app)  # what other tests left
     settings = replace(container.settings(), operator_email=operators)
     monkeypatch.setattr(container.current(), "settings", settings)
-    _give_up(org, 3)
-    assert _report(app) >= 3
-    _report(app)
+    _create_failed_jobs(org, 3)
+    assert _report_failures(app) >= 3
+    _report_failures(app)
     work()
     for address in operators:
-        letters = [one for one in list_emails_to(address) if "test.given_up (3)" in one.text]
-        assert len(letters) == 1
+        messages = [email for email in list_emails_to(address) if "test.given_up (3)" in email.text]
+        assert len(messages) == 1
 
 
 def test_nobody_is_emailed_without_an_address(app: Flask, org: Org) -> None:
-    _give_up(org, 1)
-    assert _report(app) >= 1
+    _create_failed_jobs(org, 1)
+    assert _report_failures(app) >= 1
     assert rows(org)[0].reported_at is not None
 
 
-def _report(app: Flask) -> int:
+def _report_failures(app: Flask) -> int:
     everything = tenancy.across_organizations(reason="a test is the job")
     with app.app_context(), everything, db.transaction():
         return control_plane.report_failures()

@@ -14,13 +14,13 @@ from tests.factories.emails import list_messages_to
 from tests.factories.state_machines import copy_with
 
 
-def _owner() -> tuple[str, ...]:
+def _build_owner_options() -> tuple[str, ...]:
     return ("--owner-email", f"ada.{uuid7().hex}@test.example", "--owner-name", "Ada")
 
 
 def test_create_list_show(flask, org: Org, work) -> None:
     slug = f"made-{uuid7().hex[-12:]}"
-    owner = _owner()
+    owner = _build_owner_options()
     made = flask.json("org", "create", "Made here", "--slug", slug, *owner, "--plan", "team")
     assert (made["slug"], made["plan"], made["status"]) == (slug, "team", "active")
     assert made["owner"]["created"] is True
@@ -29,11 +29,11 @@ def test_create_list_show(flask, org: Org, work) -> None:
     rows = {row["slug"]: row for row in flask.json("org", "list")}
     assert (rows[slug]["members"], rows[slug]["name"]) == (1, "Made here")
     assert rows[org.slug]["members"] == 5
-    table = flask.ok("org", "list", "--status", "active", "--plan", "team").stdout.splitlines()
+    table = flask.run_ok("org", "list", "--status", "active", "--plan", "team").stdout.splitlines()
     assert table[0].split()[:3] == ["slug", "name", "status"]
     (line,) = [line for line in table if line.startswith(slug)]
     assert line.split()[1:6] == ["Made", "here", "active", "team", "1"]
-    shown = flask.ok("org", "show", slug).stdout
+    shown = flask.run_ok("org", "show", slug).stdout
     assert f"owners             {owner[1]}" in shown
     assert flask.json("org", "show", slug)["owners"] == [owner[1]]
 
@@ -51,36 +51,36 @@ def test_plan(flask, org: Org) -> None:
     assert (changed["plan"], changed["limits"]) == ("business", {"members": 20, "webhooks": None})
     assert flask.json("org", "plan", org.slug, "free")["limits"] == {}
     for wrong in ("pages=1", "members", "members=-1", "members=1.5", "members=9" + "9" * 15):
-        found = flask.run("org", "plan", org.slug, "free", "--limit", wrong)
-        assert found.exit_code in (1, 2), wrong
+        result = flask.run("org", "plan", org.slug, "free", "--limit", wrong)
+        assert result.exit_code in (1, 2), wrong
     assert flask.run("org", "plan", org.slug, "gold").exit_code == 2
 
 
 def test_suspend_and_reinstate(flask, org: Org) -> None:
-    flask.ok("org", "suspend", org.slug, "--reason", "Not paid")
+    flask.run_ok("org", "suspend", org.slug, "--reason", "Not paid")
     refused = org.api("owner").post("/artifacts", json={"name": "a.txt", "text": "x"})
     assert refused.status_code == 403
-    flask.ok("org", "reinstate", org.slug)
+    flask.run_ok("org", "reinstate", org.slug)
     assert (
         org.api("owner").post("/artifacts", json={"name": "a.txt", "text": "x"}).status_code == 201
     )
-    assert "reason" in flask.refused("org", "suspend", org.slug, "--reason", "a\nb")
+    assert "reason" in flask.get_refusal("org", "suspend", org.slug, "--reason", "a\nb")
 
 
 def test_close_asks_first(flask, org: Org) -> None:
-    message = flask.refused("org", "close", org.slug, stdin="another\n")
+    message = flask.get_refusal("org", "close", org.slug, stdin="another\n")
     assert "Nothing was closed" in message
     assert org.api("viewer").get("/artifacts").status_code == 200
-    closed = flask.ok("org", "close", org.slug, stdin=f"{org.slug}\n").stdout
+    closed = flask.run_ok("org", "close", org.slug, stdin=f"{org.slug}\n").stdout
     assert "closed" in closed
     assert org.api("owner").get("/artifacts").status_code == 403
-    assert "closed" in flask.refused("org", "close", org.slug, "--yes")
+    assert "closed" in flask.get_refusal("org", "close", org.slug, "--yes")
 
 
 def test_a_closed_one_is_reopened_until_it_is_erased(flask, org: Org) -> None:
-    assert "closed" in flask.refused("org", "reopen", org.slug)
-    flask.ok("org", "close", org.slug, "--yes")
-    assert "active" in flask.ok("org", "reopen", org.slug).stdout
+    assert "closed" in flask.get_refusal("org", "reopen", org.slug)
+    flask.run_ok("org", "close", org.slug, "--yes")
+    assert "active" in flask.run_ok("org", "reopen", org.slug).stdout
     assert org.api("viewer").get("/artifacts").status_code == 200
     shown = org.api("viewer").get(f"/organizations/{org.slug}").json["data"]
     assert (shown["closed_at"], shown["erase_after"]) == (None, None)
@@ -98,13 +98,15 @@ def test_a_closed_one_is_reopened_until_it_is_erased(flask, org: Org) -> None:
     ],
 )
 def test_unknown_organizations(flask, arguments: tuple[str, ...]) -> None:
-    assert flask.refused("org", *arguments) == "Error: There is no such organization.\n"
+    assert flask.get_refusal("org", *arguments) == "Error: There is no such organization.\n"
 
 
 def test_what_is_refused_says_which_member(flask, org: Org) -> None:
-    message = flask.refused("org", "create", "Taken", "--slug", org.slug, *_owner())
+    message = flask.get_refusal(
+        "org", "create", "Taken", "--slug", org.slug, *_build_owner_options()
+    )
     assert message == "Error: This slug is taken. (organization.slug)\n"
-    message = flask.refused("org", "create", "N\nBcc: x", *_owner())
+    message = flask.get_refusal("org", "create", "N\nBcc: x", *_build_owner_options())
     assert "(organization.name)" in message
 
 
@@ -112,14 +114,14 @@ def test_names_cannot_control_the_terminal(flask, org: Org) -> None:
     with org.app.app_context(), db.transaction() as session:
         sql = text("UPDATE organizations SET name = E'a\\x1b[2J\\u202eb' WHERE id = :id")
         session.execute(sql, {"id": org.id})
-    shown = flask.ok("org", "show", org.slug).stdout
+    shown = flask.run_ok("org", "show", org.slug).stdout
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "a\ufffd[2J\ufffdb" in shown
 
 
 def test_the_audit_log_says_that_it_was_the_command_line(flask, org: Org) -> None:
-    flask.ok("org", "plan", org.slug, "team")
+    flask.run_ok("org", "plan", org.slug, "team")
     entries = org.api("admin").get(f"/organizations/{org.slug}/audit-log").json["data"]
     entry = entries[0]
     assert entry["actor"] == {"kind": "control_plane", "id": None, "label": "command line"}
@@ -129,8 +131,8 @@ def test_the_audit_log_says_that_it_was_the_command_line(flask, org: Org) -> Non
 
 
 def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
-    for one in (org, other_org):
-        flask.ok("org", "close", one.slug, "--yes")
+    for organization in (org, other_org):
+        flask.run_ok("org", "close", organization.slug, "--yes")
     with org.app.app_context(), db.transaction() as session:
         sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
         session.execute(sql, {"id": org.id})
@@ -144,7 +146,7 @@ def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
 
 
 def test_waiting_ends_when_all_is_erased(flask, org: Org, work, monkeypatch) -> None:
-    flask.ok("org", "close", org.slug, "--yes")
+    flask.run_ok("org", "close", org.slug, "--yes")
     with org.app.app_context(), db.transaction() as session:
         sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
         session.execute(sql, {"id": org.id})

@@ -25,17 +25,17 @@ from tests.factories.workspace import Workspace
 ROOT = Path(__file__).parents[2]
 
 
-def _commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    found = [(*path, group.name or "")]
+def _list_commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    paths = [(*path, group.name or "")]
     for command in group.commands.values():
         if isinstance(command, click.Group):
-            found += _commands(command, found[0])
+            paths += _list_commands(command, paths[0])
         else:
-            found.append((*found[0], command.name or ""))
-    return found
+            paths.append((*paths[0], command.name or ""))
+    return paths
 
 
-ALL = [path for group in GROUPS for path in _commands(group)]
+ALL = [path for group in GROUPS for path in _list_commands(group)]
 
 
 def test_which_commands_there_are() -> None:
@@ -52,7 +52,7 @@ def test_which_commands_there_are() -> None:
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_each_has_help(flask, path: tuple[str, ...]) -> None:
-    shown = flask.ok(*path, "--help").stdout
+    shown = flask.run_ok(*path, "--help").stdout
     assert shown.startswith("Usage:")
     assert len(shown.splitlines()) > 3
 
@@ -70,7 +70,7 @@ def test_each_has_help(flask, path: tuple[str, ...]) -> None:
     ids=ascii,
 )
 def test_arguments_that_cannot_be_are_refused_in_words(flask, arguments: tuple[str, ...]) -> None:
-    assert flask.refused(*arguments).startswith("Error: ")
+    assert flask.get_refusal(*arguments).startswith("Error: ")
 
 
 def test_rotate_keys(flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,57 +80,57 @@ def test_rotate_keys(flask, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = Fernet.generate_key().decode()
     keyring = Keyring(settings.secret_key, [fresh, *settings.encryption_keys])
     monkeypatch.setitem(vars(container.current()), "keyring", keyring)
-    before = {row["place"]: row for row in _rows(flask, "--dry-run")}
+    before = {row["place"]: row for row in _rotate_keys(flask, "--dry-run")}
     assert before["webhooks.secret"]["rotated"] >= 1
-    rotated = {row["place"]: row for row in _rows(flask)}
+    rotated = {row["place"]: row for row in _rotate_keys(flask)}
     assert rotated["webhooks.secret"]["rotated"] == before["webhooks.secret"]["rotated"]
-    assert sum(row["rotated"] for row in _rows(flask)) == 0
+    assert sum(row["rotated"] for row in _rotate_keys(flask)) == 0
     back = Keyring(settings.secret_key, [*settings.encryption_keys, fresh])
     monkeypatch.setitem(vars(container.current()), "keyring", back)
-    _rows(flask)
+    _rotate_keys(flask)
     monkeypatch.setitem(vars(container.current()), "keyring", old)
 
 
-def _rows(flask, *options: str) -> list[dict]:
-    found = flask.run("keys", "rotate", "--json", *options)
+def _rotate_keys(flask, *options: str) -> list[dict]:
+    result = flask.run("keys", "rotate", "--json", *options)
     # 3: another test may have left what no key reads.
-    assert found.exit_code in (0, 3), found.output
-    return json.loads(found.stdout)
+    assert result.exit_code in (0, 3), result.output
+    return json.loads(result.stdout)
 
 
 def test_verify_audit(flask, org: Org) -> None:
     org.api("owner").patch(f"/organizations/{org.slug}", json={"name": "Other"})
     report = flask.json("audit", "verify", org.slug)
     assert (report["ok"], report["chains"], report["findings"]) == (True, 1, [])
-    assert "0 faults" in flask.ok("audit", "verify", org.slug).stdout
-    assert "no such organization" in flask.refused("audit", "verify", "nope")
+    assert "0 faults" in flask.run_ok("audit", "verify", org.slug).stdout
+    assert "no such organization" in flask.get_refusal("audit", "verify", "nope")
 
 
 def test_tail_audit(flask, org: Org) -> None:
     for name in ("First", "Second"):
         org.api("owner").patch(f"/organizations/{org.slug}", json={"name": name})
-    lines = flask.ok("audit", "tail", org.slug, "-n", "1", "--json").stdout.splitlines()
+    lines = flask.run_ok("audit", "tail", org.slug, "-n", "1", "--json").stdout.splitlines()
     (entry,) = [json.loads(line) for line in lines]
     assert entry["changes"]["name"] == ["First", "Second"]
-    shown = flask.ok("audit", "tail", org.slug).stdout.splitlines()
+    shown = flask.run_ok("audit", "tail", org.slug).stdout.splitlines()
     assert "organizations.update" in shown[-1]
-    assert "no such organization" in flask.refused("audit", "tail", "nope")
-    assert flask.ok("audit", "tail", "-n", "5").exit_code == 0
+    assert "no such organization" in flask.get_refusal("audit", "tail", "nope")
+    assert flask.run_ok("audit", "tail", "-n", "5").exit_code == 0
 
 
 def test_close_a_period(flask) -> None:
     assert flask.json("billing", "close-period", "1990-05")["organizations"] == 0
-    assert "(period)" in flask.refused("billing", "close-period", "2999-05")
-    assert "(period)" in flask.refused("billing", "close-period", "May")
+    assert "(period)" in flask.get_refusal("billing", "close-period", "2999-05")
+    assert "(period)" in flask.get_refusal("billing", "close-period", "May")
 
 
 def test_mail_without_a_server(flask, app: Flask, work) -> None:
-    shown = flask.ok("mail", "test", "mail.test@test.example").stdout
+    shown = flask.run_ok("mail", "test", "mail.test@test.example").stdout
     path = Path(shown.removeprefix("SMTP_URL is not set. The email was written to ").strip())
     assert path.exists()
-    flask.ok("mail", "test", "queued@test.example", "--queue")
+    flask.run_ok("mail", "test", "queued@test.example", "--queue")
     work()
-    assert "was not sent" in flask.refused("mail", "test", "a@b.c, d@e.f")
+    assert "was not sent" in flask.get_refusal("mail", "test", "a@b.c, d@e.f")
 
 
 def test_mail_through_a_server(
@@ -140,12 +140,12 @@ def test_mail_through_a_server(
     server = build_inbox_server(inbox)
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)
-    assert "was not sent: the mail server" in flask.refused("mail", "test", address)
+    assert "was not sent: the mail server" in flask.get_refusal("mail", "test", address)
     server.start()
     try:
-        flask.ok("mail", "test", address)
+        flask.run_ok("mail", "test", address)
         inbox.recipient_response = "550 no"
-        assert "recipient refused (550)" in flask.refused("mail", "test", address)
+        assert "recipient refused (550)" in flask.get_refusal("mail", "test", address)
     finally:
         server.stop()
     (message,) = inbox.messages
@@ -154,13 +154,15 @@ def test_mail_through_a_server(
 
 
 def test_verify_a_domain_that_is_not_listed(flask, org: Org) -> None:
-    output = flask.refused("sso", "verify-domain", org.slug, "example.com")
+    output = flask.get_refusal("sso", "verify-domain", org.slug, "example.com")
     assert "no such domain" in output
-    assert flask.refused("sso", "verify-domain", org.slug, "no domain")
-    assert "no such organization" in flask.refused("sso", "verify-domain", "nope", "example.com")
+    assert flask.get_refusal("sso", "verify-domain", org.slug, "no domain")
+    assert "no such organization" in flask.get_refusal(
+        "sso", "verify-domain", "nope", "example.com"
+    )
 
 
-def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).parent / "flask"
     base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return subprocess.run(
@@ -176,14 +178,14 @@ def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedPr
 
 @pytest.mark.usefixtures("app")
 def test_in_a_process_of_its_own(environ: dict[str, str], org: Org) -> None:
-    found = _process(environ, "org", "show", org.slug, "--json")
-    assert found.returncode == 0, found.stderr
-    assert json.loads(found.stdout)["slug"] == org.slug
-    refused = _process(environ, "org", "show", "no-such-organization")
+    finished = _run_process(environ, "org", "show", org.slug, "--json")
+    assert finished.returncode == 0, finished.stderr
+    assert json.loads(finished.stdout)["slug"] == org.slug
+    refused = _run_process(environ, "org", "show", "no-such-organization")
     assert (refused.returncode, refused.stdout) == (1, "")
 
 
-def _until_closed(terminal: int) -> bytes:
+def _read_until_closed(terminal: int) -> bytes:
     """All that is drawn: one read gives a part, and a full terminal would hold the program up."""
     drawn = b""
     try:
@@ -197,42 +199,42 @@ def _until_closed(terminal: int) -> bytes:
 
 
 def test_a_bar_is_drawn_in_a_terminal_only(flask, environ: dict[str, str], org: Org) -> None:
-    ours, theirs = os.openpty()
+    master_fd, terminal_fd = os.openpty()
     base = {name: os.environ[name] for name in ("PATH", "HOME", "TERM") if name in os.environ}
     with subprocess.Popen(
         [str(Path(sys.executable).parent / "flask"), "audit", "verify", org.slug],
         cwd=ROOT,
         env={**base, **environ},
         stdout=subprocess.PIPE,
-        stderr=theirs,
+        stderr=terminal_fd,
     ) as process:
-        os.close(theirs)
-        drawn = _until_closed(ours).decode()
+        os.close(terminal_fd)
+        drawn = _read_until_closed(master_fd).decode()
         written, _ = process.communicate(timeout=60)
     assert "Verifying" in drawn
     assert "100%" in drawn
     assert b"Verifying" not in written
     assert b" chains, " in written
-    assert "Verifying" not in flask.ok("audit", "verify", org.slug).stderr
+    assert "Verifying" not in flask.run_ok("audit", "verify", org.slug).stderr
 
 
 @pytest.mark.usefixtures("app")
 def test_a_database_that_is_not_there(environ: dict[str, str]) -> None:
     url = f"postgresql://nobody:wrong@127.0.0.1:{find_free_port()}/none"
-    refused = _process({**environ, "DATABASE_URL": url}, "org", "list")
+    refused = _run_process({**environ, "DATABASE_URL": url}, "org", "list")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "The database cannot be reached." in refused.stderr
     assert "wrong" not in refused.stderr
 
 
 def test_all_groups_are_listed(flask) -> None:
-    shown = flask.ok("--help").stdout
+    shown = flask.run_ok("--help").stdout
     for group in GROUPS:
         assert f"  {group.name} " in shown
 
 
 def test_settings_that_are_not_usable() -> None:
-    refused = _process({}, "org", "list")
+    refused = _run_process({}, "org", "list")
     assert refused.returncode != 0
     assert "DATABASE_URL must be set" in refused.stderr
 
@@ -243,8 +245,8 @@ def test_route_what_waits(flask, org: Org) -> None:
     rule = {"name": "All", "action": {"user_id": str(org.users["labeler"])}}
     assert org.api("admin").post("/routing-rules", json=rule).status_code == 201
     assert flask.json("routing", "apply", org.slug) == {"matched": 3}
-    shown = [org.api("viewer").get(f"/artifacts/{one}").json["data"] for one in ids]
-    given = [{"user_id": str(org.users["labeler"]), "team_id": None}]
-    assert [one["assignees"] for one in shown] == [given] * 3
-    assert flask.ok("routing", "apply", org.slug).stdout == "matched  0\n"
-    assert "no such organization" in flask.refused("routing", "apply", "nope")
+    shown = [org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"] for artifact_id in ids]
+    assignees = [{"user_id": str(org.users["labeler"]), "team_id": None}]
+    assert [artifact["assignees"] for artifact in shown] == [assignees] * 3
+    assert flask.run_ok("routing", "apply", org.slug).stdout == "matched  0\n"
+    assert "no such organization" in flask.get_refusal("routing", "apply", "nope")

@@ -13,12 +13,12 @@ WRONG = 3
 """The exit status of a command that found something."""
 
 
-def _total(org: Org) -> int:
+def _get_total(org: Org) -> int:
     total: int = org.api("viewer").get("/artifacts?archived=any").json["meta"]["total"]
     return total
 
 
-def _drift(org: Org) -> None:
+def _corrupt_count(org: Org) -> None:
     """Have a cell say more than there is."""
     fold(org.app)
     run_sql(
@@ -36,13 +36,13 @@ def test_counts_that_agree(flask: Any, org: Org) -> None:
 
 def test_a_drift_is_found_and_corrected(flask: Any, org: Org) -> None:
     insert_artifacts(org, 12)
-    _drift(org)
-    assert _total(org) == 12 + 5
-    found = flask.run("counts", "verify", org.slug)
-    assert found.exit_code == WRONG
-    assert "artifacts" in found.stdout
+    _corrupt_count(org)
+    assert _get_total(org) == 12 + 5
+    result = flask.run("counts", "verify", org.slug)
+    assert result.exit_code == WRONG
+    assert "artifacts" in result.stdout
     assert flask.json("counts", "rebuild", org.slug) == {"corrected_cells": 1}
-    assert _total(org) == 12
+    assert _get_total(org) == 12
     assert flask.run("counts", "verify", org.slug).exit_code == 0
 
 
@@ -78,4 +78,4 @@ def test_feedback_is_recorded_again(flask: Any, org: Org) -> None:
     ],
 )
 def test_an_organization_that_is_not_there(flask: Any, command: tuple[str, str]) -> None:
-    assert "no such organization" in flask.refused(*command, "nope")
+    assert "no such organization" in flask.get_refusal(*command, "nope")

@@ -26,13 +26,13 @@ def test_a_list_is_not_kept_in_memory(
 ) -> None:
     monkeypatch.setattr(queries, "_BATCH_SIZE", 1)
     trace = trace_list(monkeypatch, queries, "_read_in_batches")
-    flask.ok(group, "list", *as_json)
+    flask.run_ok(group, "list", *as_json)
     assert_printed_while_read(trace)
 
 
 def test_usage_is_not_kept_in_memory(flask: Any, org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = trace_list(monkeypatch, billing, "_read_usage")
-    flask.ok("billing", "usage", org.slug)
+    flask.run_ok("billing", "usage", org.slug)
     assert_printed_while_read(trace)
 
 

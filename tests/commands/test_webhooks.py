@@ -47,7 +47,7 @@ def test_replay(flask: Any, hooks: Any) -> None:
     assert hooks.count_deliveries(created, "pending") == 2
     record = flask.json(*arguments, "--no-wait")
     assert (record["replayed"], record["total"]) == (0, None)
-    assert "still running" in flask.refused(*arguments)
+    assert "still running" in flask.get_refusal(*arguments)
 
 
 @pytest.mark.usefixtures("_workers")
@@ -56,7 +56,7 @@ def test_replay_of_a_deactivated_webhook(flask: Any, hooks: Any) -> None:
     hooks.insert_deliveries(created, 3)
     hooks.org.api("admin").post(f"/webhooks/{created['id']}/deactivate")
     arguments = ("webhooks", "replay", created["id"], "--org", hooks.org.slug)
-    assert "--activate" in flask.refused(*arguments)
+    assert "--activate" in flask.get_refusal(*arguments)
     assert flask.json(*arguments, "--activate")["replayed"] == 3
     assert hooks.get(created)["active"] is True
 
@@ -83,17 +83,17 @@ def test_what_replay_refuses(flask: Any, hooks: Any) -> None:
     created = hooks.create()
     organization = ("--org", hooks.org.slug)
     arguments = ("webhooks", "replay", created["id"], *organization)
-    assert "from" in flask.refused(*arguments, "--from", "yesterday")
-    assert "replay.from" in flask.refused(*arguments, "--from", "2020-01-01T00:00:00Z")
-    assert "statuses" in flask.refused(*arguments, "--status", "pending")
-    assert "replay.events" in flask.refused(*arguments, "--event", "test")
-    assert "organization" in flask.refused(*arguments[:3], "--org", "nobody")
+    assert "from" in flask.get_refusal(*arguments, "--from", "yesterday")
+    assert "replay.from" in flask.get_refusal(*arguments, "--from", "2020-01-01T00:00:00Z")
+    assert "statuses" in flask.get_refusal(*arguments, "--status", "pending")
+    assert "replay.events" in flask.get_refusal(*arguments, "--event", "test")
+    assert "organization" in flask.get_refusal(*arguments[:3], "--org", "nobody")
     unknown = "00000000-0000-7000-8000-000000000000"
-    assert "no such webhook" in flask.refused("webhooks", "replay", unknown, *organization)
+    assert "no such webhook" in flask.get_refusal("webhooks", "replay", unknown, *organization)
     assert flask.run("webhooks", "replay", "7", *organization).exit_code == 2
 
 
-class Listening:
+class ReceiverThread:
     """A running receiver; `lines` is what it prints."""
 
     def __init__(self, secret: str | None, status: int = 204, count: int | None = None) -> None:
@@ -102,9 +102,9 @@ class Listening:
         self.thread = threading.Thread(target=run_receiver, args=(receiver, HOST, 0), daemon=True)
         self.thread.start()
         wait_until(lambda: self.lines, "the receiver to listen")
-        found = re.search(r"http://\S+", self.lines.pop())
-        assert found is not None
-        self.url = found[0]
+        match = re.search(r"http://\S+", self.lines.pop())
+        assert match is not None
+        self.url = match[0]
 
     def post(self, body: bytes, **headers: str) -> int:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -115,7 +115,7 @@ class Listening:
 
 
 @pytest.fixture
-def signed() -> dict[str, str]:
+def signed_headers() -> dict[str, str]:
     """Return the headers of a delivery of `{}` that is sent now."""
     now = int(webhook_receiver.time.time())
     key = SECRET.encode()
@@ -130,38 +130,40 @@ def signed() -> dict[str, str]:
     }
 
 
-def test_a_delivery_is_printed_with_the_state_of_its_signatures(signed: dict[str, str]) -> None:
-    listening = Listening(SECRET, count=2)
-    assert listening.post(b"{}", **signed) == 204
+def test_a_delivery_is_printed_with_the_state_of_its_signatures(
+    signed_headers: dict[str, str],
+) -> None:
+    listening = ReceiverThread(SECRET, count=2)
+    assert listening.post(b"{}", **signed_headers) == 204
     assert "test  delivery one  attempt 1" in listening.output()
     assert "signature: valid; Standard Webhooks: valid" in listening.output()
-    assert listening.post(b"{ }", **signed) == 204
+    assert listening.post(b"{ }", **signed_headers) == 204
     assert "signature: invalid; Standard Webhooks: invalid" in listening.output()
     listening.thread.join(30)
     assert not listening.thread.is_alive(), "it stops after `count` deliveries"
 
 
-def test_old_or_missing_signatures_are_named(signed: dict[str, str]) -> None:
-    listening = Listening(SECRET, status=500)
+def test_old_or_missing_signatures_are_named(signed_headers: dict[str, str]) -> None:
+    listening = ReceiverThread(SECRET, status=500)
     old = {"webhook_timestamp": "1000", "webhook_signature": ""}
     old["webhook_signature"] = sending.sign_standard_webhook([SECRET.encode()], "one", 1000, b"{}")
-    assert listening.post(b"{}", **{**signed, **old}) == 500
+    assert listening.post(b"{}", **{**signed_headers, **old}) == 500
     assert f"Standard Webhooks: {SignatureStatus.EXPIRED}" in listening.output()
     assert listening.post(b"{}") == 500
     assert "signature: missing; Standard Webhooks: missing" in listening.output()
     garbage = {"X_Service_Signature": "\u00e9", "webhook_signature": "v1,% v2 ,"}
-    assert listening.post(b"{}", **{**signed, **garbage}) == 500
+    assert listening.post(b"{}", **{**signed_headers, **garbage}) == 500
     assert "signature: invalid; Standard Webhooks: invalid" in listening.output()
 
 
-def test_without_a_secret_nothing_is_verified(signed: dict[str, str]) -> None:
-    listening = Listening(None)
-    listening.post(b"{}", **signed)
+def test_without_a_secret_nothing_is_verified(signed_headers: dict[str, str]) -> None:
+    listening = ReceiverThread(None)
+    listening.post(b"{}", **signed_headers)
     assert "signature: not verified; Standard Webhooks: not verified" in listening.output()
 
 
-def test_bodies_are_bounded_and_cannot_control_the_terminal(signed: dict[str, str]) -> None:
-    listening = Listening(SECRET)
+def test_bodies_are_bounded_and_cannot_control_the_terminal(signed_headers: dict[str, str]) -> None:
+    listening = ReceiverThread(SECRET)
     assert listening.post(b"x" * (webhook_receiver.MAX_BODY_BYTES + 1)) == 413
     assert listening.post(b"\x1b[2J\xff", X_Service_Event="\u009b2J") == 204
     assert all(c.isprintable() or c == "\n" for c in listening.output())
@@ -170,9 +172,9 @@ def test_bodies_are_bounded_and_cannot_control_the_terminal(signed: dict[str, st
     assert requests.get(listening.url, timeout=10).status_code == 501
 
 
-def test_what_listen_refuses(flask: Any, signed: dict[str, str]) -> None:
+def test_what_listen_refuses(flask: Any, signed_headers: dict[str, str]) -> None:
     assert flask.run("webhooks", "listen", "--secret", "short").exit_code == 2
     assert flask.run("webhooks", "listen", "--port", "70000").exit_code == 2
-    port = Listening(None).url.rstrip("/").rpartition(":")[2]
-    refused = flask.refused("webhooks", "listen", "--host", HOST, "--port", port)
+    port = ReceiverThread(None).url.rstrip("/").rpartition(":")[2]
+    refused = flask.get_refusal("webhooks", "listen", "--host", HOST, "--port", port)
     assert f"Cannot listen on {HOST}:{port}" in refused

@@ -60,32 +60,32 @@ class Request:
     options: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.options = {"query_string": _encoded(self.query)} if self.query else {}
+        self.options = {"query_string": _encode_query(self.query)} if self.query else {}
         if self.media_type is None:
             return
         if self.media_type == "multipart/form-data" and isinstance(self.body, dict):
-            self.options["data"] = dict(_parts(self.body))
+            self.options["data"] = dict(_iterate_parts(self.body))
             return
         if self.media_type == _FORM and isinstance(self.body, dict):
-            self.body = _encoded(self.body).encode()
+            self.body = _encode_query(self.body).encode()
         raw = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
         self.options |= {"data": raw, "content_type": self.media_type}
 
 
-def _encoded(query: dict[str, Any]) -> str:
+def _encode_query(query: dict[str, Any]) -> str:
     pairs = (
-        f"{_quoted(name)}={_quoted(value)}"
+        f"{_quote(name)}={_quote(value)}"
         for name, values in query.items()
         for value in (values if isinstance(values, list) else [values])
     )
     return "&".join(pairs)
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     return quote(str(value).encode("utf-8", "surrogatepass"), safe="")
 
 
-def _parts(form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _iterate_parts(form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in form.items():
         raw = getattr(value, "data", value)
         if isinstance(raw, bytes):
@@ -119,7 +119,9 @@ class Requests:
         operation = description[f"/api/v1{op.path}"][op.method]
         self._operation = operation
         self._headers_set = IGNORED_HEADERS | ({"If-Match": "-"} if op.revision else {})
-        self._can_negate = bool(operation.query) or "Idempotency-Key" in _names(operation.headers)
+        self._can_negate = bool(operation.query) or "Idempotency-Key" in _get_names(
+            operation.headers
+        )
         self._components = description.raw_schema["components"]
 
     @cached_property
@@ -128,7 +130,7 @@ class Requests:
         schema = content.get("application/json", {}).get("schema", {})
         return jsonschema_rs.Draft202012Validator({**schema, "components": self._components})
 
-    def fits(self, request: Request) -> bool:
+    def matches_schema(self, request: Request) -> bool:
         """Return whether a JSON body matches the description."""
         if request.media_type != "application/json":
             return True
@@ -140,7 +142,7 @@ class Requests:
         except UnicodeEncodeError:  # a lone surrogate
             return False
 
-    def repeated(self, request: Request, answer: Any) -> Request | None:
+    def with_current_revision(self, request: Request, answer: Any) -> Request | None:
         """Return the request with the current revision, if it was refused as outdated."""
         error = answer.json["error"] if answer.status_code == 409 else {}
         if error.get("code") != "stale_precondition":
@@ -188,16 +190,16 @@ class Requests:
         return query
 
     def _headers(self, data: st.DataObject, generated: Any) -> dict[str, str]:
-        found = {}
+        headers = {}
         key = generated.get("Idempotency-Key")
         if key is not None and str(key).isascii() and str(key).isprintable():
-            found["Idempotency-Key"] = str(key)
+            headers["Idempotency-Key"] = str(key)
         if self.op.revision:
             revision = data.draw(st.sampled_from(_REVISIONS))
-            found |= {} if revision is None else {"If-Match": revision}
+            headers |= {} if revision is None else {"If-Match": revision}
         if self.op.method == "GET" and data.draw(st.integers(0, 3)) == 3:
-            found["Range"] = data.draw(st.sampled_from(_RANGES))
-        return found
+            headers["Range"] = data.draw(st.sampled_from(_RANGES))
+        return headers
 
     def _mutate(self, data: st.DataObject, known: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a body that the API accepts, possibly with one invalid part."""
@@ -205,21 +207,21 @@ class Requests:
         if "text" in body:
             # The same content is accepted only once.
             body["text"] += f" {data.draw(st.integers(0, 10**6))}"
-        places = list(_places(body))
+        places = list(_iterate_places(body))
         if places and data.draw(st.integers(0, 3)) > 0:
             container, key = data.draw(st.sampled_from(places))
             container[key] = data.draw(st.sampled_from(NASTY))
         return body
 
 
-def _names(parameters: Any) -> list[str]:
+def _get_names(parameters: Any) -> list[str]:
     return [parameter.name for parameter in parameters]
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def _iterate_places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every (object, member) and (list, index) of a JSON value."""
     keys: Any = value if isinstance(value, dict) else range(len(value))
     for key in keys:
         yield value, key
         if isinstance(value[key], dict | list):
-            yield from _places(value[key])
+            yield from _iterate_places(value[key])

@@ -53,32 +53,34 @@ class Seeds:
         return self.ids.get(name, [])
 
 
-def plant(org: Org) -> Seeds:
+def create_seeds(org: Org) -> Seeds:
     """Fill `org` with the API; background jobs are enqueued but not run."""
     seeds = Seeds(org)
     owner, labeler = org.api("owner"), org.api("labeler")
-    schemas, versions = _schemas(owner)
-    artifacts = [_artifact(owner, number, schemas[0]) for number in range(10)]
-    sets = _tag_sets(owner, labeler, artifacts)
-    comments = [_made(owner, f"/tag-sets/{sets[0]}/comments", body="Why?")["id"] for _ in range(3)]
-    hook = _made(owner, "/webhooks", url=HOOK, events=["tag_set.accepted"])["id"]
-    deliveries = [_made(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
-    _made(owner, f"/webhooks/{hook}/deactivate")  # Abandons pending deliveries.
-    _made(owner, f"/webhooks/{hook}/activate")
+    schemas, versions = _create_schemas(owner)
+    artifacts = [_create_artifact(owner, number, schemas[0]) for number in range(10)]
+    sets = _create_tag_sets(owner, labeler, artifacts)
+    comments = [
+        _create(owner, f"/tag-sets/{sets[0]}/comments", body="Why?")["id"] for _ in range(3)
+    ]
+    hook = _create(owner, "/webhooks", url=HOOK, events=["tag_set.accepted"])["id"]
+    deliveries = [_create(owner, f"/webhooks/{hook}/test")["id"] for _ in range(3)]
+    _create(owner, f"/webhooks/{hook}/deactivate")  # Abandons pending deliveries.
+    _create(owner, f"/webhooks/{hook}/activate")
     content = '{"text": "Imported words"}\n{"text": 7}\n'
-    imports = [_made(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
-    connectors = _connectors(owner, org)
-    jobs = [_made(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
+    imports = [_create(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
+    connectors = _create_connectors(owner, org)
+    jobs = [_create(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
     recurring = [
-        _made(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
+        _create(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
         for n in range(2)
     ]
     for export in recurring[0], recurring[0], recurring[1]:
-        run = _made(owner, f"/exports/scheduled/{export['id']}/run")
-        _made(owner, f"/exports/{run['job_id']}/cancel")
+        run = _create(owner, f"/exports/scheduled/{export['id']}/run")
+        _create(owner, f"/exports/{run['job_id']}/cancel")
     key = {"name": "A key", "role": "reviewer", "read_only": True}
-    runs = [_made(owner, "/quality/compute", schema_id=id_)["id"] for id_ in schemas[:2]]
-    keys = [_made(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
+    runs = [_create(owner, "/quality/compute", schema_id=id_)["id"] for id_ in schemas[:2]]
+    keys = [_create(owner, f"/organizations/{org.slug}/api-keys", **key)["id"] for _ in range(3)]
     users = [str(org.users[role]) for role in ("labeler", "reviewer", "viewer")]
     seeds.ids = {
         "schema_id": schemas,
@@ -94,115 +96,117 @@ def plant(org: Org) -> Seeds:
         "export_id": [export["id"] for export in recurring],
         "ingestion_job_id": [job["id"] for job in imports],
         "connector_id": connectors,
-        "alert_id": _alerts(owner, connectors[0]),
+        "alert_id": _list_alerts(owner, connectors[0]),
         "format_id": ["jsonl", "csv"],
         "template_id": ["invoice", "w9"],
         "org_slug": [org.slug],
-        "invitation_id": _invitations(owner, org),
+        "invitation_id": _create_invitations(owner, org),
         "key_id": keys,
-        "team_id": _teams(owner, users),
+        "team_id": _create_teams(owner, users),
         "user_id": users,
-        "session_id": _sessions(org),
-        "rule_id": _rules(owner, users[0]),
+        "session_id": _create_sessions(org),
+        "rule_id": _create_rules(owner, users[0]),
         "run_id": runs,
         "notification_id": insert_notifications(org, org.users["owner"], 3),
         "invoice_id": insert_invoices(org),
         "report_id": insert_drift_reports(org, schemas[0], 3),
     }
-    seeds.bodies = _bodies(seeds)
+    seeds.bodies = _build_bodies(seeds)
     return seeds
 
 
-def _invitations(owner: Api, org: Org) -> list[str]:
+def _create_invitations(owner: Api, org: Org) -> list[str]:
     path = f"/organizations/{org.slug}/invitations"
     addresses = [f"{role}.{org.slug}@test.example" for role in ("viewer", "labeler", "admin")]
-    return [_made(owner, path, email=email, role="viewer")["id"] for email in addresses]
+    return [_create(owner, path, email=email, role="viewer")["id"] for email in addresses]
 
 
-def _made(api: Api, path: str, **body: Any) -> dict[str, Any]:
+def _create(api: Api, path: str, **body: Any) -> dict[str, Any]:
     answer = api.post(path, json=body or None)
     assert answer.status_code in (200, 201, 202), answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    created: dict[str, Any] = answer.json["data"]
+    return created
 
 
-def _teams(owner: Api, users: list[str]) -> list[str]:
+def _create_teams(owner: Api, users: list[str]) -> list[str]:
     """Create a chain of teams, each with all of the users, and return their ids."""
     teams: list[str] = []
     for number, lead in enumerate(users):
         under = {"parent_id": teams[-1]} if teams else {}
-        team = _made(owner, "/teams", name=f"Team {number}", lead_id=lead, skills=["a"], **under)
-        _made(owner, f"/teams/{team['id']}/members", user_ids=users)
+        team = _create(owner, "/teams", name=f"Team {number}", lead_id=lead, skills=["a"], **under)
+        _create(owner, f"/teams/{team['id']}/members", user_ids=users)
         teams.append(team["id"])
     return teams
 
 
-def _connectors(owner: Api, org: Org) -> list[str]:
+def _create_connectors(owner: Api, org: Org) -> list[str]:
     """Create connectors, of which the first has an alert because its crawl has failed."""
     bodies = [
         {"type": "local", "settings": {"path": "missing"}},
         {"type": "http", "settings": {"url": "http://127.0.0.2:9/"}, "schedule": "0 6 * * *"},
         {"type": "local", "settings": {}, "enabled": False},
     ]
-    made = [_made(owner, "/connectors", name="Inbox", **body)["id"] for body in bodies]
-    _made(owner, f"/connectors/{made[0]}/crawl")
+    made = [_create(owner, "/connectors", name="Inbox", **body)["id"] for body in bodies]
+    _create(owner, f"/connectors/{made[0]}/crawl")
     run_jobs_of(org, "crawls")
     return made
 
 
-def _alerts(owner: Api, connector: str) -> list[str]:
+def _list_alerts(owner: Api, connector: str) -> list[str]:
     return [alert["id"] for alert in owner.get(f"/connectors/{connector}/alerts").json["data"]]
 
 
-def _rules(owner: Api, user: str) -> list[str]:
+def _create_rules(owner: Api, user: str) -> list[str]:
     """Create three rules, of which the last assigns documents to a user."""
     actions = [{"priority": 60}, {"due_in_hours": 24}, {"user_id": user}]
     return [
-        _made(owner, "/routing-rules", name=f"Rule {number}", action=action, stop=False)["id"]
+        _create(owner, "/routing-rules", name=f"Rule {number}", action=action, stop=False)["id"]
         for number, action in enumerate(actions)
     ]
 
 
-def _sessions(org: Org) -> list[str]:
+def _create_sessions(org: Org) -> list[str]:
     """Open sessions of the owner in addition to that of `org.api`, and return their ids."""
     body = {"email": org.email("owner"), "password": PASSWORD}
     for _ in range(3):
-        _made(org.anonymous(), "/auth/login", **body)
+        _create(org.anonymous(), "/auth/login", **body)
     listed = org.api("owner").get("/auth/sessions").json["data"]
     return [session["id"] for session in listed if not session["current"]]
 
 
-def _schemas(owner: Api) -> tuple[list[str], list[str]]:
-    made = [_made(owner, "/schemas", name=f"Invoices {i}", fields=_FIELDS)["id"] for i in range(3)]
-    versions = [_made(owner, f"/schemas/{s}/publish", note="first")["id"] for s in made[:2]]
+def _create_schemas(owner: Api) -> tuple[list[str], list[str]]:
+    made = [
+        _create(owner, "/schemas", name=f"Invoices {i}", fields=_FIELDS)["id"] for i in range(3)
+    ]
+    versions = [_create(owner, f"/schemas/{s}/publish", note="first")["id"] for s in made[:2]]
     for schema in made[:2]:
-        _made(owner, f"/schemas/{schema}/activate")
+        _create(owner, f"/schemas/{schema}/activate")
     return made, versions
 
 
-def _artifact(owner: Api, number: int, schema: str) -> str:
+def _create_artifact(owner: Api, number: int, schema: str) -> str:
     body = {"name": f"{number}.txt", "text": _TEXT.format(number), "schema_id": schema}
-    identifier: str = _made(owner, "/artifacts", **body)["id"]
+    identifier: str = _create(owner, "/artifacts", **body)["id"]
     return identifier
 
 
-def _tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
+def _create_tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
     """Create two drafts of the owner, and submitted, accepted and rejected ones of the labeler."""
     sets = []
     labelers = [*[owner] * 2, *[labeler] * 5]
     for artifact, api in zip(artifacts, labelers, strict=False):
-        draft = _made(api, f"/artifacts/{artifact}/tag-sets", **{"from": "empty"})
+        draft = _create(api, f"/artifacts/{artifact}/tag-sets", **{"from": "empty"})
         saved = api.put(f"/tag-sets/{draft['id']}/tags", json={"tags": _TAGS, "revision": 1})
         assert saved.status_code == 200, saved.json
         sets.append(draft["id"])
     for tag_set in sets[2:]:
-        _made(labeler, f"/tag-sets/{tag_set}/submit")
-    _made(owner, f"/tag-sets/{sets[5]}/accept", note="Good")
-    _made(owner, f"/tag-sets/{sets[6]}/reject", reason="Look again")
+        _create(labeler, f"/tag-sets/{tag_set}/submit")
+    _create(owner, f"/tag-sets/{sets[5]}/accept", note="Good")
+    _create(owner, f"/tag-sets/{sets[6]}/reject", reason="Look again")
     return sets
 
 
-def _accounts(email: str) -> dict[str, list[dict[str, Any]]]:
+def _build_account_bodies(email: str) -> dict[str, list[dict[str, Any]]]:
     new = {"email": "new@test.example", "password": "three rivers meet", "name": "New"}
     change = {"current_password": PASSWORD, "new_password": "three rivers meet"}
     profile = {"name": "Renamed", "locale": "pt-BR", "time_zone": "America/Sao_Paulo"}
@@ -218,7 +222,7 @@ def _accounts(email: str) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _sso(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_sso_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     """Return bodies whose issuer has no server, so that only the last check refuses them."""
     team = seeds.ids["team_id"][0]
     mapping = [{"group": "staff", "role": "labeler", "team_id": team}]
@@ -242,7 +246,7 @@ def _sso(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema, tag_set = seeds.ids["schema_id"][0], seeds.ids["tag_set_id"][0]
     hook = {"url": HOOK, "events": ["export.completed"], "description": "A hook"}
     policy = {"labels_per_artifact": 2, "sample_rate": 0.5, "auto_accept_agreement": 0.9}
@@ -261,8 +265,8 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "required_skills": ["Tax"],
     }
     return {
-        **_accounts(email),
-        **_sso(seeds),
+        **_build_account_bodies(email),
+        **_build_sso_bodies(seeds),
         "saml_acs": [{"SAMLResponse": "PHgvPg==", "RelayState": "x"}],
         "compute_quality": [
             {
@@ -299,9 +303,9 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
                 "external_id": "x-1",
             }
         ],
-        **_document_bodies(seeds),
+        **_build_document_bodies(seeds),
         "release_artifact": [{"reason": "Too hard"}],
-        **_distribution_bodies(seeds),
+        **_build_distribution_bodies(seeds),
         "create_tag_set": [{"from": "empty"}, {"from": tag_set}],
         "replace_tags": [{"tags": _TAGS, "revision": 2, "seconds_spent": 5}],
         "accept_tag_set": [{"tags": _TAGS, "note": "ok", "revision": 3}, {}],
@@ -325,7 +329,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"body": "This one.", "parent_id": seeds.ids["comment_id"][0]},
         ],
-        **_review_bodies(seeds),
+        **_build_review_bodies(seeds),
         "create_export": [
             {
                 "format": "csv",
@@ -335,11 +339,11 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"format": "jsonl"},
         ],
-        **_export_bodies(wanted),
-        **_connector_bodies(seeds),
-        **_template_bodies(),
-        **_team_bodies(seeds),
-        **_routing_bodies(seeds),
+        **_build_export_bodies(wanted),
+        **_build_connector_bodies(seeds),
+        **_build_template_bodies(),
+        **_build_team_bodies(seeds),
+        **_build_routing_bodies(seeds),
         "provision_organization": [
             {
                 "organization": {"name": "Provisioned", "slug": "provisioned"},
@@ -378,13 +382,13 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             },
             {"schema_id": seeds.ids["schema_id"][2]},
         ],
-        **_feedback_bodies(seeds),
+        **_build_feedback_bodies(seeds),
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
     }
 
 
-def _feedback_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_feedback_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     report = {
         "artifact_id": seeds.ids["artifact_id"][0],
         "field": "lines.item",
@@ -407,7 +411,7 @@ def _feedback_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     items, reviewer = seeds.ids["item_id"], seeds.ids["user_id"][1]
     return {
         "claim_next_review": [
@@ -439,7 +443,7 @@ def _review_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     labeler, team = seeds.ids["user_id"][0], seeds.ids["team_id"][0]
     artifacts, schema = seeds.ids["artifact_id"], seeds.ids["schema_id"][0]
     return {
@@ -471,9 +475,9 @@ def _distribution_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
-    some = seeds.ids["artifact_id"][-2:]
-    found = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
+def _build_document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+    artifact_ids = seeds.ids["artifact_id"][-2:]
+    selection = {"filter": {"q": "rope -never", "status": ["ready"]}, "expected_count": 3}
     return {
         "update_artifact": [
             {
@@ -493,12 +497,12 @@ def _document_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"content": '{"text": "One"}', "format": "jsonl", "name": "a.jsonl"},
             {"content": "text;lot\nTwo;7\n", "schema_id": seeds.ids["schema_id"][0]},
         ],
-        "bulk_archive_artifacts": [{"artifact_ids": some, "archived": False}, found],
-        "bulk_delete_artifacts": [{"artifact_ids": some[:1]}, found],
+        "bulk_archive_artifacts": [{"artifact_ids": artifact_ids, "archived": False}, selection],
+        "bulk_delete_artifacts": [{"artifact_ids": artifact_ids[:1]}, selection],
     }
 
 
-def _connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     store = {"bucket": "papers", "access_key_id": "key", "secret_access_key": "secret"}
     common = {"schedule": "0 6 * * 1-5", "include": ["*.pdf"], "exclude": ["old/**"]}
     return {
@@ -513,7 +517,7 @@ def _connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _build_export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return bodies of previews and of scheduled exports."""
     web = {"kind": "http", "settings": {"url": "http://127.0.0.2:9/{name}", "token": "t"}}
     times = {"cron": "0 6 * * 1-5", "time_zone": "Europe/Vienna"}
@@ -543,7 +547,7 @@ def _export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _template_bodies() -> dict[str, list[dict[str, Any]]]:
+def _build_template_bodies() -> dict[str, list[dict[str, Any]]]:
     """Return bodies that create schemas from templates and from files of each format."""
     kept = {"name": "New", "document_type": "x", "fields": ["total_amount", "line_items"]}
     described = {"title": "New", "properties": {"a": {"type": "string"}, "b": {"enum": ["c"]}}}
@@ -559,7 +563,7 @@ def _template_bodies() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     first, last = seeds.ids["team_id"][0], seeds.ids["team_id"][-1]
     user = seeds.ids["user_id"][0]
     team = {"name": "New", "parent_id": first, "lead_id": user, "skills": ["b"], "description": "d"}
@@ -573,7 +577,7 @@ def _team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _routing_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
+def _build_routing_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     team, user = seeds.ids["team_id"][0], seeds.ids["user_id"][0]
     schema, rules = seeds.ids["schema_id"][0], seeds.ids["rule_id"]
     conditions = {

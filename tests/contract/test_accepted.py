@@ -12,7 +12,7 @@ from app.kit.api.declarations import Operation
 from tests.contract.accepted import Tally, send_valid_requests
 from tests.contract.conftest import OPERATIONS
 from tests.contract.groups import name_group
-from tests.contract.seeds import Seeds, plant
+from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 
 pytestmark = pytest.mark.xdist_group("accepted")
@@ -23,14 +23,14 @@ LIMIT = 0.02
 
 @pytest.fixture(scope="module")
 def seeds(app: Flask) -> Callable[[str], Seeds]:
-    planted: dict[str, Seeds] = {}
+    seeds_by_name: dict[str, Seeds] = {}
 
-    def of(name: str) -> Seeds:
-        if name not in planted:
-            planted[name] = plant(make_org(app))
-        return planted[name]
+    def get_seeds(name: str) -> Seeds:
+        if name not in seeds_by_name:
+            seeds_by_name[name] = create_seeds(make_org(app))
+        return seeds_by_name[name]
 
-    return of
+    return get_seeds
 
 
 def test_few_requests_that_fit_the_description_are_refused(
@@ -40,8 +40,8 @@ def test_few_requests_that_fit_the_description_are_refused(
     tally = Tally()
     op: Operation
     for op in OPERATIONS:
-        planted = seeds(name_group(op))
-        send_valid_requests(op, description, planted, tally, examples=EXAMPLES)
+        seeds_by_name = seeds(name_group(op))
+        send_valid_requests(op, description, seeds_by_name, tally, examples=EXAMPLES)
     with capsys.disabled():
         print(f"\n{tally.report()}")  # noqa: T201 - the figures are what it is for
     assert tally.share < LIMIT

@@ -54,7 +54,7 @@ def keys(app: Flask) -> Keys:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(app: Flask) -> Org:
+def org_without_members(app: Flask) -> Org:
     return make_org(app)
 
 
@@ -98,12 +98,12 @@ def test_a_key_that_only_reads_reads(op: Operation, keys: Keys) -> None:
 
 @pytest.mark.parametrize("op", PROVEN, ids=_id)
 def test_a_key_of_another_organization_is_refused(
-    op: Operation, keys: Keys, elsewhere: Org
+    op: Operation, keys: Keys, org_without_members: Org
 ) -> None:
     key = keys.by_role[Role.admin]
     answers = [
         _send(key, op, slug, headers={"X-Org-Slug": slug})
-        for slug in (elsewhere.slug, "no-such-organization")
+        for slug in (org_without_members.slug, "no-such-organization")
     ]
     for answer in answers:
         assert answer.status_code == 403

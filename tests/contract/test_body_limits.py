@@ -87,21 +87,21 @@ def test_no_transaction_is_open_while_a_body_is_read(
     read = requests.read_body
     seen: list[set[int]] = []
 
-    def in_transaction() -> set[int]:
+    def list_idle_pids() -> set[int]:
         sql = "SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction'"
         with db.db.engines["read"].connect() as connection:
             return set(connection.execute(text(sql)).scalars())
 
-    def watched(limit: int) -> bytes:
-        seen.append(in_transaction())
+    def read_and_record(limit: int) -> bytes:
+        seen.append(list_idle_pids())
         return read(limit)
 
-    monkeypatch.setattr(requests, "read_body", watched)
+    monkeypatch.setattr(requests, "read_body", read_and_record)
     body = {"name": "a.txt", "text": f"hello {org.slug}"}
     with org.app.app_context():
-        others = in_transaction()
+        other_pids = list_idle_pids()
     assert org.api("labeler").post("/artifacts", body).status_code == 201
-    assert [pids - others for pids in seen] == [set()]
+    assert [pids - other_pids for pids in seen] == [set()]
 
 
 def test_a_suspended_organization_reads_and_does_not_write(org: Org) -> None:

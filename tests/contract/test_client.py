@@ -65,12 +65,12 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    found = Receiver()
+    new_receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.received.append((dict(self.headers), body))
+            new_receiver.received.append((dict(self.headers), body))
             self.send_response(204)
             self.end_headers()
 
@@ -78,8 +78,8 @@ def receiver() -> Iterator[Receiver]:
             pass
 
     with serve_http(Handler, INSIDE) as port:
-        found.url = f"http://{INSIDE}:{port}/hook"
-        yield found
+        new_receiver.url = f"http://{INSIDE}:{port}/hook"
+        yield new_receiver
 
 
 def test_every_operation_is_in_the_client(package: Package) -> None:
@@ -115,7 +115,7 @@ def test_every_answer_and_body_is_typed(package: Package) -> None:
         assert "Any" not in str(answers) or operation.status == 204, operation.name
 
 
-def _schema(admin: Person) -> Any:
+def _create_schema(admin: Person) -> Any:
     models = admin.package.models
     types = models.SchemaFieldBodyType
     fields = [
@@ -214,7 +214,7 @@ def _check_deliveries(
     admin: Person, hook: Any, receiver: Receiver, description: dict[str, Any]
 ) -> None:
     models = admin.package.models
-    assert [one.id for one in admin("list_webhooks", active=True).data] == [hook.id]
+    assert [webhook.id for webhook in admin("list_webhooks", active=True).data] == [hook.id]
     deliveries = admin("list_webhook_deliveries", hook.id).data
     events = {"artifact.ingested", "tag_set.accepted", "export.completed", "test"}
     assert {delivery.event for delivery in deliveries} == events
@@ -243,7 +243,7 @@ def test_the_whole_walk(
     events = [event.ARTIFACT_INGESTED, event.TAG_SET_ACCEPTED, event.EXPORT_COMPLETED]
     body = models.CreateWebhook(url=receiver.url, events=events)
     hook = admin("create_webhook", body=body, expect=201).data
-    schema_id = _schema(admin)
+    schema_id = _create_schema(admin)
     listed = labeler(
         "list_schemas", document_type="invoice", status=models.ListSchemasStatus.ACTIVE
     )

@@ -28,8 +28,8 @@ _SPARE = [op for op in OPERATIONS if op.revision and op.body is None]
 def test_a_list_says_how_long_it_may_be(
     name: str, member: str, field: List, description: dict[str, Any]
 ) -> None:
-    told = description["components"]["schemas"][name]["properties"][member]
-    assert told["maxItems"] == field.max_items
+    property_schema = description["components"]["schemas"][name]["properties"][member]
+    assert property_schema["maxItems"] == field.max_items
 
 
 def test_a_document_says_what_its_name_and_its_metadata_may_be(
@@ -42,9 +42,9 @@ def test_a_document_says_what_its_name_and_its_metadata_may_be(
         assert members["metadata"]["maxProperties"] == 100
         assert "keys have 1 to 100 characters" in members["metadata"]["description"]
         assert members["metadata"]["additionalProperties"]["maxLength"] == 2000
-    told = schemas["Artifact"]["properties"]["metadata"]
-    assert told["additionalProperties"] == {"type": ["string", "number", "boolean"]}
-    assert "maxProperties" not in told
+    metadata_schema = schemas["Artifact"]["properties"]["metadata"]
+    assert metadata_schema["additionalProperties"] == {"type": ["string", "number", "boolean"]}
+    assert "maxProperties" not in metadata_schema
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,10 @@ def test_a_field_says_which_types_and_constraints_there_are(description: dict[st
     for body in ("SchemaFieldBody", "TableColumnBody"):
         members = description["components"]["schemas"][body]["properties"]
         types = TYPES if body == "SchemaFieldBody" else set(TYPES) - {"table"}
-        assert all(one in members["type"]["description"] for one in types)
-        assert all(one in members["constraints"]["description"] for one in CONSTRAINTS)
+        assert all(type_name in members["type"]["description"] for type_name in types)
+        assert all(
+            constraint in members["constraints"]["description"] for constraint in CONSTRAINTS
+        )
 
 
 def test_answers_promise_no_length(description: dict[str, Any]) -> None:
@@ -92,8 +94,8 @@ def test_answers_promise_no_length(description: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("op", _OPTIONAL, ids=[op.name for op in _OPTIONAL])
 def test_an_optional_body_is_described_as_such(op: Operation, description: dict[str, Any]) -> None:
-    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-    assert told["requestBody"]["required"] is False
+    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    assert operation["requestBody"]["required"] is False
     assert "required" not in description["components"]["schemas"][type(op.body).__name__]
 
 
@@ -101,12 +103,12 @@ def test_an_optional_body_is_described_as_such(op: Operation, description: dict[
 def test_a_revision_may_come_in_a_body_of_its_own(
     op: Operation, description: dict[str, Any]
 ) -> None:
-    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
     if op.method == "DELETE":  # where a body has no meaning to some clients
-        assert "requestBody" not in told
+        assert "requestBody" not in operation
         return
-    assert told["requestBody"]["required"] is False
-    reference = told["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    assert operation["requestBody"]["required"] is False
+    reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     schema = description["components"]["schemas"][reference.rpartition("/")[2]]
     assert list(schema["properties"]) == ["revision"]
     assert "required" not in schema

@@ -28,12 +28,12 @@ def _operation(description: dict[str, Any], op: Operation) -> Any:
 
 
 def _parameter(description: dict[str, Any], op: Operation, name: str) -> Any:
-    found = _operation(description, op)["parameters"]
-    (parameter,) = (one["schema"] for one in found if one["name"] == name)
+    parameters = _operation(description, op)["parameters"]
+    (parameter,) = (row["schema"] for row in parameters if row["name"] == name)
     return parameter
 
 
-def _takes(schema: Any, value: Any) -> bool:
+def _accepts(schema: Any, value: Any) -> bool:
     return bool(jsonschema_rs.Draft202012Validator(schema).is_valid(value))
 
 
@@ -74,8 +74,8 @@ def test_a_description_states_access_and_limits(op: Operation, description: dict
 @pytest.mark.parametrize("op", WITH_REVISION, ids=_id)
 def test_if_match_has_a_pattern(op: Operation, description: dict[str, Any]) -> None:
     schema = _parameter(description, op, "If-Match")
-    assert all(_takes(schema, value) for value in ('"3"', 'W/"3"', "*"))
-    assert not any(_takes(schema, value) for value in ("", "x", '"x"', '"1234567890"', '"-1"'))
+    assert all(_accepts(schema, value) for value in ('"3"', 'W/"3"', "*"))
+    assert not any(_accepts(schema, value) for value in ("", "x", '"x"', '"1234567890"', '"-1"'))
 
 
 @pytest.mark.parametrize("op", CREATING, ids=_id)
@@ -83,15 +83,15 @@ def test_an_idempotency_key_has_a_length_and_a_pattern(
     op: Operation, description: dict[str, Any]
 ) -> None:
     schema = _parameter(description, op, "Idempotency-Key")
-    assert all(_takes(schema, value) for value in ("a", "a b", "x" * 255))
-    assert not any(_takes(schema, value) for value in ("", " a", "a ", "é", "x" * 256, "a\tb"))
+    assert all(_accepts(schema, value) for value in ("a", "a b", "x" * 255))
+    assert not any(_accepts(schema, value) for value in ("", " a", "a ", "é", "x" * 256, "a\tb"))
 
 
 @pytest.mark.parametrize("op", LISTS, ids=_id)
 def test_a_cursor_has_a_length_and_a_pattern(op: Operation, description: dict[str, Any]) -> None:
     schema = _parameter(description, op, "cursor")
     assert schema["maxLength"] == 2000
-    assert not any(_takes(schema, value) for value in ("", "a b", "é", "a="))
+    assert not any(_accepts(schema, value) for value in ("", "a b", "é", "a="))
 
 
 @pytest.mark.parametrize("op", REVISION_REQUIRED, ids=_id)
@@ -109,10 +109,10 @@ def test_either_or_is_described(op: Operation, description: dict[str, Any]) -> N
         both = {name: 1 for way in ways for name in way}
         for way in ways:
             alone = dict.fromkeys(way, 1)
-            assert _takes(group, alone)
-            assert len(way) == 1 or not _takes(group, {way[0]: 1})
-        assert not _takes(group, both)
-        assert not _takes(group, {})
+            assert _accepts(group, alone)
+            assert len(way) == 1 or not _accepts(group, {way[0]: 1})
+        assert not _accepts(group, both)
+        assert not _accepts(group, {})
 
 
 def test_a_condition_is_a_leaf_or_a_group(description: dict[str, Any]) -> None:
@@ -120,25 +120,25 @@ def test_a_condition_is_a_leaf_or_a_group(description: dict[str, Any]) -> None:
     condition = _components(description, "RoutingCondition")
     group = _components(description, "RoutingConditions")
     for value in (leaf, {"all": [leaf]}, {"any": []}):
-        assert _takes(condition, value)
+        assert _accepts(condition, value)
     for value in ({}, {**leaf, "all": []}, {"all": [], "any": []}, {"attribute": "name"}):
-        assert not _takes(condition, value)
-    assert _takes(group, {})
-    assert _takes(group, {"all": [leaf, {"any": [leaf]}]})
-    assert not _takes(group, {"all": [], "any": []})
-    assert not _takes(condition, {**leaf, "attribute": "nothing"})
-    assert not _takes(condition, {**leaf, "operator": "nothing"})
+        assert not _accepts(condition, value)
+    assert _accepts(group, {})
+    assert _accepts(group, {"all": [leaf, {"any": [leaf]}]})
+    assert not _accepts(group, {"all": [], "any": []})
+    assert not _accepts(condition, {**leaf, "attribute": "nothing"})
+    assert not _accepts(condition, {**leaf, "operator": "nothing"})
 
 
 def test_the_form_comes_first_and_takes_a_file_or_a_text(description: dict[str, Any]) -> None:
     content = description["paths"]["/api/v1/artifacts"]["post"]["requestBody"]["content"]
     assert list(content) == ["multipart/form-data", "application/json"]
     form = _components(description, "UploadArtifact")
-    assert _takes(form, {"file": "x"})
-    assert _takes(form, {"file": "x", "name": "a.txt"})
-    assert _takes(form, {"text": "x", "name": "a.txt"})
+    assert _accepts(form, {"file": "x"})
+    assert _accepts(form, {"file": "x", "name": "a.txt"})
+    assert _accepts(form, {"text": "x", "name": "a.txt"})
     for value in ({}, {"name": "a"}, {"text": "x"}, {"file": "x", "text": "x"}):
-        assert not _takes(form, value)
+        assert not _accepts(form, value)
 
 
 def test_types_of_fields_and_events_are_choices(description: dict[str, Any]) -> None:
@@ -171,8 +171,8 @@ def test_every_event_is_a_webhook_with_its_payload(description: dict[str, Any]) 
     for event, item in description["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
         schema = content["schema"] | {"components": description["components"]}
-        assert _takes(schema, CATALOG[event].sample)
-        assert not _takes(schema, {**CATALOG[event].sample, "event": "another"})
-        assert not _takes(schema, {**CATALOG[event].sample, "data": {}})
+        assert _accepts(schema, CATALOG[event].sample)
+        assert not _accepts(schema, {**CATALOG[event].sample, "event": "another"})
+        assert not _accepts(schema, {**CATALOG[event].sample, "data": {}})
         names = {parameter["name"] for parameter in item["post"]["parameters"]}
         assert {"X-Service-Event", "X-Service-Signature", "webhook-signature"} <= names

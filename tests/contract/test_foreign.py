@@ -73,7 +73,7 @@ def _make_value(field: fields.Field[Any]) -> Any:
             return "x"
 
 
-def _records(org: Org) -> dict[str, UUID]:
+def _create_records(org: Org) -> dict[str, UUID]:
     """One record of each kind, by the name of the path parameter that means it."""
     labeled = make_labeled(org, 1)
     (report_id,) = insert_drift_reports(org, labeled.schema_id, 1)
@@ -145,14 +145,14 @@ def _records(org: Org) -> dict[str, UUID]:
         }
 
 
-def _contents(org: Org) -> dict[str, Any]:
+def _read_rows(org: Org) -> dict[str, Any]:
     """All rows of an organization, table by table."""
-    found = {}
+    rows_by_table = {}
     with org.app.app_context(), tenancy.organization(org.id):
         for table in sorted(tenancy.TENANT_TABLES):
             sql = text(f"SELECT t::text FROM {table} t WHERE organization_id = :o ORDER BY 1")
-            found[table] = db.session().scalars(sql, {"o": org.id}).all()
-    return found
+            rows_by_table[table] = db.session().scalars(sql, {"o": org.id}).all()
+    return rows_by_table
 
 
 @pytest.fixture(scope="module")
@@ -169,12 +169,12 @@ def other_org(app: Flask) -> Org:
 @pytest.fixture(scope="module")
 def contents(other_org: Org, foreign: dict[str, UUID]) -> dict[str, Any]:
     """Return the rows of the other organization as the latest test has left them."""
-    return _contents(other_org)
+    return _read_rows(other_org)
 
 
 @pytest.fixture(scope="module")
 def foreign(other_org: Org) -> dict[str, UUID]:
-    return _records(other_org)
+    return _create_records(other_org)
 
 
 @pytest.mark.parametrize("op", ON_RECORDS, ids=lambda op: op.name)
@@ -195,14 +195,16 @@ def test_a_foreign_record_answers_like_none(
         kwargs = {"json": json} if json is not None else {}
         return org.api("owner").request(op.method, path, **kwargs)
 
-    theirs = send(foreign)
+    foreign_answer = send(foreign)
     absent = send({name: uuid7() for name in foreign})
-    assert theirs.status_code == 404, theirs.data
-    assert theirs.data == absent.data
+    assert foreign_answer.status_code == 404, foreign_answer.data
+    assert foreign_answer.data == absent.data
     left_out = {"X-Request-ID", "Date"}
-    headers = [{k: v for k, v in a.headers.items() if k not in left_out} for a in (theirs, absent)]
+    headers = [
+        {k: v for k, v in a.headers.items() if k not in left_out} for a in (foreign_answer, absent)
+    ]
     assert headers[0] == headers[1]
-    found = _contents(other_org)
+    current_rows = _read_rows(other_org)
     before = {**contents}
-    contents.update(found)
-    assert found == before
+    contents.update(current_rows)
+    assert current_rows == before

@@ -20,7 +20,7 @@ from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
 from tests.contract.fuzzing import Request, Requests, generate_examples
 from tests.contract.groups import get_caller, name_group
-from tests.contract.seeds import Seeds, plant
+from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 from tests.factories.work import drain
 
@@ -41,19 +41,19 @@ def fuzzed(app: Flask) -> Any:
 @pytest.fixture(scope="module")
 def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
     """Records by the name of who shares them; in the end whatever was taken in is worked on."""
-    planted: dict[str, Seeds] = {}
+    seeds_by_name: dict[str, Seeds] = {}
 
-    def of(name: str) -> Seeds:
-        if name not in planted:
-            planted[name] = plant(make_org(app))
+    def get_seeds(name: str) -> Seeds:
+        if name not in seeds_by_name:
+            seeds_by_name[name] = create_seeds(make_org(app))
             drain(app)
-        return planted[name]
+        return seeds_by_name[name]
 
-    yield of
+    yield get_seeds
     drain(app)
     with app.app_context(), tenancy.across_organizations(reason="tests look at their jobs"):
-        asked = {"orgs": [one.org.id for one in planted.values()]}
-        found = db.session().execute(
+        asked = {"orgs": [group_seeds.org.id for group_seeds in seeds_by_name.values()]}
+        failed_jobs = db.session().execute(
             text(
                 "SELECT function, error FROM jobs WHERE error IS NOT NULL"
                 " AND organization_id = ANY(:orgs)"
@@ -62,7 +62,7 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
             ),
             asked,
         )
-        assert found.all() == []
+        assert failed_jobs.all() == []
 
 
 # Records are planted once by the process that runs a group, not once by each.
@@ -76,22 +76,22 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
 def test_every_answer_is_a_declared_one(
     op: Operation, fuzzed: Any, seeds: Callable[[str], Seeds]
 ) -> None:
-    planted = seeds(name_group(op))
-    api = get_caller(op, planted)
-    requests = Requests(op, fuzzed, planted)
+    seeds_by_name = seeds(name_group(op))
+    api = get_caller(op, seeds_by_name)
+    requests = Requests(op, fuzzed, seeds_by_name)
 
     def send(request: Request) -> TestResponse:
         # The client holds every answer against the description: envelope, code, members.
         answer = api.request(op.method, request.path, headers=request.headers, **request.options)
         assert answer.status_code < 500, request
-        assert requests.fits(request) or answer.status_code >= 400, request
+        assert requests.matches_schema(request) or answer.status_code >= 400, request
         return answer
 
     @generate_examples(count_examples(op))
     @given(data=st.data())
     def fuzz(data: st.DataObject) -> None:
         request = requests.draw(data)
-        again = requests.repeated(request, send(request))
+        again = requests.with_current_revision(request, send(request))
         if again is not None:
             send(again)
 

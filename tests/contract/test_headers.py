@@ -113,9 +113,9 @@ def test_documentation_pages_load_nothing_from_elsewhere(org: Org) -> None:
 def test_documentation_pages_have_an_icon(page: str, org: Org) -> None:
     """Without one, a browser asks for /favicon.ico and reports that there is none."""
     client = org.app.test_client()
-    found = re.search(r'<link rel="icon"[^>]* href="([^"]+)"', client.get(page).text)
-    assert found is not None
-    icon = client.get(found[1])
+    match = re.search(r'<link rel="icon"[^>]* href="([^"]+)"', client.get(page).text)
+    assert match is not None
+    icon = client.get(match[1])
     assert (icon.status_code, icon.mimetype) == (200, "image/png")
 
 

@@ -20,7 +20,7 @@ def description_file(description: dict[str, Any], tmp_path_factory: pytest.TempP
     return path
 
 
-def _node(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_node(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     entry = TOOLS / "node_modules" / ".bin" / program
     assert entry.exists(), "run make test: it installs the linters"
     environment = {
@@ -45,15 +45,15 @@ def test_it_is_valid_openapi(description: dict[str, Any]) -> None:
 
 
 def test_spectral_has_nothing_to_say(description_file: Path) -> None:
-    found = _node(
+    finished = _run_node(
         "spectral", "lint", str(description_file), "-r", "spectral.yaml", "--fail-severity", "hint"
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
 def test_redocly_has_nothing_to_say(description_file: Path) -> None:
-    found = _node(
+    finished = _run_node(
         "redocly", "lint", str(description_file), "--config", "redocly.yaml", "--max-problems", "20"
     )
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert "warning" not in found.stderr.lower(), found.stderr
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "warning" not in finished.stderr.lower(), finished.stderr

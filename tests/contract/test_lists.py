@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
-from tests.contract.seeds import Seeds, plant
+from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 from tests.factories.work import drain
 
@@ -37,22 +37,28 @@ LISTS = [op for op in OPERATIONS if op.listing and op.name not in TIMELESS]
 
 
 def _parameters(description: dict[str, Any], op: Operation) -> set[str]:
-    told = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-    return {one["name"] for one in told.get("parameters", ()) if one["in"] == "query"}
+    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    return {
+        parameter["name"]
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "query"
+    }
 
 
 def test_every_list_in_pages_takes_both_bounds_or_has_no_time(description: dict[str, Any]) -> None:
     offered = {op.name: _parameters(description, op) for op in OPERATIONS}
-    paged = {name: found for name, found in offered.items() if "cursor" in found}
+    paged = {name: parameters for name, parameters in offered.items() if "cursor" in parameters}
     assert paged.keys() == {op.name for op in LISTS} | TIMELESS.keys()
-    assert {name for name, found in paged.items() if not found >= BOUNDS} == TIMELESS.keys()
+    assert {
+        name for name, parameters in paged.items() if not parameters >= BOUNDS
+    } == TIMELESS.keys()
 
 
 @pytest.fixture(scope="module")
 def seeds(app: Flask) -> Iterator[Seeds]:
-    planted = plant(make_org(app))
+    seeds_by_name = create_seeds(make_org(app))
     drain(app)
-    yield planted
+    yield seeds_by_name
     drain(app)
 
 
@@ -60,18 +66,18 @@ def seeds(app: Flask) -> Iterator[Seeds]:
 def test_a_period_includes_its_start_and_excludes_its_end(op: Operation, seeds: Seeds) -> None:
     path = re.sub(r"{(\w+)}", lambda name: str(seeds.find_ids(op.path, name[1])[0]), op.path)
 
-    def listed(**bounds: datetime) -> Any:
+    def list_between(**bounds: datetime) -> Any:
         query = {name: at.isoformat() for name, at in bounds.items()}
         answer = seeds.org.api("owner").get(path, query_string=query)
         assert answer.status_code == 200, answer.json
         return answer.json
 
-    record = listed()["data"][0]
+    record = list_between()["data"][0]
     at = datetime.fromisoformat(next(record[name] for name in TIMES if name in record))
-    assert listed(created_after=at - MOMENT, created_before=at + MOMENT)["meta"]["total"] >= 1
-    assert listed(created_after=at, created_before=at + MOMENT)["meta"]["total"] >= 1
-    assert listed(created_after=at + MOMENT, created_before=at + 2 * MOMENT)["data"] == []
-    assert listed(created_after=at - MOMENT, created_before=at)["meta"]["total"] == 0
+    assert list_between(created_after=at - MOMENT, created_before=at + MOMENT)["meta"]["total"] >= 1
+    assert list_between(created_after=at, created_before=at + MOMENT)["meta"]["total"] >= 1
+    assert list_between(created_after=at + MOMENT, created_before=at + 2 * MOMENT)["data"] == []
+    assert list_between(created_after=at - MOMENT, created_before=at)["meta"]["total"] == 0
 
 
 @pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)

@@ -49,14 +49,14 @@ def test_how_many_operations_stand(
 
 @pytest.mark.parametrize("op", OPERATIONS, ids=_IDS)
 def test_operation_is_described(op: Operation, description: dict[str, Any]) -> None:
-    found = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-    assert found["operationId"] == op.name
-    assert found["summary"]
-    assert found["description"]
-    assert found["tags"] == [CONTRACT[op.name].tag]
-    assert set(found["responses"]) == {str(op.status), "422"}
-    assert found.get("security") == ([] if op.access == "public" else None)
-    names = {p["name"] for p in found.get("parameters", []) if p["in"] == "path"}
+    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    assert operation["operationId"] == op.name
+    assert operation["summary"]
+    assert operation["description"]
+    assert operation["tags"] == [CONTRACT[op.name].tag]
+    assert set(operation["responses"]) == {str(op.status), "422"}
+    assert operation.get("security") == ([] if op.access == "public" else None)
+    names = {p["name"] for p in operation.get("parameters", []) if p["in"] == "path"}
     assert names == set(re.findall(r"{(\w+)}", op.path))
 
 

@@ -32,29 +32,29 @@ class Limited:
     by: str
 
 
-def _limited() -> list[Limited]:
-    found = []
+def _list_limited() -> list[Limited]:
+    operations = []
     for op in OPERATIONS:
         row = CONTRACT[op.name]
         if row.limit:
             amount, by = row.limit.split(" ")
             number, window = amount.split("/")
-            found.append(Limited(op, int(number), _SECONDS[window], by))
-    return found
+            operations.append(Limited(op, int(number), _SECONDS[window], by))
+    return operations
 
 
-LIMITED = _limited()
-BY_ADDRESS = [one for one in LIMITED if one.by == "ip"]
-BY_ORGANIZATION = [one for one in LIMITED if one.by == "org"]
-PROTECTED = [one for one in LIMITED if one.op.access != "public"]
+LIMITED = _list_limited()
+BY_ADDRESS = [limited for limited in LIMITED if limited.by == "ip"]
+BY_ORGANIZATION = [limited for limited in LIMITED if limited.by == "org"]
+PROTECTED = [limited for limited in LIMITED if limited.op.access != "public"]
 
 
-def _id(one: Limited) -> str:
-    return one.op.name
+def _id(limited: Limited) -> str:
+    return limited.op.name
 
 
 @pytest.fixture(autouse=True)
-def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def _enable_rate_limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     container.current().redis(timeout=5).flushall()
 
@@ -69,111 +69,111 @@ def second(app: Flask) -> Org:
     return make_org(app)
 
 
-def _caller(one: Limited, org: Org, role: str = "owner") -> Api:
-    if one.op.access == "public":
+def _get_caller(limited: Limited, org: Org, role: str = "owner") -> Api:
+    if limited.op.access == "public":
         return org.anonymous()
-    if one.op.access == "control-plane":
+    if limited.op.access == "control-plane":
         return Api(org.app.test_client(), container.settings().control_plane_token, None)
     return org.api(role)
 
 
-def _send(one: Limited, api: Api, org: Org, address: str) -> Any:
+def _send(limited: Limited, api: Api, org: Org, address: str) -> Any:
     """A request that is counted and then comes to nothing: without members, on no record."""
     # The operator could do something to an organization that is there.
-    slug = "no-such" if one.op.access == "control-plane" else org.slug
-    path = one.op.path.replace("{org_slug}", slug)
+    slug = "no-such" if limited.op.access == "control-plane" else org.slug
+    path = limited.op.path.replace("{org_slug}", slug)
     path = re.sub(r"{\w+}", lambda _: str(uuid7()), path)
     kwargs: dict[str, Any] = {"environ_base": {"REMOTE_ADDR": address}}
-    if one.op.body is not None:
+    if limited.op.body is not None:
         kwargs["json"] = {}
-    return api.request(one.op.method, path, **kwargs)
+    return api.request(limited.op.method, path, **kwargs)
 
 
-def _spend(one: Limited, org: Org, address: str) -> None:
-    api = _caller(one, org)
-    for left in reversed(range(one.allowance)):
-        answer = _send(one, api, org, address)
+def _use_allowance(limited: Limited, org: Org, address: str) -> None:
+    api = _get_caller(limited, org)
+    for remaining in reversed(range(limited.allowance)):
+        answer = _send(limited, api, org, address)
         assert answer.status_code != 429
-        assert answer.headers["RateLimit-Limit"] == str(one.allowance)
-        assert answer.headers["RateLimit-Remaining"] == str(left)
-        assert 1 <= int(answer.headers["RateLimit-Reset"]) <= one.seconds + 1
+        assert answer.headers["RateLimit-Limit"] == str(limited.allowance)
+        assert answer.headers["RateLimit-Remaining"] == str(remaining)
+        assert 1 <= int(answer.headers["RateLimit-Reset"]) <= limited.seconds + 1
 
 
-def _is_refused(one: Limited, answer: Any) -> bool:
+def _is_refused(limited: Limited, answer: Any) -> bool:
     if answer.status_code != 429:
         return False
     assert answer.json["error"]["code"] == "rate_limited"
-    assert 1 <= int(answer.headers["Retry-After"]) <= one.seconds + 1
-    assert answer.headers["RateLimit-Limit"] == str(one.allowance)
+    assert 1 <= int(answer.headers["Retry-After"]) <= limited.seconds + 1
+    assert answer.headers["RateLimit-Limit"] == str(limited.allowance)
     assert answer.headers["RateLimit-Remaining"] == "0"
     assert answer.headers["RateLimit-Reset"] == answer.headers["Retry-After"]
     return True
 
 
 def test_every_limit_of_the_contract_is_read() -> None:
-    told = {row.operation_id: row.limit for row in CONTRACT.values() if row.limit}
-    assert len(told) == 25
+    limits = {row.operation_id: row.limit for row in CONTRACT.values() if row.limit}
+    assert len(limits) == 25
     standing = {op.name for op in OPERATIONS}
-    assert {one.op.name for one in LIMITED} == {name for name in told if name in standing}
-    assert {one.op.name for one in LIMITED} == {op.name for op in OPERATIONS if op.limit}
+    assert {limited.op.name for limited in LIMITED} == {name for name in limits if name in standing}
+    assert {limited.op.name for limited in LIMITED} == {op.name for op in OPERATIONS if op.limit}
 
 
-@pytest.mark.parametrize("one", BY_ADDRESS, ids=_id)
-def test_an_address_has_its_allowance(one: Limited, first: Org, second: Org) -> None:
+@pytest.mark.parametrize("limited", BY_ADDRESS, ids=_id)
+def test_an_address_has_its_allowance(limited: Limited, first: Org, second: Org) -> None:
     address, another = next(_addresses), next(_addresses)
-    _spend(one, first, address)
-    assert _is_refused(one, _send(one, _caller(one, first), first, address))
+    _use_allowance(limited, first, address)
+    assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
     # Whoever else comes from there is refused as well, and whoever comes from elsewhere is not.
-    assert _is_refused(one, _send(one, _caller(one, second), second, address))
-    assert not _is_refused(one, _send(one, _caller(one, first), first, another))
+    assert _is_refused(limited, _send(limited, _get_caller(limited, second), second, address))
+    assert not _is_refused(limited, _send(limited, _get_caller(limited, first), first, another))
 
 
-@pytest.mark.parametrize("one", BY_ORGANIZATION, ids=_id)
-def test_an_organization_has_its_allowance(one: Limited, first: Org, second: Org) -> None:
+@pytest.mark.parametrize("limited", BY_ORGANIZATION, ids=_id)
+def test_an_organization_has_its_allowance(limited: Limited, first: Org, second: Org) -> None:
     address, another = next(_addresses), next(_addresses)
-    _spend(one, first, address)
-    assert _is_refused(one, _send(one, _caller(one, first), first, address))
-    assert _is_refused(one, _send(one, first.api("admin"), first, another))
-    assert _is_refused(one, _send(one, first.key("admin"), first, another))
-    assert not _is_refused(one, _send(one, _caller(one, second), second, address))
+    _use_allowance(limited, first, address)
+    assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
+    assert _is_refused(limited, _send(limited, first.api("admin"), first, another))
+    assert _is_refused(limited, _send(limited, first.key("admin"), first, another))
+    assert not _is_refused(limited, _send(limited, _get_caller(limited, second), second, address))
 
 
-def _strangers(one: Limited, org: Org, other: Org) -> list[Api]:
+def _list_refused_clients(limited: Limited, org: Org, other: Org) -> list[Api]:
     """Who is refused with 401 or 403 before anything is counted."""
-    found = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
-    found.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
-    if one.op.access == "control-plane":
-        return [*found, org.api("owner")]
-    if one.op.in_organization:
+    clients = [org.anonymous(), Api(org.app.test_client(), "garbled", org.slug)]
+    clients.append(Api(org.app.test_client(), None, org.slug, "dl_nope"))
+    if limited.op.access == "control-plane":
+        return [*clients, org.api("owner")]
+    if limited.op.in_organization:
         foreign = other.key("admin")
         foreign.slug = org.slug
-        found += [other.api("owner", slug=org.slug), foreign, org.key("admin", read_only=True)]
-        found += [org.api(role.name) for role in Role if role < Role[one.op.access]]
-    return found
+        clients += [other.api("owner", slug=org.slug), foreign, org.key("admin", read_only=True)]
+        clients += [org.api(role.name) for role in Role if role < Role[limited.op.access]]
+    return clients
 
 
-@pytest.mark.parametrize("one", PROTECTED, ids=_id)
-def test_who_is_refused_spends_nothing(one: Limited, first: Org, second: Org) -> None:
+@pytest.mark.parametrize("limited", PROTECTED, ids=_id)
+def test_who_is_refused_spends_nothing(limited: Limited, first: Org, second: Org) -> None:
     address = next(_addresses)
-    for stranger in _strangers(one, first, second):
-        answer = _send(one, stranger, first, address)
+    for stranger in _list_refused_clients(limited, first, second):
+        answer = _send(limited, stranger, first, address)
         assert answer.status_code in (401, 403)
         assert "RateLimit-Limit" not in answer.headers
-    answer = _send(one, _caller(one, first), first, address)
-    assert answer.headers["RateLimit-Remaining"] == str(one.allowance - 1)
+    answer = _send(limited, _get_caller(limited, first), first, address)
+    assert answer.headers["RateLimit-Remaining"] == str(limited.allowance - 1)
 
 
-@pytest.mark.parametrize("one", LIMITED, ids=_id)
+@pytest.mark.parametrize("limited", LIMITED, ids=_id)
 def test_without_the_store_everybody_passes(
-    one: Limited, first: Org, monkeypatch: pytest.MonkeyPatch
+    limited: Limited, first: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> bool:
         raise RedisConnectionError
 
     monkeypatch.setattr(type(limiter.limiter), "hit", fail)
     address = next(_addresses)
-    for _ in range(one.allowance + 2):
-        answer = _send(one, _caller(one, first), first, address)
+    for _ in range(limited.allowance + 2):
+        answer = _send(limited, _get_caller(limited, first), first, address)
         assert answer.status_code != 429
         assert "RateLimit-Limit" not in answer.headers
 
@@ -183,10 +183,10 @@ _NAMES = sorted({op.limit for op in OPERATIONS if op.limit is not None})
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_row_of_the_table_is_one_allowance(name: str, first: Org) -> None:
-    group = [one for one in LIMITED if one.op.limit == name]
+    group = [limited for limited in LIMITED if limited.op.limit == name]
     address = next(_addresses)
     for number in range(group[0].allowance):
-        one = group[number % len(group)]
-        assert not _is_refused(one, _send(one, _caller(one, first), first, address))
-    for one in group:
-        assert _is_refused(one, _send(one, _caller(one, first), first, address))
+        limited = group[number % len(group)]
+        assert not _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))
+    for limited in group:
+        assert _is_refused(limited, _send(limited, _get_caller(limited, first), first, address))

@@ -36,7 +36,7 @@ def _path(op: Operation, org: Org, record: str | None = None) -> str:
     return re.sub(r"{\w+}", record or str(uuid7()), path)
 
 
-def _caller(op: Operation, org: Org) -> Api:
+def _get_caller(op: Operation, org: Org) -> Api:
     """Who may."""
     return operator(org.app) if op.access == "control-plane" else org.api("owner")
 
@@ -112,14 +112,14 @@ def test_the_organization_must_be_named(op: Operation, org: Org) -> None:
 @pytest.mark.parametrize("op", WITH_IDS, ids=_id)
 @pytest.mark.parametrize("record", ["nope", "0", "..", "%00", "a" * 300])
 def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> None:
-    answer = _send(org.api("owner"), op, _path(op, org, record), json=_valid(op))
+    answer = _send(org.api("owner"), op, _path(op, org, record), json=_build_body(op))
     assert answer.status_code == 404
     assert answer.json["error"]["code"] == "not_found"
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_unknown_members_are_named(op: Operation, org: Org) -> None:
-    answer = _send(_caller(op, org), op, _path(op, org), json={"no_such_member": 1})
+    answer = _send(_get_caller(op, org), op, _path(op, org), json={"no_such_member": 1})
     assert answer.status_code == 422
     error = answer.json["error"]
     assert error["code"] == "unprocessable"
@@ -133,7 +133,9 @@ def test_wrong_types_are_named(op: Operation, org: Org) -> None:
         if isinstance(field, fields.Raw):  # any JSON, or nearly
             continue
         wrong: Any = 1 if isinstance(field, fields.String | fields.UUID | fields.DateTime) else "x"
-        answer = _send(_caller(op, org), op, _path(op, org), json={field.data_key or name: wrong})
+        answer = _send(
+            _get_caller(op, org), op, _path(op, org), json={field.data_key or name: wrong}
+        )
         assert answer.status_code == 422, (name, answer.json)
         culprits = [e["field"] for e in answer.json["error"]["details"]["errors"]]
         assert any(c.split(".")[0] == (field.data_key or name) for c in culprits)
@@ -141,7 +143,7 @@ def test_wrong_types_are_named(op: Operation, org: Org) -> None:
 
 @pytest.mark.parametrize("op", NAMING, ids=_id)
 def test_names_that_nobody_can_see_are_refused(op: Operation, org: Org) -> None:
-    answer = _send(_caller(op, org), op, _path(op, org), json={"name": "\u200b"})
+    answer = _send(_get_caller(op, org), op, _path(op, org), json={"name": "\u200b"})
     assert answer.status_code == 422
     assert "name" in [e["field"] for e in answer.json["error"]["details"]["errors"]]
 
@@ -149,14 +151,14 @@ def test_names_that_nobody_can_see_are_refused(op: Operation, org: Org) -> None:
 @pytest.mark.parametrize("op", NEEDING_BODY, ids=_id)
 def test_a_missing_body_is_refused(op: Operation, org: Org) -> None:
     headers = {"Content-Type": "application/json"}
-    answer = _caller(op, org).request(op.method, _path(op, org), data=b"", headers=headers)
+    answer = _get_caller(op, org).request(op.method, _path(op, org), data=b"", headers=headers)
     assert (answer.status_code, answer.json["error"]["code"]) == (422, "unprocessable")
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 @pytest.mark.parametrize("raw", [b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a": NaN}'])
 def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: Org) -> None:
-    answer = _caller(op, org).request(
+    answer = _get_caller(op, org).request(
         op.method, _path(op, org), data=raw, headers={"Content-Type": "application/json"}
     )
     assert answer.status_code == 422
@@ -165,7 +167,7 @@ def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: O
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
-    answer = _caller(op, org).request(
+    answer = _get_caller(op, org).request(
         op.method, _path(op, org), data=b"a=b", headers={"Content-Type": "text/plain"}
     )
     assert answer.status_code == 415
@@ -176,7 +178,7 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
 
 @pytest.mark.parametrize("op", WITHOUT_BODY, ids=_id)
 def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> None:
-    api, path = _caller(op, org), _path(op, org)
+    api, path = _get_caller(op, org), _path(op, org)
     if op.query is not None:  # What it cannot do without is looked at first.
         needed = {
             name: uuid7() if isinstance(field, fields.UUID) else "x"
@@ -200,29 +202,29 @@ def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> Non
 
 @pytest.mark.parametrize("op", NOT_NEEDING_BODY, ids=_id)
 def test_where_no_body_is_needed_an_empty_one_does(op: Operation, own_org: Org) -> None:
-    told = set()
+    answers = set()
     for body in ({}, {"json": {}}, {"data": b"", "headers": {"Content-Type": "text/plain"}}):
-        answer = _caller(op, own_org).request(
+        answer = _get_caller(op, own_org).request(
             op.method, _path(op, own_org, str(own_org.id)), **body
         )
-        told.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
+        answers.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
         if op.method == "POST" and answer.status_code < 400:
             return  # Done once, it need not be possible again.
-    assert len(told) == 1, told
+    assert len(answers) == 1, answers
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)
 @pytest.mark.parametrize("raw", [b"", b"{}", b"=", b"%00=%00", b"a=1&a=2", b"\xff", b"a=%ff"])
 def test_forms_that_do_not_fit_are_refused(op: Operation, raw: bytes, org: Org) -> None:
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = _caller(op, org).request(op.method, _path(op, org), data=raw, headers=headers)
+    answer = _get_caller(op, org).request(op.method, _path(op, org), data=raw, headers=headers)
     assert answer.status_code == 422
     assert answer.json["error"]["code"] == "unprocessable"
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)
 def test_a_form_is_no_json(op: Operation, org: Org) -> None:
-    answer = _caller(op, org).request(op.method, _path(op, org), json={})
+    answer = _get_caller(op, org).request(op.method, _path(op, org), json={})
     assert answer.status_code == 415
 
 
@@ -232,7 +234,7 @@ def test_unknown_and_garbled_parameters_are_refused(op: Operation, org: Org) -> 
     for query in queries:
         if ("cursor" in query or "page" in query) and op.listing is None:
             continue
-        answer = _send(_caller(op, org), op, f"{_path(op, org)}?{query}")
+        answer = _send(_get_caller(op, org), op, f"{_path(op, org)}?{query}")
         assert answer.status_code == 422, (query, answer.json)
 
 
@@ -241,11 +243,11 @@ def test_forged_cursors_are_refused(op: Operation, org: Org) -> None:
     if WITH_IDS.count(op):
         return
     for cursor in ("x", "AAAA", "é", "a" * 1999):
-        answer = _send(_caller(op, org), op, f"{_path(op, org)}?cursor={cursor}")
+        answer = _send(_get_caller(op, org), op, f"{_path(op, org)}?cursor={cursor}")
         assert answer.status_code == 422
         assert answer.json["error"]["field"] == "cursor"
 
 
-def _valid(op: Operation) -> Any:
+def _build_body(op: Operation) -> Any:
     """Any body: a path that names nothing is answered before a body could matter, or after."""
     return {} if op.body is not None else None

@@ -25,21 +25,21 @@ def page(org: Org) -> ReceivedResponse:
     return ReceivedResponse("GET", PATH, 200, "application/json", body)
 
 
-def _changed(response: ReceivedResponse, **members: Any) -> ReceivedResponse:
+def _change_member(response: ReceivedResponse, **members: Any) -> ReceivedResponse:
     body = json.loads(response.body)
     body["data"][0].update(members)
     return replace(response, body=json.dumps(body).encode())
 
 
-def _error(code: str, status: int, **members: Any) -> ReceivedResponse:
+def _build_error(code: str, status: int, **members: Any) -> ReceivedResponse:
     body = {"error": {"code": code, "message": "No.", **members}}
     return ReceivedResponse("GET", PATH, status, "application/json", json.dumps(body).encode())
 
 
 def test_declared_answers_pass(checker: ResponseChecker, page: ReceivedResponse) -> None:
     checker.check(page)
-    checker.check(_error("not_found", 404))
-    checker.check(_error("unprocessable", 422, field="x", details={"errors": []}))
+    checker.check(_build_error("not_found", 404))
+    checker.check(_build_error("unprocessable", 422, field="x", details={"errors": []}))
     checker.check(ReceivedResponse("POST", "/api/v1/auth/logout", 204, "", b""))
 
 
@@ -59,7 +59,7 @@ def test_other_members_and_types_are_refused(
     checker: ResponseChecker, page: ReceivedResponse, members: dict[str, Any]
 ) -> None:
     with pytest.raises(AssertionError):
-        checker.check(_changed(page, **members))
+        checker.check(_change_member(page, **members))
 
 
 def test_other_statuses_types_and_paths_are_refused(
@@ -82,11 +82,11 @@ def test_other_statuses_types_and_paths_are_refused(
 @pytest.mark.parametrize(
     "error",
     [
-        _error("not_found", 400),
-        _error("made_up", 400),
-        _error("conflict", 409, more=1),
-        _error("conflict", 409, details=[]),
-        replace(_error("not_found", 404), media_type="text/html"),
+        _build_error("not_found", 400),
+        _build_error("made_up", 400),
+        _build_error("conflict", 409, more=1),
+        _build_error("conflict", 409, details=[]),
+        replace(_build_error("not_found", 404), media_type="text/html"),
     ],
 )
 def test_other_errors_are_refused(checker: ResponseChecker, error: ReceivedResponse) -> None:

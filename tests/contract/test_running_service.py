@@ -18,7 +18,7 @@ from tests.factories.response_checks import get_checker
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service
 from tests.faults.conftest import _stop_shared as _stop_shared  # noqa: PLC0414 - a fixture
-from tests.faults.conftest import lasting as lasting  # noqa: PLC0414 - a fixture
+from tests.faults.conftest import shared_service as shared_service  # noqa: PLC0414 - a fixture
 
 # Before tests/faults, in the same process: they use the same service.
 pytestmark = pytest.mark.xdist_group("faults")
@@ -30,21 +30,21 @@ GENERATED = ("--output", "schema.d.ts", "--default-non-nullable", "false")
 
 
 @pytest.fixture
-def service(lasting: Service) -> Service:
+def service(shared_service: Service) -> Service:
     """Return the running service with the demo organization, without limits of rates."""
-    return lasting
+    return shared_service
 
 
-def _settled(read: Callable[[], Any], status: Any) -> Any:
+def _wait_for_status(read: Callable[[], Any], status: Any) -> Any:
     """Wait until a record that a job works on has this status."""
-    found: list[Any] = []
+    records: list[Any] = []
 
     def is_settled() -> bool:
-        found.append(read().data)
-        return bool(found[-1].status == status)
+        records.append(read().data)
+        return bool(records[-1].status == status)
 
     wait_until(is_settled, f"the record to be {status}")
-    return found[-1]
+    return records[-1]
 
 
 def _upload(labeler: Person, schema_id: Any, text: str) -> Any:
@@ -52,7 +52,7 @@ def _upload(labeler: Person, schema_id: Any, text: str) -> Any:
     file = types.File(io.BytesIO(text.encode()), "walk.txt", "text/plain")
     form = models.UploadArtifact(file=file, schema_id=schema_id)
     made = labeler("create_artifact", body=form, expect=201).data
-    _settled(lambda: labeler("get_artifact", made.id), models.ArtifactStatus.READY)
+    _wait_for_status(lambda: labeler("get_artifact", made.id), models.ArtifactStatus.READY)
     assert labeler("download_artifact", made.id).payload.read() == text.encode()
     return made.id
 
@@ -99,7 +99,7 @@ def test_the_python_client_walks_the_whole_way(
     wanted = models.ExportFilter(schema_id=schema_id)
     body = models.CreateExport(format_="jsonl", filter_=wanted)
     job = reviewer("create_export", body=body, expect=202).data
-    done = _settled(lambda: reviewer("get_export", job.id), models.ExportStatus.COMPLETED)
+    done = _wait_for_status(lambda: reviewer("get_export", job.id), models.ExportStatus.COMPLETED)
     file = reviewer("download_export", job.id).payload.read()
     assert (done.row_count, len(file)) == (1, done.size_bytes)
     assert b"WALK-2" in file
@@ -141,7 +141,7 @@ def test_the_typescript_client_has_the_types_of_the_walk(typescript: Path) -> No
 
 def test_the_typescript_client_walks_the_whole_way(service: Service, typescript: Path) -> None:
     walk = typescript / "walk.ts"
-    found = json.loads(_run_node(walk, service.base, service.password, folder=typescript))
-    assert (found["status"], found["refusal"]) == ("accepted", "unprocessable")
-    (row,) = (json.loads(line) for line in found["rows"].splitlines())
-    assert row["artifact"]["id"] == found["artifactId"]
+    output = json.loads(_run_node(walk, service.base, service.password, folder=typescript))
+    assert (output["status"], output["refusal"]) == ("accepted", "unprocessable")
+    (row,) = (json.loads(line) for line in output["rows"].splitlines())
+    assert row["artifact"]["id"] == output["artifactId"]

@@ -168,7 +168,7 @@ def test_an_upload_may_be_gzipped(org: Org) -> None:
     assert org.api("viewer").get(path).data == b"of " + org.slug.encode()
 
 
-def _bomb(head: bytes = b"", tail: bytes = b"") -> bytes:
+def _build_bomb(head: bytes = b"", tail: bytes = b"") -> bytes:
     packer = zlib.compressobj(9, wbits=31)
     parts = [packer.compress(head)]
     parts += [packer.compress(b" " * 1024 * 1024) for _ in range(BOMB_BYTES // 1024 // 1024)]
@@ -176,14 +176,14 @@ def _bomb(head: bytes = b"", tail: bytes = b"") -> bytes:
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(org: Org) -> None:
-    answer = _post(org.api("admin"), "/teams", _bomb(), **GZIP)
+    answer = _post(org.api("admin"), "/teams", _build_bomb(), **GZIP)
     assert _error(answer)[:2] == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_a_bomb_around_a_form_is_refused(*, before: bool, org: Org) -> None:
     part = FILE_PART + b"hi\r\n--x--\r\n"
-    raw = _bomb(tail=part) if before else _bomb(head=part)
+    raw = _build_bomb(tail=part) if before else _build_bomb(head=part)
     headers = {"Content-Type": "multipart/form-data; boundary=x", **GZIP}
     answer = org.api("labeler").request("POST", "/artifacts", data=raw, headers=headers)
     assert _error(answer)[:2] == (413, "payload_too_large")

@@ -21,7 +21,7 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import ROOT, Receiver, Service, running
+from tests.faults.conftest import ROOT, Receiver, Service, run_service
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
 
 # Beside tests/faults, and not after all of them.
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("services")
 @pytest.fixture
 def source() -> Iterator[Service]:
     """The service that is copied."""
-    with running() as found:
+    with run_service() as found:
         yield found
 
 
@@ -64,7 +64,7 @@ def test_a_restored_copy_has_everything_and_sends_nothing(
     source: Service, receiver: Receiver, tmp_path: Path
 ) -> None:
     receiver.hold.set()
-    webhook = source.hook(receiver)
+    webhook = source.create_webhook(receiver)
     before: list[str] = []
     while len(before) < 20:
         _write_once(source, before)
@@ -95,7 +95,7 @@ def _write_once(service: Service, written: list[str]) -> None:
 def _check_copy(
     source: Service, receiver: Receiver, copy_dir: Path, webhook: str, before: list[str]
 ) -> None:
-    with running(DATA_DIR=str(copy_dir), OUTBOUND="off") as copy:
+    with run_service(DATA_DIR=str(copy_dir), OUTBOUND="off") as copy:
         ready = requests.get(f"{copy.base}/health/ready", timeout=10).json()
         assert ready["checks"]["outbound"] == "off"
         artifacts = _all_artifacts(copy)

@@ -22,7 +22,7 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.process import find_free_port
 from devserver.valkey import EmbeddedValkey
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
-from tests.faults.conftest import first_data
+from tests.faults.conftest import get_first_data
 
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "DEMO_PASSWORD")
 
@@ -184,7 +184,7 @@ def _completed_runs(base, token, function):
 def test_the_idle_service_writes_nothing_after_its_addresses(running, base, eventually):
     token = secrets.token_urlsafe(32)
     # A first start migrates and loads the demo for most of its time.
-    subprocess.run(["cp", "-a", first_data(), base["DATA_DIR"]], check=True)
+    subprocess.run(["cp", "-a", get_first_data(), base["DATA_DIR"]], check=True)
     service = running("-m", "devserver", "run", env=base | {"METRICS_TOKEN": token})
     service.line(lambda line: "curl" in line, seconds=240)
     shown = len(service.output)

@@ -15,7 +15,7 @@ from app.engines.destinations.registry import TYPES as DESTINATIONS
 from app.engines.sources.registry import TYPES
 from devserver.process import find_free_port
 from tests.docs.pasting import ROOT, blocks, paste
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 from tests.intake.connectors.servers import SERVERS
 
 # Beside tests/faults, and not after all of them.
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("services")
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     """Run one service for all guides, as for a reader who follows one after the other."""
-    with running(RATE_LIMITS="off", REGISTRATION="open") as found:
+    with run_service(RATE_LIMITS="off", REGISTRATION="open") as found:
         yield found
 
 
@@ -185,7 +185,7 @@ def test_the_walk_through_billing() -> None:
     # Of its own: what the other walks leave exceeds the limits of a plan that this one chooses.
     token = "control-plane-token-of-the-guides"
     billing_file = str(ROOT / "examples" / "billing.toml")
-    with running(CONTROL_PLANE_TOKEN=token, BILLING_FILE=billing_file) as service:
+    with run_service(CONTROL_PLANE_TOKEN=token, BILLING_FILE=billing_file) as service:
         script = blocks("docs/guides/billing.md", "walk")
         script = script.replace("a-demo-password", service.password)
         environment = 'eval "$(.venv/bin/python -m devserver env)"'

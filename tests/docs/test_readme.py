@@ -6,7 +6,7 @@ import pytest
 
 from devserver.process import find_free_port
 from tests.docs.pasting import blocks, paste
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 
 # Beside tests/faults, and not after all of them.
 pytestmark = pytest.mark.xdist_group("services")
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("services")
 @pytest.fixture
 def service() -> Iterator[Service]:
     """Run a service with rate limits, as the reader's has."""
-    with running() as service:
+    with run_service() as service:
         yield service
 
 

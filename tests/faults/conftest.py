@@ -50,7 +50,7 @@ class Receiver:
     waiting: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, headers: Any, body: bytes) -> None:
+    def record_delivery(self, headers: Any, body: bytes) -> None:
         data = json.loads(body)["data"]
         with self.lock:
             self.waiting += 1
@@ -72,7 +72,7 @@ def receiver() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            receiver.take(self.headers, body)
+            receiver.record_delivery(self.headers, body)
             self.send_response(204)
             self.end_headers()
 
@@ -143,7 +143,7 @@ class Service:
         record = json.loads((self.data_dir / "running.json").read_text())
         return dict(record["environment"])
 
-    def hook(self, receiver: Receiver) -> str:
+    def create_webhook(self, receiver: Receiver) -> str:
         body = {"url": receiver.url, "events": ["artifact.ingested"]}
         response = self.call("POST", "/webhooks", json=body)
         assert response.status_code == 201, response.text
@@ -217,10 +217,10 @@ def _stop_shared() -> Iterator[None]:
 
 
 @pytest.fixture
-def lasting(_stop_shared: None) -> Service:
-    """Return the service that tests share; each test has its own organization (`place`)."""
+def shared_service(_stop_shared: None) -> Service:
+    """Return the service that tests share; each test has its own organization (`test_site`)."""
     if not _shared:
-        _shared.append(_until_last_test.enter_context(running(RATE_LIMITS="off")))
+        _shared.append(_until_last_test.enter_context(run_service(RATE_LIMITS="off")))
         _until_last_test.callback(_shared.clear)
     return _shared[0]
 
@@ -239,25 +239,25 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
 
 
 @pytest.fixture
-def demo(lasting: Service) -> Service:
+def demo(shared_service: Service) -> Service:
     """Return the shared service, with requests sent to the demo organization."""
-    wait_until(lasting.is_ready, "the service to be ready after the last test")
-    lasting.headers["X-Org-Slug"] = "demo"
-    return lasting
+    wait_until(shared_service.is_ready, "the service to be ready after the last test")
+    shared_service.headers["X-Org-Slug"] = "demo"
+    return shared_service
 
 
 @pytest.fixture
-def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
-    """Create an organization in `lasting`."""
-    from tests.faults.sites import site  # noqa: PLC0415 - it imports this module
+def test_site(shared_service: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
+    """Create an organization in `shared_service`."""
+    from tests.faults.sites import create_site  # noqa: PLC0415 - it imports this module
 
-    wait_until(lasting.is_ready, "the service to be ready after the last test")
-    with site(lasting, request.node.name) as place:
-        yield place
-        wait_until(place.is_database_ready, "the database to be ready")
+    wait_until(shared_service.is_ready, "the service to be ready after the last test")
+    with create_site(shared_service, request.node.name) as test_site:
+        yield test_site
+        wait_until(test_site.is_database_ready, "the database to be ready")
         # Pending work of this test must not delay the next test.
         for statement in ("UPDATE webhooks SET active = false", *DISCARD_PENDING_WORK):
-            place.sql(statement)
+            test_site.sql(statement)
 
 
 def get_base_environment() -> dict[str, str]:
@@ -270,21 +270,22 @@ def get_base_environment() -> dict[str, str]:
 
 
 @contextmanager
-def running(
-    *, output: int | None = None, through: Sequence[str] = (), **settings: str
+def run_service(
+    *, output: int | None = None, command_prefix: Sequence[str] = (), **settings: str
 ) -> Iterator[Service]:
     """Run a service with the demo organization; `settings` are added to its environment.
 
-    `output` is a descriptor for its output, instead of a file. `through` is a command that starts
-    it; the data folder and the service's own command are appended. The service starts with a copy
-    of `first_data`, unless the settings contain another data location or `through` is given.
+    `output` is a descriptor for its output, instead of a file. `command_prefix` is a command that
+    starts it; the data folder and the service's own command are appended. The service starts with a
+    copy of `get_first_data()`, unless the settings contain another data location or
+    `command_prefix` is given.
     """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        if not through and not settings.keys() & _DATA_LOCATIONS:
-            subprocess.run(["cp", "-a", first_data(), folder / "data"], check=True)
-        with _started(folder, output, through, settings) as service:
+        if not command_prefix and not settings.keys() & _DATA_LOCATIONS:
+            subprocess.run(["cp", "-a", get_first_data(), folder / "data"], check=True)
+        with _start_service(folder, output, command_prefix, settings) as service:
             service.login()
             yield service
 
@@ -293,7 +294,7 @@ _DATA_LOCATIONS = {"DATA_DIR", "STORAGE_URL"}
 
 
 @cache
-def first_data() -> Path:
+def get_first_data() -> Path:
     """Return the data folder of a service that was started and stopped once.
 
     All processes of a pytest run share it.
@@ -310,7 +311,7 @@ def first_data() -> Path:
             folder.mkdir(exist_ok=True)
             folder.chmod(0o755)
             # Recognizing the text of the demo's scan takes as long as all other steps.
-            with _started(folder, None, (), {"OCR": "off"}) as service:
+            with _start_service(folder, None, (), {"OCR": "off"}) as service:
                 wait_until(partial(_has_no_due_job, service), "the first jobs to end")
             marker.touch()
     return folder / "data"
@@ -327,8 +328,8 @@ def _has_no_due_job(service: Service) -> bool:
 
 
 @contextmanager
-def _started(
-    folder: Path, output: int | None, through: Sequence[str], settings: Mapping[str, str]
+def _start_service(
+    folder: Path, output: int | None, command_prefix: Sequence[str], settings: Mapping[str, str]
 ) -> Iterator[Service]:
     """Start a service in `folder`, and stop it at the end of the block."""
     port = find_free_port()
@@ -350,7 +351,7 @@ def _started(
         "LOG_LEVEL": "INFO",
         **settings,
     }
-    starter = [*through, environ["DATA_DIR"]] if through else []
+    starter = [*command_prefix, environ["DATA_DIR"]] if command_prefix else []
     with (folder / "log").open("wb") as log:
 
         def start() -> subprocess.Popen[bytes]:

@@ -45,7 +45,7 @@ def main(url: str, clients: str, *headers: str) -> None:
 
 
 @contextlib.contextmanager
-def hammering(url: str, clients: int, headers: dict[str, str]) -> Iterator[Counter[str]]:
+def run_clients(url: str, clients: int, headers: dict[str, str]) -> Iterator[Counter[str]]:
     """Run `clients` clients during the block; the counter is filled when the block ends."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     command = [sys.executable, "-m", "tests.faults.hammering", url, str(clients), *lines]

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 import psutil
 
 from tests.factories.processes import send_signal
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 
 _SHARED_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")
 
 
 @contextmanager
-def joining(first: Service) -> Iterator[Service]:
+def run_another_machine(first: Service) -> Iterator[Service]:
     """Run another machine, with its own supervisor and data folder, in addition to `first`.
 
     The first machine runs PostgreSQL and Valkey. It must not restart during the block, because
@@ -22,7 +22,7 @@ def joining(first: Service) -> Iterator[Service]:
     environment = first.environment()
     settings = {name: environment[name] for name in _SHARED_SETTINGS}
     storage = f"file://{first.folder}/data/files"
-    with running(DEMO="off", RATE_LIMITS="off", STORAGE_URL=storage, **settings) as machine:
+    with run_service(DEMO="off", RATE_LIMITS="off", STORAGE_URL=storage, **settings) as machine:
         yield machine
 
 

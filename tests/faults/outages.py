@@ -147,7 +147,7 @@ def probe(service: Service, name: str) -> tuple[int, float]:
 
 
 @contextmanager
-def outage(
+def run_outage(
     clients: Clients, stop: Callable[[], None], resume: Callable[[], None]
 ) -> Iterator[float]:
     """Stop the database during the block, and yield the time of the stop.

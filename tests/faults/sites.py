@@ -93,7 +93,7 @@ class Site:
             return bool(self.get_value("SELECT true"))
         return False
 
-    def schema(self) -> UUID:
+    def create_schema(self) -> UUID:
         """Create a schema that requires one tag set per document, and a review of every tag set."""
         policy = {"labels_per_artifact": 1, "sample_rate": 1.0, "max_rejections": None}
         body = {"name": "Invoices", "document_type": "invoice", "fields": _FIELDS}
@@ -102,7 +102,7 @@ class Site:
             self.call("POST", f"/schemas/{schema['id']}/{action}", json={})
         return UUID(schema["id"])
 
-    def labelers(self, number: int) -> list[UUID]:
+    def create_labelers(self, number: int) -> list[UUID]:
         """Create labelers who never sign in, and return their ids."""
         ids = [uuid7() for _ in range(number)]
         users = [{"id": id_, "email": f"{id_}@site.example", "name": "Labeler"} for id_ in ids]
@@ -113,20 +113,20 @@ class Site:
             connection.execute(insert(Membership), members)
         return ids
 
-    def documents(self, number: int, *, schema_id: UUID | None = None, age: int = 0) -> None:
+    def create_documents(self, number: int, *, schema_id: UUID | None = None, age: int = 0) -> None:
         """Create ready documents without files, `age` days old."""
         self.sql(_DOCUMENTS, schema=schema_id, number=number, age=age)
 
-    def texts(self) -> None:
+    def create_texts(self) -> None:
         """Create a text for each document, so that it is indexed."""
         self.sql(_TEXTS)
 
-    def submitted(self, labeler: UUID) -> None:
+    def create_submitted_tag_sets(self, labeler: UUID) -> None:
         """Create a tag set for each document that waits for review."""
         for statement in (_SUBMITTED, _FIRST_REVISIONS, _WAIT_FOR_REVIEW):
             self.sql(statement, labeler=labeler)
 
-    def job(self, function: str, *, org: str | None = None) -> UUID:
+    def insert_job(self, function: str, *, org: str | None = None) -> UUID:
         """Insert a due job, as the schedule does, and return its id."""
         job_id = uuid7()
         self.sql(_JOB, id=job_id, org=org, function=function)
@@ -164,7 +164,7 @@ class Site:
 
 
 @contextmanager
-def site(service: Service, name: str) -> Iterator[Site]:
+def create_site(service: Service, name: str) -> Iterator[Site]:
     """Create an organization in the service."""
     url = make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
     # PostgreSQL may be killed, so a connection is tested before it is used again. A new connection

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults.conftest import Service, first_data, running
+from tests.faults.conftest import Service, get_first_data, run_service
 
 MIB = 1024 * 1024
 _SIZE = 448 * MIB
@@ -90,8 +90,10 @@ def small_disk() -> Iterator[SmallDisk]:
     24 MiB, but at most half of the free space in the temporary folder.
     """
     if _may_mount():
-        starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))
-        with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), **_SETTINGS) as service:
+        starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(get_first_data()))
+        with run_service(
+            command_prefix=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), **_SETTINGS
+        ) as service:
             yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
         return
     folder = Path(tempfile.mkdtemp(prefix="labeling-", dir="/dev/shm"))
@@ -99,7 +101,7 @@ def small_disk() -> Iterator[SmallDisk]:
         disk = shutil.disk_usage(tempfile.gettempdir()).free
         reserve = min(shutil.disk_usage(folder).free - 24 * MIB, disk // 2)
         settings = {"STORAGE_URL": f"file://{folder}", "STORAGE_RESERVE_BYTES": str(reserve)}
-        with running(**settings, **_SETTINGS) as service:
+        with run_service(**settings, **_SETTINGS) as service:
             yield SmallDisk(service, folder, reserve, own=False)
     finally:
         shutil.rmtree(folder)

@@ -79,7 +79,7 @@ def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> Non
 
 
 @contextlib.contextmanager
-def stalling(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
+def run_stalling_clients(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
     """Run `count` stalling clients in a separate process during the block."""
     command = [sys.executable, "-m", "tests.faults.stalling", str(port), kind, str(count), *options]
     process = subprocess.Popen(

@@ -60,48 +60,48 @@ def _deliver(service: Service, receiver: Receiver) -> None:
 
 
 @pytest.fixture
-def hooked(demo: Service, receiver: Receiver) -> Service:
+def service_with_webhook(demo: Service, receiver: Receiver) -> Service:
     """Return the service, with a webhook in the demo organization."""
-    demo.hook(receiver)
+    demo.create_webhook(receiver)
     return demo
 
 
 def test_a_backlog_does_not_delay_other_organizations(
-    place: Site, hooked: Service, receiver: Receiver
+    test_site: Site, service_with_webhook: Service, receiver: Receiver
 ) -> None:
-    _deliver(hooked, receiver)
+    _deliver(service_with_webhook, receiver)
     for queue, function in _QUEUES.items():
         args = f'{{"data": {{"artifact_id": "{uuid4()}", "notification_id": "{uuid4()}"}}}}'
-        place.sql(_FILL, queue=queue, function=function, args=args, count=BACKLOG)
-    since = place.get_value("SELECT now()")
+        test_site.sql(_FILL, queue=queue, function=function, args=args, count=BACKLOG)
+    since = test_site.get_value("SELECT now()")
     for _ in range(ROUNDS):
-        _deliver(hooked, receiver)
+        _deliver(service_with_webhook, receiver)
     values = {"slug": "demo", "since": since, "queues": list(_QUEUES)}
 
     def find_overtaking() -> list[Any] | None:
-        rows = place.sql(_OVERTAKING, **values)
+        rows = test_site.sql(_OVERTAKING, **values)
         return rows if sum(row.queue == "routing" for row in rows) == ROUNDS else None
 
     overtaking = wait_until(find_overtaking, "the routing of the documents")
-    pending_count = place.get_value(_COUNT_PENDING)
-    place.sql(_DELETE)
+    pending_count = test_site.get_value(_COUNT_PENDING)
+    test_site.sql(_DELETE)
     assert pending_count > 0, "the backlog lasted until the end"
     for queue, count in overtaking:
         # The jobs that are running, and one batch when it is the turn of the backlog.
         assert count <= 2 * QUEUES[queue].slots * MAX_BATCH_SIZE, queue
 
 
-def test_suspended_workers_continue_after_they_are_resumed(place: Site) -> None:
+def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> None:
     """Suspend workers for longer than their leases; no job runs twice or waits for a lease."""
-    store = redis.Redis.from_url(place.service.environment()["REDIS_URL"])
-    workers = place.service.processes("worker.py")
+    store = redis.Redis.from_url(test_site.service.environment()["REDIS_URL"])
+    workers = test_site.service.processes("worker.py")
     for worker in workers:
         # A child process of a worker may have ended.
         with contextlib.suppress(psutil.NoSuchProcess):
             worker.send_signal(signal.SIGSTOP)
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
-        place.sql(_FILL, **values, count=QUEUED)
+        test_site.sql(_FILL, **values, count=QUEUED)
         suspended_until = time.monotonic() + LEASE_SECONDS + 5
         wait_until(lambda: time.monotonic() > suspended_until, "the leases to expire")
     finally:
@@ -113,11 +113,11 @@ def test_suspended_workers_continue_after_they_are_resumed(place: Site) -> None:
 
     def is_drained() -> bool:
         waiting.append(max(_count_messages(store, name) for name in GROUPS))
-        return place.get_value(_COUNT_PENDING) == 0
+        return test_site.get_value(_COUNT_PENDING) == 0
 
     wait_until(is_drained, "the backlog to be processed")
     assert max(waiting) <= 1, "one message is enough to wake a queue"
-    (row,) = place.sql(
+    (row,) = test_site.sql(
         "SELECT count(*) FILTER (WHERE status = 'completed') AS completed,"
         " sum(interruptions) AS interrupted FROM jobs"
         " WHERE organization_id = :org AND function = 'webhooks.end'"

@@ -27,47 +27,49 @@ class _LocalFolder:
 
 
 @contextmanager
-def serve(type_name: str, place: Site, folder: Path) -> Iterator[Place]:
+def serve(type_name: str, test_site: Site, folder: Path) -> Iterator[Place]:
     """Serve a source of a type; the source `local` is in the folder of the organization."""
     if type_name != "local":
         with SERVERS[type_name](folder) as server:
             yield server
         return
-    local = place.service.folder / "sources" / place.org
+    local = test_site.service.folder / "sources" / test_site.org
     local.mkdir(parents=True)
     yield _LocalFolder(local)
 
 
 @pytest.mark.parametrize("type_name", ["local", *SERVERS])
 def test_a_crawl_continues_after_its_worker_is_killed(
-    place: Site, tmp_path: Path, type_name: str
+    test_site: Site, tmp_path: Path, type_name: str
 ) -> None:
-    with serve(type_name, place, tmp_path) as source:
+    with serve(type_name, test_site, tmp_path) as source:
         for number in range(DOCUMENTS):
             source.add(number)
         body = {"name": "Inbox", "type": type_name, "settings": source.settings}
-        connector = place.call("POST", "/connectors", json=body)["id"]
+        connector = test_site.call("POST", "/connectors", json=body)["id"]
         # Jobs that record the outcomes of parsed documents update this table.
-        with place.turnstile("ingestion_items", saying="INSERT INTO ingestion_items") as gate:
-            job_id = place.call("POST", f"/connectors/{connector}/crawl")["id"]
+        with test_site.turnstile("ingestion_items", saying="INSERT INTO ingestion_items") as gate:
+            job_id = test_site.call("POST", f"/connectors/{connector}/crawl")["id"]
             worker = gate.step("worker.py")
             gate.kill(worker)
             # During the block, no other worker can continue the job.
-            job = place.find_job("connectors.crawl").id
-            running = place.call("GET", f"/ingestion-jobs/{job_id}")
+            job = test_site.find_job("connectors.crawl").id
+            running = test_site.call("GET", f"/ingestion-jobs/{job_id}")
             assert (running["status"], running["progress"]["done"]) == ("running", BATCH)
-        place.expire_lease(job)
-        place.wait_for_job(job)
+        test_site.expire_lease(job)
+        test_site.wait_for_job(job)
 
         def has_ended() -> bool:
-            return bool(place.call("GET", f"/ingestion-jobs/{job_id}")["finished_at"])
+            return bool(test_site.call("GET", f"/ingestion-jobs/{job_id}")["finished_at"])
 
         wait_until(has_ended, "the documents to be parsed")
-    done = place.call("GET", f"/ingestion-jobs/{job_id}")
+    done = test_site.call("GET", f"/ingestion-jobs/{job_id}")
     assert (done["status"], done["counts"]["created"]) == ("completed", DOCUMENTS)
     assert done["counts"]["found"] == DOCUMENTS, "the listing continued after the last batch"
     count = "SELECT count(*) FROM artifacts WHERE organization_id = :org"
-    assert place.get_value(count) == DOCUMENTS
-    ingested_ids = [event["artifact_id"] for event in place.events("artifact.ingested")]
+    assert test_site.get_value(count) == DOCUMENTS
+    ingested_ids = [event["artifact_id"] for event in test_site.events("artifact.ingested")]
     assert (len(ingested_ids), len(set(ingested_ids))) == (DOCUMENTS, DOCUMENTS)
-    assert place.find_job("connectors.crawl").attempts == 0, "a kill does not count as an attempt"
+    assert test_site.find_job("connectors.crawl").attempts == 0, (
+        "a kill does not count as an attempt"
+    )

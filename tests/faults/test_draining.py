@@ -61,13 +61,13 @@ class Backlog:
 
 
 @pytest.fixture
-def backlog(place: Site) -> Iterator[Backlog]:
+def backlog(test_site: Site) -> Iterator[Backlog]:
     """Create unlabeled documents, labelers and reviewers; every tag set will require review."""
     engine = create_engine(
-        place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
+        test_site.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )
-    backlog = Backlog(place.service, engine, place.slug, UUID(place.org))
-    _fill(backlog, place.schema())
+    backlog = Backlog(test_site.service, engine, test_site.slug, UUID(test_site.org))
+    _fill(backlog, test_site.create_schema())
     yield backlog
     engine.dispose()
 

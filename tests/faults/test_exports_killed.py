@@ -29,12 +29,12 @@ UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE organization_i
 
 
 @pytest.fixture
-def labeled(place: Site) -> Site:
-    (labeler,) = place.labelers(1)
-    place.documents(DOCUMENTS, schema_id=place.schema())
-    place.submitted(labeler)
-    place.sql(ACCEPT)
-    return place
+def labeled_site(test_site: Site) -> Site:
+    (labeler,) = test_site.create_labelers(1)
+    test_site.create_documents(DOCUMENTS, schema_id=test_site.create_schema())
+    test_site.create_submitted_tag_sets(labeler)
+    test_site.sql(ACCEPT)
+    return test_site
 
 
 @dataclass
@@ -74,68 +74,70 @@ def upload_server() -> Iterator[UploadServer]:
             upload_server.may_respond.set()
 
 
-def _kill_workers(place: Site, group: str = "exports") -> None:
+def _kill_workers(test_site: Site, group: str = "exports") -> None:
     """Kill the workers of a group and their child processes.
 
     A job fails after ten kills of its worker, so a test must kill fewer workers for each job.
     """
-    for process in place.service.processes("worker.py", group):
+    for process in test_site.service.processes("worker.py", group):
         send_signal(process, signal.SIGKILL)
 
 
-def _expire_leases(place: Site) -> None:
-    place.sql(
+def _expire_leases(test_site: Site) -> None:
+    test_site.sql(
         "UPDATE jobs SET leased_until = now() WHERE organization_id = :org"
         " AND function = 'exports.run' AND leased_until > now()"
     )
 
 
-def _wait_for_end(place: Site, job_id: str) -> None:
-    _expire_leases(place)
-    wait_until(lambda: place.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end")
+def _wait_for_end(test_site: Site, job_id: str) -> None:
+    _expire_leases(test_site)
+    wait_until(
+        lambda: test_site.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end"
+    )
 
 
-def _check_export(place: Site, job_id: str) -> bytes:
+def _check_export(test_site: Site, job_id: str) -> bytes:
     """Check that an export is completed and has one event, and return its file."""
-    export = place.call("GET", f"/exports/{job_id}")
+    export = test_site.call("GET", f"/exports/{job_id}")
     assert (export["status"], export["row_count"]) == ("completed", DOCUMENTS)
-    response: requests.Response = place.service.call("GET", f"/exports/{job_id}/download")
+    response: requests.Response = test_site.service.call("GET", f"/exports/{job_id}/download")
     assert response.status_code == 200, response.text
     assert hashlib.sha256(response.content).hexdigest() == export["sha256"]
     assert len(response.content.splitlines()) == DOCUMENTS
-    completed_ids = [event["job_id"] for event in place.events("export.completed")]
+    completed_ids = [event["job_id"] for event in test_site.events("export.completed")]
     assert completed_ids.count(job_id) == 1
     return response.content
 
 
-def test_exports_are_completed_after_kills_at_random_stages(labeled: Site) -> None:
+def test_exports_are_completed_after_kills_at_random_stages(labeled_site: Site) -> None:
     generator = random.Random(12)
     contents, killed = set(), 0
     while killed < KILLS:
-        job_id = labeled.call("POST", "/exports", json={"format": "jsonl"})["id"]
+        job_id = labeled_site.call("POST", "/exports", json={"format": "jsonl"})["id"]
         for _ in range(5):
             stage = generator.choice(("queued", "running", "written"))
-            with labeled.turnstile("exports", saying="UPDATE exports") as gate:
+            with labeled_site.turnstile("exports", saying="UPDATE exports") as gate:
                 if stage == "queued":
-                    wait_until(lambda: labeled.service.processes("worker.py", "exports"))
-                    _kill_workers(labeled)
+                    wait_until(lambda: labeled_site.service.processes("worker.py", "exports"))
+                    _kill_workers(labeled_site)
                 else:
-                    _expire_leases(labeled)
+                    _expire_leases(labeled_site)
                     worker = gate.wait_for_arrival("worker.py")
                     if stage == "written":
                         worker = gate.step("worker.py")
                     gate.kill(worker)
             killed += 1
-        _wait_for_end(labeled, job_id)
-        contents.add(_check_export(labeled, job_id))
+        _wait_for_end(labeled_site, job_id)
+        contents.add(_check_export(labeled_site, job_id))
     # The same filter over the same data gives the same bytes.
     assert len(contents) == 1
-    job = labeled.find_job("exports.run")
+    job = labeled_site.find_job("exports.run")
     assert job.attempts == 0, "a kill does not count as an attempt"
 
 
 def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
-    labeled: Site, upload_server: UploadServer
+    labeled_site: Site, upload_server: UploadServer
 ) -> None:
     body = {
         "name": "Nightly",
@@ -144,57 +146,57 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
         "cron": "0 3 * * *",
         "destination": {"kind": "http", "settings": {"url": upload_server.url}},
     }
-    scheduled = labeled.call("POST", "/exports/scheduled", json=body)["id"]
+    scheduled = labeled_site.call("POST", "/exports/scheduled", json=body)["id"]
     runs = f"/exports/scheduled/{scheduled}/runs"
-    with labeled.turnstile("scheduled_export_runs", saying="INSERT INTO scheduled") as gate:
-        labeled.sql(
+    with labeled_site.turnstile("scheduled_export_runs", saying="INSERT INTO scheduled") as gate:
+        labeled_site.sql(
             "UPDATE scheduled_exports SET next_run_at = now() - interval '2 days' WHERE id = :id",
             id=scheduled,
         )
-        labeled.job("scheduled_exports.start_due")
+        labeled_site.insert_job("scheduled_exports.start_due")
         gate.kill(gate.wait_for_arrival("worker.py"))
-    assert labeled.call("GET", runs) == []
-    _flush_valkey(labeled)
-    labeled.sql(
+    assert labeled_site.call("GET", runs) == []
+    _flush_valkey(labeled_site)
+    labeled_site.sql(
         "UPDATE jobs SET leased_until = now() WHERE function = 'scheduled_exports.start_due'"
         " AND leased_until > now()"
     )
-    wait_until(lambda: labeled.call("GET", runs), "the run")
+    wait_until(lambda: labeled_site.call("GET", runs), "the run")
     assert upload_server.arrived.wait(DEADLINE)
-    _kill_workers(labeled, "crawls")
+    _kill_workers(labeled_site, "crawls")
     upload_server.may_respond.set()
-    labeled.expire_lease(labeled.find_job("scheduled_exports.deliver").id)
+    labeled_site.expire_lease(labeled_site.find_job("scheduled_exports.deliver").id)
 
     def is_delivered() -> bool:
-        return bool(labeled.call("GET", runs)[0]["delivery"]["status"] == "delivered")
+        return bool(labeled_site.call("GET", runs)[0]["delivery"]["status"] == "delivered")
 
     wait_until(is_delivered, "the delivery")
-    (run,) = labeled.call("GET", runs)
+    (run,) = labeled_site.call("GET", runs)
     assert (run["status"], run["trigger"]) == ("completed", "schedule")
-    content = _check_export(labeled, run["job_id"])
+    content = _check_export(labeled_site, run["job_id"])
     # A killed delivery is repeated under the same name, with the same bytes.
     ((_, bodies),) = upload_server.files.items()
     assert set(bodies) == {content}
-    assert labeled.call("GET", f"/exports/scheduled/{scheduled}")["exported_until"]
+    assert labeled_site.call("GET", f"/exports/scheduled/{scheduled}")["exported_until"]
 
 
-def _flush_valkey(place: Site) -> None:
-    with redis.from_url(place.service.environment()["REDIS_URL"]) as client:
+def _flush_valkey(test_site: Site) -> None:
+    with redis.from_url(test_site.service.environment()["REDIS_URL"]) as client:
         client.flushall()
 
 
-def test_several_jobs_start_one_run(labeled: Site) -> None:
+def test_several_jobs_start_one_run(labeled_site: Site) -> None:
     body = {"name": "Hourly", "format": "csv", "cron": "0 * * * *"}
-    ids = [labeled.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(3)]
-    labeled.sql(
+    ids = [labeled_site.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(3)]
+    labeled_site.sql(
         "UPDATE scheduled_exports SET next_run_at = now() - interval '3 hours'"
         " WHERE organization_id = :org"
     )
     for _ in range(4):
-        labeled.job("scheduled_exports.start_due")
+        labeled_site.insert_job("scheduled_exports.start_due")
     count = "SELECT count(*) FROM scheduled_export_runs WHERE organization_id = :org"
-    wait_until(lambda: labeled.get_value(count) >= len(ids), "the runs")
+    wait_until(lambda: labeled_site.get_value(count) >= len(ids), "the runs")
     for scheduled in ids:
-        (run,) = labeled.call("GET", f"/exports/scheduled/{scheduled}/runs")
-        _wait_for_end(labeled, run["job_id"])
-    assert labeled.get_value(count) == len(ids)
+        (run,) = labeled_site.call("GET", f"/exports/scheduled/{scheduled}/runs")
+        _wait_for_end(labeled_site, run["job_id"])
+    assert labeled_site.get_value(count) == len(ids)

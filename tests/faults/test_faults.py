@@ -50,9 +50,11 @@ class Writers:
         return self.written
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: Receiver) -> None:
-    service = place.service
-    webhook = service.hook(receiver)
+def test_a_worker_is_killed_in_the_middle_of_a_delivery(
+    test_site: Site, receiver: Receiver
+) -> None:
+    service = test_site.service
+    webhook = service.create_webhook(receiver)
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(12)}
     assert None not in written
@@ -65,9 +67,9 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: R
     service.settle(webhook, {w for w in written if w}, receiver)
 
 
-def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
-    service = place.service
-    webhook = service.hook(receiver)
+def test_the_api_is_killed_under_load(test_site: Site, receiver: Receiver) -> None:
+    service = test_site.service
+    webhook = service.create_webhook(receiver)
     writers = Writers(service)
     for _ in range(2):
         wait_until(writers.build_progress_condition(20), "writes")
@@ -78,10 +80,10 @@ def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
 
 
 def test_valkey_is_flushed_and_killed_while_deliveries_are_pending(
-    place: Site, receiver: Receiver
+    test_site: Site, receiver: Receiver
 ) -> None:
-    service = place.service
-    webhook = service.hook(receiver)
+    service = test_site.service
+    webhook = service.create_webhook(receiver)
     receiver.hold.set()
     writers = Writers(service)
     wait_until(writers.build_progress_condition(40), "writes")
@@ -100,9 +102,9 @@ def _flush_valkey(service: Service) -> None:
     redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
-def test_postgresql_is_restarted_under_load(place: Site, receiver: Receiver) -> None:
-    service = place.service
-    webhook = service.hook(receiver)
+def test_postgresql_is_restarted_under_load(test_site: Site, receiver: Receiver) -> None:
+    service = test_site.service
+    webhook = service.create_webhook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):
         wait_until(writers.build_progress_condition(20), "writes")

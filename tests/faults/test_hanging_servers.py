@@ -20,8 +20,8 @@ from app.kit.container import REDIS_TIMEOUT_SECONDS
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Receiver, Service, first_data, running
-from tests.faults.outages import Clients, check_health, outage
+from tests.faults.conftest import Receiver, Service, get_first_data, run_service
+from tests.faults.outages import Clients, check_health, run_outage
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -60,7 +60,7 @@ def database() -> Iterator[Database]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labeling-hangs-")))
         folder.chmod(0o755)
         # Migrating an empty database and loading the demo would take longer than the tests.
-        copy = ["cp", "-a", first_data() / "postgres", folder / "postgres"]
+        copy = ["cp", "-a", get_first_data() / "postgres", folder / "postgres"]
         subprocess.run(copy, check=True)
         server = stack.enter_context(EmbeddedPostgres(folder / "postgres", fast=True))
         proxy = stack.enter_context(Proxy(("127.0.0.1", server.port)))
@@ -68,9 +68,9 @@ def database() -> Iterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def guarded(database: Database) -> Iterator[Service]:
+def limited_service(database: Database) -> Iterator[Service]:
     """Run a service that uses `database`, with rate limits."""
-    with running(DATABASE_URL=database.url) as service:
+    with run_service(DATABASE_URL=database.url) as service:
         yield service
 
 
@@ -80,34 +80,36 @@ def _count_artifacts(service: Service) -> int:
 
 
 def test_requests_are_refused_while_the_database_is_suspended(
-    guarded: Service, database: Database, receiver: Receiver
+    limited_service: Service, database: Database, receiver: Receiver
 ) -> None:
-    webhook = guarded.hook(receiver)
-    before = _count_artifacts(guarded)
+    webhook = limited_service.create_webhook(receiver)
+    before = _count_artifacts(limited_service)
     with (
-        Clients(guarded) as clients,
-        outage(clients, database.suspend, database.resume) as began,
+        Clients(limited_service) as clients,
+        run_outage(clients, database.suspend, database.resume) as began,
     ):
-        check_health(guarded, began)
+        check_health(limited_service, began)
     # Nothing was done twice, nothing was lost, and the jobs continued without intervention.
-    assert _count_artifacts(guarded) - before == len(clients.created)
-    guarded.settle(webhook, set(clients.created.values()), receiver)
-    assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
+    assert _count_artifacts(limited_service) - before == len(clients.created)
+    limited_service.settle(webhook, set(clients.created.values()), receiver)
+    assert limited_service.call("DELETE", f"/webhooks/{webhook}").status_code == 204
 
 
 def test_requests_are_refused_while_the_database_is_unreachable(
-    guarded: Service, database: Database
+    limited_service: Service, database: Database
 ) -> None:
-    before = _count_artifacts(guarded)
+    before = _count_artifacts(limited_service)
     with (
-        Clients(guarded) as clients,
-        outage(clients, database.proxy.stop_forwarding, database.proxy.resume_forwarding) as began,
+        Clients(limited_service) as clients,
+        run_outage(
+            clients, database.proxy.stop_forwarding, database.proxy.resume_forwarding
+        ) as began,
     ):
-        check_health(guarded, began)
-    assert _count_artifacts(guarded) - before == len(clients.created)
+        check_health(limited_service, began)
+    assert _count_artifacts(limited_service) - before == len(clients.created)
 
     def are_parsed() -> bool:
-        response = guarded.call(
+        response = limited_service.call(
             "GET", "/artifacts", params={"status": "processing", "page_size": 1}
         )
         return response.status_code == 200 and response.json()["meta"]["total"] == 0
@@ -115,27 +117,27 @@ def test_requests_are_refused_while_the_database_is_unreachable(
     wait_until(are_parsed, "the documents to be parsed")
 
 
-def test_requests_succeed_while_valkey_hangs(guarded: Service, receiver: Receiver) -> None:
-    webhook = guarded.hook(receiver)
-    (valkey,) = guarded.processes("valkey-server")
+def test_requests_succeed_while_valkey_hangs(limited_service: Service, receiver: Receiver) -> None:
+    webhook = limited_service.create_webhook(receiver)
+    (valkey,) = limited_service.processes("valkey-server")
     valkey.suspend()
     try:
         written, times = set(), []
         for number in range(40):
             began = time.perf_counter()
-            artifact_id = guarded.write(f"hung {number}")
+            artifact_id = limited_service.write(f"hung {number}")
             times.append(time.perf_counter() - began)
             assert artifact_id is not None
             written.add(artifact_id)
         # A process that has waited for the hung store once does not use it for some time.
-        limited = [_time_login(guarded) for _ in range(5)]
+        limited = [_time_login(limited_service) for _ in range(5)]
         # The minimum, because a request that uses the hung store waits even on an idle machine.
         assert min(times) < REDIS_TIMEOUT_SECONDS
         assert min(limited) < 1.5
     finally:
         valkey.resume()
-    guarded.settle(webhook, written, receiver)
-    assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
+    limited_service.settle(webhook, written, receiver)
+    assert limited_service.call("DELETE", f"/webhooks/{webhook}").status_code == 204
 
 
 def _time_login(service: Service) -> float:

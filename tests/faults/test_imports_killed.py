@@ -14,48 +14,53 @@ pytestmark = pytest.mark.xdist_group("faults")
 BATCH = 500
 
 
-def _start_import(place: Site, number: int) -> str:
+def _start_import(test_site: Site, number: int) -> str:
     records = (
-        {"text": f"Text {n} of {place.slug}", "tags": [{"field": "number", "value": str(n)}]}
+        {"text": f"Text {n} of {test_site.slug}", "tags": [{"field": "number", "value": str(n)}]}
         for n in range(number)
     )
     content = b"\n".join(map(orjson.dumps, records)).decode()
-    body = {"content": content, "name": "texts.jsonl", "schema_id": str(place.schema())}
-    return str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
+    body = {"content": content, "name": "texts.jsonl", "schema_id": str(test_site.create_schema())}
+    return str(test_site.call("POST", "/artifacts/bulk-import", json=body)["id"])
 
 
-def test_an_import_continues_after_kills_of_its_worker_and_postgresql(place: Site) -> None:
-    with place.turnstile("ingestion_items") as gate:
-        job_id = _start_import(place, 4 * BATCH)
+def test_an_import_continues_after_kills_of_its_worker_and_postgresql(test_site: Site) -> None:
+    with test_site.turnstile("ingestion_items") as gate:
+        job_id = _start_import(test_site, 4 * BATCH)
         for _ in range(2):
             worker = gate.step("worker.py")
         gate.kill(worker)
-    job = place.find_job("bulk_import.run").id
-    running = place.call("GET", f"/ingestion-jobs/{job_id}")
+    job = test_site.find_job("bulk_import.run").id
+    running = test_site.call("GET", f"/ingestion-jobs/{job_id}")
     assert (running["status"], running["progress"]["done"]) == ("running", 2 * BATCH)
     assert (
-        place.get_value("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 2 * BATCH
+        test_site.get_value("SELECT count(*) FROM artifacts WHERE organization_id = :org")
+        == 2 * BATCH
     )
-    with place.turnstile("ingestion_items") as gate:
-        place.expire_lease(job)
+    with test_site.turnstile("ingestion_items") as gate:
+        test_site.expire_lease(job)
         gate.step("worker.py")
-        for process in place.service.processes("postgres", "-D"):
+        for process in test_site.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
     # The service may report a readiness from before the kill.
-    wait_until(place.is_database_ready, "PostgreSQL to accept connections again")
-    place.expire_lease(job)
-    place.wait_for_job(job)
-    done = place.call("GET", f"/ingestion-jobs/{job_id}")
+    wait_until(test_site.is_database_ready, "PostgreSQL to accept connections again")
+    test_site.expire_lease(job)
+    test_site.wait_for_job(job)
+    done = test_site.call("GET", f"/ingestion-jobs/{job_id}")
     assert done["status"] == "completed"
     assert (done["counts"]["found"], done["counts"]["created"]) == (4 * BATCH, 4 * BATCH)
     assert (
-        place.get_value("SELECT count(*) FROM artifacts WHERE organization_id = :org") == 4 * BATCH
+        test_site.get_value("SELECT count(*) FROM artifacts WHERE organization_id = :org")
+        == 4 * BATCH
     )
-    ingested_ids = [event["artifact_id"] for event in place.events("artifact.ingested")]
+    ingested_ids = [event["artifact_id"] for event in test_site.events("artifact.ingested")]
     assert (len(ingested_ids), len(set(ingested_ids))) == (4 * BATCH, 4 * BATCH)
-    labeled_ids = [event["artifact_id"] for event in place.events("tag_set.submitted")]
+    labeled_ids = [event["artifact_id"] for event in test_site.events("tag_set.submitted")]
     assert (len(labeled_ids), set(labeled_ids)) == (4 * BATCH, set(ingested_ids))
     assert (
-        place.get_value("SELECT count(*) FROM tag_sets WHERE organization_id = :org") == 4 * BATCH
+        test_site.get_value("SELECT count(*) FROM tag_sets WHERE organization_id = :org")
+        == 4 * BATCH
     )
-    assert place.find_job("bulk_import.run").attempts == 0, "a kill does not count as an attempt"
+    assert test_site.find_job("bulk_import.run").attempts == 0, (
+        "a kill does not count as an attempt"
+    )

@@ -14,7 +14,7 @@ import requests
 
 from devserver import processes
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 
 pytestmark = pytest.mark.xdist_group("faults")
 GOAL_SECONDS = 2.0
@@ -98,26 +98,26 @@ def wait_for_new_master(service: Service, before: set[int]) -> None:
     wait_until(is_handed_over, "a master with its workers")
 
 
-def test_no_request_fails_when_the_master_is_killed_under_load(lasting: Service) -> None:
-    wait_for_new_master(lasting, set())
-    with Visitors(lasting) as visitors:
+def test_no_request_fails_when_the_master_is_killed_under_load(shared_service: Service) -> None:
+    wait_for_new_master(shared_service, set())
+    with Visitors(shared_service) as visitors:
         for _ in range(2):
-            with kill_master(lasting) as orphaned_pids:
+            with kill_master(shared_service) as orphaned_pids:
                 pass
-            wait_for_new_master(lasting, orphaned_pids)
+            wait_for_new_master(shared_service, orphaned_pids)
     assert not visitors.failures
     assert visitors.get_longest_pause() < GOAL_SECONDS
 
 
 def test_a_stop_ends_the_workers_of_a_killed_master() -> None:
-    with running() as service, kill_master(service) as orphaned_pids:
+    with run_service() as service, kill_master(service) as orphaned_pids:
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
         assert not any(map(processes.is_running, orphaned_pids))
 
 
 def test_a_kill_of_the_supervisor_ends_the_workers_of_a_killed_master() -> None:
-    with running() as service:
+    with run_service() as service:
         all_pids = {p.pid for p in psutil.Process(service.process.pid).children(recursive=True)}
         with kill_master(service) as orphaned_pids:
             service.process.send_signal(signal.SIGKILL)

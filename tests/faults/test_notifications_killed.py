@@ -22,16 +22,17 @@ AND function IN (:function, :function || '_many') AND status <> 'completed'
 """
 
 
-def _expire_leases_and_wait(place: Site, function: str) -> None:
+def _expire_leases_and_wait(test_site: Site, function: str) -> None:
     """Expire the leases of killed workers, and wait until all jobs of `function` are completed."""
-    place.sql(
+    test_site.sql(
         "UPDATE jobs SET leased_until = now()"
         " WHERE leased_until IS NOT NULL AND (organization_id = :org"
         " OR function IN (:function, :function || '_many'))",
         function=function,
     )
     wait_until(
-        lambda: place.get_value(_COUNT_PENDING, function=function) == 0, f"{function} to be done"
+        lambda: test_site.get_value(_COUNT_PENDING, function=function) == 0,
+        f"{function} to be done",
     )
 
 
@@ -49,46 +50,48 @@ CROSS JOIN unnest(CAST(:kinds AS text[])) AS kinds (kind) CROSS JOIN generate_se
 """
 
 
-def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
-    people = [str(user_id) for user_id in place.labelers(3)]
-    place.sql(_DIGESTS, people=people)
-    place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
+def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> None:
+    people = [str(user_id) for user_id in test_site.create_labelers(3)]
+    test_site.sql(_DIGESTS, people=people)
+    test_site.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     # The periodic job that sends due notifications runs within ten seconds.
-    with place.turnstile("notifications", saying=_CLOSING) as gate:
-        gate.change(_MAKE_DUE, org=place.org)
+    with test_site.turnstile("notifications", saying=_CLOSING) as gate:
+        gate.change(_MAKE_DUE, org=test_site.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
-    place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.get_value(emails) > 0, "the digests to be sent")
-    _expire_leases_and_wait(place, "letters.send")
-    assert place.get_value(emails) == 3
+    test_site.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
+    wait_until(lambda: test_site.get_value(emails) > 0, "the digests to be sent")
+    _expire_leases_and_wait(test_site, "letters.send")
+    assert test_site.get_value(emails) == 3
     pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
-    assert place.get_value(f"{pending} AND open_until IS NOT NULL") == 0
+    assert test_site.get_value(f"{pending} AND open_until IS NOT NULL") == 0
 
 
-def test_labelers_get_one_notification_and_email_although_workers_are_killed(place: Site) -> None:
-    people = place.labelers(3)
-    place.documents(300, schema_id=place.schema())
-    place.submitted(people[0])
-    place.sql(_ASSIGN_LABELERS, people=[str(user_id) for user_id in people])
-    rows = place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
+def test_labelers_get_one_notification_and_email_although_workers_are_killed(
+    test_site: Site,
+) -> None:
+    people = test_site.create_labelers(3)
+    test_site.create_documents(300, schema_id=test_site.create_schema())
+    test_site.create_submitted_tag_sets(people[0])
+    test_site.sql(_ASSIGN_LABELERS, people=[str(user_id) for user_id in people])
+    rows = test_site.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
     body = {"tag_set_ids": [str(row.id) for row in rows], "reason": "No", "send_to": "labeler"}
-    with place.turnstile("notifications") as gate:
-        assert place.call("POST", "/review-queue/bulk-reject", json=body)["succeeded"] == 300
+    with test_site.turnstile("notifications") as gate:
+        assert test_site.call("POST", "/review-queue/bulk-reject", json=body)["succeeded"] == 300
         gate.kill(gate.step("worker.py"))
-    _expire_leases_and_wait(place, "notifications.tag_set_rejected")
+    _expire_leases_and_wait(test_site, "notifications.tag_set_rejected")
     sent = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
-    assert sorted((row.user_id, row.number, row.title) for row in place.sql(sent)) == sorted(
+    assert sorted((row.user_id, row.number, row.title) for row in test_site.sql(sent)) == sorted(
         (user_id, 100, "100 of your tag sets were sent back") for user_id in people
     )
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-    assert place.get_value(emails) == 0
+    assert test_site.get_value(emails) == 0
     # The periodic job that sends due notifications runs within ten seconds.
-    with place.turnstile("notifications", saying=_CLOSING) as gate:
-        gate.change(_MAKE_DUE, org=place.org)
+    with test_site.turnstile("notifications", saying=_CLOSING) as gate:
+        gate.change(_MAKE_DUE, org=test_site.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
-        assert place.get_value(emails) == 0
-    place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.get_value(emails) > 0, "the emails to be sent")
-    _expire_leases_and_wait(place, "letters.send")
-    assert place.get_value(emails) == 3
+        assert test_site.get_value(emails) == 0
+    test_site.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
+    wait_until(lambda: test_site.get_value(emails) > 0, "the emails to be sent")
+    _expire_leases_and_wait(test_site, "letters.send")
+    assert test_site.get_value(emails) == 3

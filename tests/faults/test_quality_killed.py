@@ -32,43 +32,47 @@ _EXPIRE = (
 
 
 @pytest.fixture
-def labeled(place: Site) -> tuple[Site, UUID]:
-    schema_id = place.schema()
-    place.documents(DOCUMENTS, schema_id=schema_id)
-    for number, labeler in enumerate(place.labelers(2)):
-        place.sql(_ANSWERS, labeler=labeler, answer=str(number))
-    return place, schema_id
+def labeled_site(test_site: Site) -> tuple[Site, UUID]:
+    schema_id = test_site.create_schema()
+    test_site.create_documents(DOCUMENTS, schema_id=schema_id)
+    for number, labeler in enumerate(test_site.create_labelers(2)):
+        test_site.sql(_ANSWERS, labeler=labeler, answer=str(number))
+    return test_site, schema_id
 
 
-def _wait_for_run(place: Site, run_id: str) -> dict[str, Any]:
-    place.sql(_EXPIRE)
+def _wait_for_run(test_site: Site, run_id: str) -> dict[str, Any]:
+    test_site.sql(_EXPIRE)
     path = f"/quality/runs/{run_id}"
-    wait_until(lambda: place.call("GET", path)["finished_at"], "the run to end")
-    run: dict[str, Any] = place.call("GET", path)
+    wait_until(lambda: test_site.call("GET", path)["finished_at"], "the run to end")
+    run: dict[str, Any] = test_site.call("GET", path)
     return run
 
 
-def test_a_run_is_completed_after_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
-    place, schema_id = labeled
+def test_a_run_is_completed_after_kills_of_its_worker(labeled_site: tuple[Site, UUID]) -> None:
+    test_site, schema_id = labeled_site
     body = {"schema_id": str(schema_id)}
-    undisturbed = _wait_for_run(place, place.call("POST", "/quality/compute", json=body)["id"])
+    undisturbed = _wait_for_run(
+        test_site, test_site.call("POST", "/quality/compute", json=body)["id"]
+    )
     assert undisturbed["status"] == "completed"
     assert undisturbed["results"][0]["units"] == DOCUMENTS
-    run_id = place.call("POST", "/quality/compute", json=body)["id"]
+    run_id = test_site.call("POST", "/quality/compute", json=body)["id"]
     for steps in range(3):
         # The first update starts the run, the second reports progress, the third completes it.
-        with place.turnstile("quality_runs", saying="UPDATE quality_runs") as gate:
-            place.sql(_EXPIRE)
+        with test_site.turnstile("quality_runs", saying="UPDATE quality_runs") as gate:
+            test_site.sql(_EXPIRE)
             worker = gate.wait_for_arrival("worker.py")
             for _ in range(steps):
                 worker = gate.step("worker.py")
             gate.kill(worker)
-        for process in place.service.processes("worker.py", "quality"):
+        for process in test_site.service.processes("worker.py", "quality"):
             send_signal(process, signal.SIGKILL)
-    run = _wait_for_run(place, run_id)
+    run = _wait_for_run(test_site, run_id)
     assert run["status"] == "completed"
     for name in ("results", "pairs", "warnings"):
         assert run[name] == undisturbed[name]
-    completed = [event["run_id"] for event in place.events("quality_run.completed")]
+    completed = [event["run_id"] for event in test_site.events("quality_run.completed")]
     assert completed.count(run_id) == 1
-    assert place.find_job("quality_runs.run").attempts == 0, "a kill does not count as an attempt"
+    assert test_site.find_job("quality_runs.run").attempts == 0, (
+        "a kill does not count as an attempt"
+    )

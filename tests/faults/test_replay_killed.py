@@ -25,24 +25,26 @@ WHERE organization_id = :org AND status = 'delivered' AND round = 2
 
 
 def test_a_replay_continues_after_a_kill_and_a_flush_of_valkey(
-    place: Site, receiver: Receiver
+    test_site: Site, receiver: Receiver
 ) -> None:
     body = {"url": receiver.url, "events": ["artifact.ingested"]}
-    path = f"/webhooks/{place.call('POST', '/webhooks', json=body)['id']}"
-    place.sql(_FILL, webhook=path.rpartition("/")[2], count=DELIVERIES)
-    with place.turnstile("webhook_deliveries", saying="asked_status") as gate:
-        place.call("POST", f"{path}/activate", json={"replay": {}})
+    path = f"/webhooks/{test_site.call('POST', '/webhooks', json=body)['id']}"
+    test_site.sql(_FILL, webhook=path.rpartition("/")[2], count=DELIVERIES)
+    with test_site.turnstile("webhook_deliveries", saying="asked_status") as gate:
+        test_site.call("POST", f"{path}/activate", json={"replay": {}})
         gate.kill(gate.step("worker.py"))
-    progress = place.call("GET", path)["replay"]["progress"]
+    progress = test_site.call("GET", path)["replay"]["progress"]
     assert progress == {"done": BATCH_SIZE, "total": DELIVERIES}
-    job = place.find_job("webhooks.replay").id
-    redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
-    place.expire_lease(job)
-    place.wait_for_job(job)
-    wait_until(lambda: place.get_value(_DELIVERED) == DELIVERIES, "every delivery")
-    webhook = place.call("GET", path)
+    job = test_site.find_job("webhooks.replay").id
+    redis.Redis.from_url(test_site.service.environment()["REDIS_URL"]).flushall()
+    test_site.expire_lease(job)
+    test_site.wait_for_job(job)
+    wait_until(lambda: test_site.get_value(_DELIVERED) == DELIVERIES, "every delivery")
+    webhook = test_site.call("GET", path)
     assert webhook["replay"]["progress"] == {"done": DELIVERIES, "total": DELIVERIES}
     assert webhook["missed_count"] == 0
     assert len(receiver.seen) == DELIVERIES
     assert set(receiver.seen.values()) == {1}
-    assert place.find_job("webhooks.replay").attempts == 0, "a kill does not count as an attempt"
+    assert test_site.find_job("webhooks.replay").attempts == 0, (
+        "a kill does not count as an attempt"
+    )

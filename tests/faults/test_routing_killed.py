@@ -30,11 +30,11 @@ BATCH = 1000
 FLASK = Path(sys.executable).with_name("flask")
 
 
-def _create_rule(place: Site, people: list[UUID], *, apply: bool) -> None:
+def _create_rule(test_site: Site, people: list[UUID], *, apply: bool) -> None:
     """Create a rule that assigns all documents to users in rotation; `apply` applies it now."""
-    team = place.call("POST", "/teams", json={"name": "Everybody"})
+    team = test_site.call("POST", "/teams", json={"name": "Everybody"})
     members = {"user_ids": list(map(str, people))}
-    place.call("POST", f"/teams/{team['id']}/members", json=members)
+    test_site.call("POST", f"/teams/{team['id']}/members", json=members)
     text = {"attribute": "media_type", "operator": "equals", "value": "text/plain"}
     rule = {
         "name": "By turns",
@@ -42,75 +42,78 @@ def _create_rule(place: Site, people: list[UUID], *, apply: bool) -> None:
         "action": {"team_id": team["id"], "strategy": "round_robin"},
         "apply": apply,
     }
-    place.call("POST", "/routing-rules", json=rule)
+    test_site.call("POST", "/routing-rules", json=rule)
 
 
-def _count_routed(place: Site) -> int:
+def _count_routed(test_site: Site) -> int:
     return int(
-        place.get_value("SELECT count(*) FROM artifact_routings WHERE organization_id = :org")
+        test_site.get_value("SELECT count(*) FROM artifact_routings WHERE organization_id = :org")
     )
 
 
-def _check_assignments(place: Site, people: list[UUID], number: int, batches: int) -> None:
+def _check_assignments(test_site: Site, people: list[UUID], number: int, batches: int) -> None:
     """Check that each document is assigned to one user, and that each user is notified once."""
     share = {str(user_id): number // len(people) for user_id in people}
-    rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
+    rows = test_site.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
     assert Counter(user["user_id"] for row in rows for user in row.assignees) == share
-    assert _count_routed(place) == number
-    (matched,) = place.sql("SELECT match_count FROM routing_rules WHERE organization_id = :org")
+    assert _count_routed(test_site) == number
+    (matched,) = test_site.sql("SELECT match_count FROM routing_rules WHERE organization_id = :org")
     assert matched.match_count == number
-    payloads = place.events("artifacts.assigned")
+    payloads = test_site.events("artifacts.assigned")
     ids = [artifact_id for payload in payloads for artifact_id in payload["artifact_ids"]]
     assert (len(payloads), len(ids), len(set(ids))) == (batches, number, number)
     assert sum((Counter(payload["counts"]) for payload in payloads), Counter()) == share
     expected = sorted((user_id, number // len(people)) for user_id in people)
     wait_until(
-        lambda: sum(count for _, count in _list_notifications(place)) >= number, "the notifications"
+        lambda: sum(count for _, count in _list_notifications(test_site)) >= number,
+        "the notifications",
     )
-    assert _list_notifications(place) == expected
+    assert _list_notifications(test_site) == expected
 
 
-def _list_notifications(place: Site) -> list[tuple[UUID, int]]:
-    rows = place.sql("SELECT user_id, count AS n FROM notifications WHERE organization_id = :org")
+def _list_notifications(test_site: Site) -> list[tuple[UUID, int]]:
+    rows = test_site.sql(
+        "SELECT user_id, count AS n FROM notifications WHERE organization_id = :org"
+    )
     return sorted((row.user_id, row.n) for row in rows)
 
 
-def test_applying_a_rule_continues_after_kills_and_a_flush_of_valkey(place: Site) -> None:
-    people = place.labelers(4)
-    place.documents(5 * BATCH, age=1)
-    with place.turnstile("artifact_routings") as gate:
-        _create_rule(place, people, apply=True)
+def test_applying_a_rule_continues_after_kills_and_a_flush_of_valkey(test_site: Site) -> None:
+    people = test_site.create_labelers(4)
+    test_site.create_documents(5 * BATCH, age=1)
+    with test_site.turnstile("artifact_routings") as gate:
+        _create_rule(test_site, people, apply=True)
         for _ in range(2):
             worker = gate.step("worker.py")
         gate.kill(worker)
-    job = place.find_job("routing_rules.apply").id
-    assert _count_routed(place) == 2 * BATCH
-    with place.turnstile("artifact_routings") as gate:
-        place.expire_lease(job)
+    job = test_site.find_job("routing_rules.apply").id
+    assert _count_routed(test_site) == 2 * BATCH
+    with test_site.turnstile("artifact_routings") as gate:
+        test_site.expire_lease(job)
         gate.step("worker.py")
-        redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
-        for process in place.service.processes("postgres", "-D"):
+        redis.Redis.from_url(test_site.service.environment()["REDIS_URL"]).flushall()
+        for process in test_site.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
-    wait_until(place.is_database_ready, "PostgreSQL to accept connections again")
+    wait_until(test_site.is_database_ready, "PostgreSQL to accept connections again")
     # The worker was not killed, so it may already have continued.
-    routed = _count_routed(place)
+    routed = _count_routed(test_site)
     assert routed >= 3 * BATCH
     assert routed % BATCH == 0
-    place.expire_lease(job)
-    place.wait_for_job(job)
-    assert place.find_job("routing_rules.apply").attempts == 0, (
+    test_site.expire_lease(job)
+    test_site.wait_for_job(job)
+    assert test_site.find_job("routing_rules.apply").attempts == 0, (
         "a kill does not count as an attempt"
     )
-    _check_assignments(place, people, 5 * BATCH, batches=5)
+    _check_assignments(test_site, people, 5 * BATCH, batches=5)
 
 
 @contextmanager
-def _run_command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def _run_command(test_site: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Run an operator's command during the block, and yield its process."""
     process = subprocess.Popen(
         [FLASK, *arguments],
         cwd=ROOT,
-        env=get_base_environment() | place.service.environment(),
+        env=get_base_environment() | test_site.service.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -122,23 +125,23 @@ def _run_command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]
             process.kill()
 
 
-def test_a_command_continues_with_the_remaining_documents_after_a_kill(place: Site) -> None:
-    people = place.labelers(4)
-    place.documents(3 * BATCH, age=1)
-    _create_rule(place, people, apply=False)
-    arguments = ("routing", "apply", place.slug, "--json")
-    with _run_command(place, *arguments) as command:
+def test_a_command_continues_with_the_remaining_documents_after_a_kill(test_site: Site) -> None:
+    people = test_site.create_labelers(4)
+    test_site.create_documents(3 * BATCH, age=1)
+    _create_rule(test_site, people, apply=False)
+    arguments = ("routing", "apply", test_site.slug, "--json")
+    with _run_command(test_site, *arguments) as command:
         own_process = psutil.Process(command.pid)
-        with Turnstile(lambda *_: [own_process], place.engine, "artifact_routings") as gate:
+        with Turnstile(lambda *_: [own_process], test_site.engine, "artifact_routings") as gate:
             gate.step()
             gate.kill(own_process)
         assert command.wait() == -signal.SIGKILL
-    assert _count_routed(place) == BATCH
-    with _run_command(place, *arguments) as command:
+    assert _count_routed(test_site) == BATCH
+    with _run_command(test_site, *arguments) as command:
         output, log = command.communicate()
     assert (command.returncode, json.loads(output)) == (0, {"matched": 2 * BATCH})
     lines = [json.loads(line) for line in log.splitlines()]
     progress = [line for line in lines if line["event"] == "routing.progress"]
     assert [line["processed"] for line in progress] == [BATCH, 2 * BATCH]
     assert {line["total"] for line in progress} == {2 * BATCH}
-    _check_assignments(place, people, 3 * BATCH, batches=3)
+    _check_assignments(test_site, people, 3 * BATCH, batches=3)

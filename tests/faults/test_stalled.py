@@ -10,9 +10,9 @@ import pytest
 import requests
 
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
-from tests.faults.hammering import hammering
-from tests.faults.stalling import stalling
+from tests.faults.conftest import Service, run_service
+from tests.faults.hammering import run_clients
+from tests.faults.stalling import run_stalling_clients
 
 pytestmark = pytest.mark.xdist_group("faults")
 STALLED = 500
@@ -75,7 +75,7 @@ def test_stalling_clients_do_not_delay_other_clients(
     options = list_options(demo, request) if kind == "reader" else []
     usual = {path: measure_median(demo, path) for path in PATHS}
     before = measure_memory(demo)
-    with stalling(get_port(demo), kind, STALLED, *options):
+    with run_stalling_clients(get_port(demo), kind, STALLED, *options):
         for path in PATHS:
             stalled = measure_median(demo, path)
             assert stalled <= 3 * usual[path] + SLACK_SECONDS, (path, usual, stalled)
@@ -84,9 +84,9 @@ def test_stalling_clients_do_not_delay_other_clients(
 
 def test_uploads_and_a_stop_succeed_while_clients_stall() -> None:
     """Run all types of stalling clients at once; a stop does not wait longer than documented."""
-    with running(RATE_LIMITS="off") as service, ExitStack() as stack:
+    with run_service(RATE_LIMITS="off") as service, ExitStack() as stack:
         for kind in ("head", "body"):
-            stack.enter_context(stalling(get_port(service), kind, STALLED))
+            stack.enter_context(run_stalling_clients(get_port(service), kind, STALLED))
         files = {"file": ("a.txt", b"some text " * 50_000, "text/plain")}
         assert service.call("POST", "/artifacts", files=files).status_code == 201
         children = psutil.Process(service.process.pid).children(recursive=True)
@@ -109,7 +109,7 @@ def test_rendering_pages_does_not_delay_other_requests(demo: Service) -> None:
     usual = {path: measure_median(demo, path) for path in PATHS}
     # A width that is not cached is rendered each time.
     url = f"{demo.base}/api/v1{path}/pages/1/image?width=1001"
-    with hammering(url, 24, demo.headers) as counts:
+    with run_clients(url, 24, demo.headers) as counts:
         for path in PATHS:
             times = measure_median(demo, path)
             assert times <= 3 * usual[path] + SLACK_SECONDS, (path, usual, times)

@@ -11,7 +11,7 @@ import requests
 
 from tests.factories.processes import has_ended
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -83,7 +83,7 @@ def _upload(service: Service, text: bytes) -> str:
 
 
 def test_the_service_works_while_nobody_reads_its_output(pipe: Pipe) -> None:
-    with running(output=pipe.writing) as service:
+    with run_service(output=pipe.writing) as service:
         with pipe.block_reader():
             # More requests than the API has threads; each request writes a line.
             for _ in range(40):

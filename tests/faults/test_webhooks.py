@@ -99,56 +99,58 @@ def _measure_delivery_seconds(service: Service, receiver: Receiver) -> float:
     return time.monotonic() - began
 
 
-def _create_webhook(place: Site, url: str) -> str:
-    made = place.call("POST", "/webhooks", json={"url": url, "events": ["artifact.ingested"]})
+def _create_webhook(test_site: Site, url: str) -> str:
+    made = test_site.call("POST", "/webhooks", json={"url": url, "events": ["artifact.ingested"]})
     identifier: str = made["id"]
     return identifier
 
 
 def test_slow_receivers_do_not_delay_other_organizations(
-    place: Site, lasting: Service, receiver: Receiver
+    test_site: Site, shared_service: Service, receiver: Receiver
 ) -> None:
     with run_slow_receiver(SlowReceiver(seconds=SLOW_SECONDS)) as slow:
         for number in range(SLOW_WEBHOOKS):
-            _create_webhook(place, f"{slow.url}/{number}")
-        lasting.headers["X-Org-Slug"] = "demo"
-        lasting.hook(receiver)
+            _create_webhook(test_site, f"{slow.url}/{number}")
+        shared_service.headers["X-Org-Slug"] = "demo"
+        shared_service.create_webhook(receiver)
         for _ in range(2):
-            _measure_delivery_seconds(lasting, receiver)
-        idle = median(_measure_delivery_seconds(lasting, receiver) for _ in range(ROUNDS))
-        place.sql(_FILL, each=BACKLOG // SLOW_WEBHOOKS)
+            _measure_delivery_seconds(shared_service, receiver)
+        idle = median(_measure_delivery_seconds(shared_service, receiver) for _ in range(ROUNDS))
+        test_site.sql(_FILL, each=BACKLOG // SLOW_WEBHOOKS)
         wait_until(lambda: len(slow.arrived) >= SLOW_WEBHOOKS, "every slow webhook to be busy")
-        loaded = median(_measure_delivery_seconds(lasting, receiver) for _ in range(ROUNDS))
-        pending_count = place.get_value(_COUNT_PENDING)
-        place.sql("DELETE FROM webhooks WHERE organization_id = :org")
+        loaded = median(_measure_delivery_seconds(shared_service, receiver) for _ in range(ROUNDS))
+        pending_count = test_site.get_value(_COUNT_PENDING)
+        test_site.sql("DELETE FROM webhooks WHERE organization_id = :org")
     assert pending_count > BACKLOG * 0.9, "the backlog lasted until the end"
     assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
 
 
-def test_retries_are_punctual_while_their_webhook_is_paused(place: Site) -> None:
+def test_retries_are_punctual_while_their_webhook_is_paused(test_site: Site) -> None:
     """Check that the pauses of a webhook, which grow to 16 s, apply only to first attempts.
 
     Two deliveries fail eight times in a row.
     """
     with run_slow_receiver(SlowReceiver(status=503)) as failing:
-        webhook = _create_webhook(place, f"{failing.url}/hook")
+        webhook = _create_webhook(test_site, f"{failing.url}/hook")
         delays = (1, 2, 3)
         for number in range(2):
-            place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"number {number}"})
+            test_site.call(
+                "POST", "/artifacts", json={"name": "one.txt", "text": f"number {number}"}
+            )
         path = f"/webhooks/{webhook}/deliveries"
 
         def are_abandoned() -> bool:
-            deliveries = place.call("GET", path)
+            deliveries = test_site.call("GET", path)
             return [delivery["status"] for delivery in deliveries] == ["abandoned"] * 2
 
         wait_until(are_abandoned, "the fourth failures")
-        for delivery in place.call("GET", path):
+        for delivery in test_site.call("GET", path):
             ends = [_get_end(attempt) for attempt in delivery["attempts"]]
             begins = [datetime.fromisoformat(attempt["at"]) for attempt in delivery["attempts"]]
             for end, begin, delay in zip(ends, begins[1:], delays, strict=False):
                 late = (begin - end).total_seconds() - delay
                 assert -0.1 <= late <= LATE_SECONDS + SLACK_SECONDS, delivery["attempts"]
-        webhook_data = place.call("GET", f"/webhooks/{webhook}")
+        webhook_data = test_site.call("GET", f"/webhooks/{webhook}")
         assert (webhook_data["active"], webhook_data["consecutive_failures"]) == (True, 8)
 
 
@@ -158,52 +160,52 @@ def _get_end(attempt: dict[str, Any]) -> datetime:
 
 
 def test_a_suspended_deliverer_does_not_repeat_deliveries_of_another_deliverer(
-    place: Site, lasting: Service, receiver: Receiver
+    test_site: Site, shared_service: Service, receiver: Receiver
 ) -> None:
     with run_slow_receiver(SlowReceiver(seconds=60)) as hanging:
-        webhook = _create_webhook(place, f"{hanging.url}/hook")
+        webhook = _create_webhook(test_site, f"{hanging.url}/hook")
         for number in range(30):
-            place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
+            test_site.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
         wait_until(
-            lambda: place.get_value(_COUNT_PENDING) >= 30 and len(hanging.arrived) >= 2,
+            lambda: test_site.get_value(_COUNT_PENDING) >= 30 and len(hanging.arrived) >= 2,
             "attempts in progress",
         )
-        suspended = _find_connected_process(lasting, hanging.url)
+        suspended = _find_connected_process(shared_service, hanging.url)
         suspended.suspend()
         pending_ids = set(hanging.arrived)
         hanging.gate.set()
-        with _run_second_deliverer(lasting):
-            lasting.headers["X-Org-Slug"] = "demo"
-            lasting.hook(receiver)
-            _measure_delivery_seconds(lasting, receiver)
-            assert place.get_value(_COUNT_PENDING) > 0, "the leases must not have expired yet"
-            lasting.headers["X-Org-Slug"] = place.slug
+        with _run_second_deliverer(shared_service):
+            shared_service.headers["X-Org-Slug"] = "demo"
+            shared_service.create_webhook(receiver)
+            _measure_delivery_seconds(shared_service, receiver)
+            assert test_site.get_value(_COUNT_PENDING) > 0, "the leases must not have expired yet"
+            shared_service.headers["X-Org-Slug"] = test_site.slug
             wait_until(
-                lambda: place.get_value(_COUNT_PENDING) == 0, "the other deliverer to take over"
+                lambda: test_site.get_value(_COUNT_PENDING) == 0, "the other deliverer to take over"
             )
             suspended.resume()
         # It is the only deliverer again, so a new delivery shows that it has continued.
-        place.call("POST", "/artifacts", json={"name": "one.txt", "text": "the last"})
+        test_site.call("POST", "/artifacts", json={"name": "one.txt", "text": "the last"})
         wait_until(
-            lambda: len(hanging.arrived) == 31 and place.get_value(_COUNT_PENDING) == 0,
+            lambda: len(hanging.arrived) == 31 and test_site.get_value(_COUNT_PENDING) == 0,
             "the last delivery",
         )
         assert all(hanging.arrived[delivery] == 2 for delivery in pending_ids)
         arrivals = hanging.arrived.items()
         assert {count for delivery, count in arrivals if delivery not in pending_ids} == {1}
-        _check_attempts(place, webhook, pending_ids)
+        _check_attempts(test_site, webhook, pending_ids)
 
 
-def _check_attempts(place: Site, webhook: str, pending_ids: set[str]) -> None:
+def _check_attempts(test_site: Site, webhook: str, pending_ids: set[str]) -> None:
     """Check that attempts of the suspended deliverer were taken over, and their results refused."""
-    for delivery in place.call("GET", f"/webhooks/{webhook}/deliveries?page_size=100"):
+    for delivery in test_site.call("GET", f"/webhooks/{webhook}/deliveries?page_size=100"):
         assert delivery["status"] == "delivered"
         kinds = [attempt["error_kind"] for attempt in delivery["attempts"]]
         if delivery["id"] in pending_ids:
             # The result of the first attempt is recorded even if it came too late.
             assert kinds in (["interrupted", None], [None, None])
         assert delivery["attempts"][-1]["status_code"] == 204
-    assert place.call("GET", f"/webhooks/{webhook}")["consecutive_failures"] == 0
+    assert test_site.call("GET", f"/webhooks/{webhook}")["consecutive_failures"] == 0
 
 
 def _find_connected_process(service: Service, url: str) -> psutil.Process:

@@ -104,9 +104,9 @@ class Turnstile:
         def has_arrived() -> bool:
             ports = {row.client_port for row in self._list_waiting()}
             # Looking at all processes is expensive.
-            found = self._processes(*words) if ports else []
+            processes = self._processes(*words) if ports else []
             sockets = _list_sockets(ports)
-            waiting[:] = [process for process in found if _has_socket(process, sockets)]
+            waiting[:] = [process for process in processes if _has_socket(process, sockets)]
             return bool(waiting)
 
         wait_until(has_arrived, f"a process that waits to write to {self._table}")

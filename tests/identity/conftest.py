@@ -20,7 +20,7 @@ def _is_waiting(app: Flask) -> bool:
 
 
 @pytest.fixture
-def beside(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+def run_while_locked(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Return a function that runs a call in another thread once a query has locked its row.
 
     The first call of the query returns as soon as the other thread waits for a lock, or has ended.

@@ -162,22 +162,22 @@ def _run_queries() -> None:
 def declare() -> None:
     """Declare the handlers of the jobs."""
 
-    def pass_by(_: Any) -> None:
+    def do_nothing(_: Any) -> None:
         """Do nothing."""
 
     def fail(_: Job) -> None:
         raise RuntimeError("no luck")
 
-    def miss(_: Job) -> None:
+    def query_missing_table(_: Job) -> None:
         db.session().execute(text("SELECT 1 FROM no_such_table"))
 
     # These jobs read all counted and all metered rows on purpose.
     del SCHEDULE["counters.check"]
     del SCHEDULE["usage.reconcile"]
-    jobs.handler("test.one")(pass_by)
-    jobs.handler("test.batch", batch=True, events=("test.heard",))(pass_by)
+    jobs.handler("test.one")(do_nothing)
+    jobs.handler("test.batch", batch=True, events=("test.heard",))(do_nothing)
     jobs.handler("test.failing", max_attempts=1)(fail)
-    jobs.handler("test.faulty")(miss)
+    jobs.handler("test.faulty")(query_missing_table)
 
 
 def main() -> int:
@@ -189,11 +189,11 @@ def main() -> int:
         fill({**values, "secret": webhooks.secret()})
         with explaining(app) as explained:
             act(app)
-    json.dump([asdict(item) for item in _worst(explained)], sys.stdout)
+    json.dump([asdict(item) for item in _find_worst(explained)], sys.stdout)
     return 0
 
 
-def _worst(explained: list[Explained]) -> list[Explained]:
+def _find_worst(explained: list[Explained]) -> list[Explained]:
     """Return, for each statement, the execution that read the most blocks."""
     worst: dict[str, Explained] = {}
     for item in explained:

@@ -77,6 +77,8 @@ def act(app: Flask) -> None:
         statuses.update_statuses(ids)
         # A user has the id of the organization, and each tag set that of its document.
         drafts.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
-        assignees.update_assignments([ArtifactAssignment(one, []) for one in ids], clears_due=False)
+        assignees.update_assignments(
+            [ArtifactAssignment(artifact_id, []) for artifact_id in ids], clears_due=False
+        )
         items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())
         list(documents.load_documents(ids))

@@ -49,14 +49,18 @@ def explained(
 
 
 def test_nothing_is_read_as_a_whole(explained: list[dict[str, Any]]) -> None:
-    scanning = [one["statement"] for one in explained if FILLED & set(one["scanned"])]
+    scanning = [entry["statement"] for entry in explained if FILLED & set(entry["scanned"])]
     assert scanning == []
 
 
 def test_little_is_read(explained: list[dict[str, Any]]) -> None:
-    greedy = {one["statement"]: one["blocks"] for one in explained if one["blocks"] > BLOCKS}
+    greedy = {
+        entry["statement"]: entry["blocks"] for entry in explained if entry["blocks"] > BLOCKS
+    }
     assert greedy.pop("SELECT fold_counts(%(limit)s)", 0) < FOLDING_BLOCKS
-    for update in [one for one in greedy if any(part in one for part in newcomer.SEEN)]:
+    for update in [
+        statement for statement in greedy if any(part in statement for part in newcomer.SEEN)
+    ]:
         assert greedy.pop(update) < UPDATING_BLOCKS, update
     assert greedy == {}
 
@@ -65,7 +69,7 @@ def test_a_batch_reads_a_new_organization_at_most_a_few_times(
     explained: list[dict[str, Any]],
 ) -> None:
     for part in newcomer.SEEN:
-        (update,) = [one for one in explained if part in one["statement"]]
+        (update,) = [entry for entry in explained if part in entry["statement"]]
         assert update["rows"] < 5 * newcomer.DOCUMENTS, (part, update["rows_by_index"])
 
 
@@ -73,13 +77,13 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
     explained: list[dict[str, Any]],
 ) -> None:
     for part in backlog.SEEN:
-        (claim,) = [one for one in explained if part in one["statement"]]
+        (claim,) = [entry for entry in explained if part in entry["statement"]]
         assert claim["rows"] < backlog.JOBS / 10, (part, claim["rows_by_index"])
 
 
 def test_it_was_all_seen(explained: list[dict[str, Any]]) -> None:
     """The statements are there: claims, ends of leases, housekeeping."""
-    seen = "\n".join(one["statement"] for one in explained)
+    seen = "\n".join(entry["statement"] for entry in explained)
     for part in ("status = 'running'", "status = 'completed'", "status = 'failed'",
                  "status = 'queued'", "leased_until = now()", "INSERT INTO schedule_runs",
                  "DELETE FROM jobs", "DELETE FROM outbox_events", "DELETE FROM schedule_runs",

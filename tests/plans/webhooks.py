@@ -111,13 +111,13 @@ def _deliver(limits: list[BeginLimit]) -> None:
             tokens = [_lease(attempt) for attempt in begun]
             leases.renew(tokens)
             leases.requeue(tokens[: 2 * PENDING])
-        left = begun[2 * PENDING :]
-        assert left or failing
+        remaining_attempts = begun[2 * PENDING :]
+        assert remaining_attempts or failing
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
             recorder.write(
                 [
                     AttemptResult(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
-                    for number, attempt in enumerate(left)
+                    for number, attempt in enumerate(remaining_attempts)
                 ]
             )
             # These leases are lost; the failures include the tenth of the first webhook.

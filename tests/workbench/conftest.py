@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, run_service
 from tests.workbench.driver import Walker
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def workbench(build: Path, _stop_shared: None) -> Service:
         "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
         "CONTROL_PLANE_TOKEN": CONTROL_PLANE_TOKEN,
     }
-    return _until_last_test.enter_context(running(**settings))
+    return _until_last_test.enter_context(run_service(**settings))
 
 
 @pytest.fixture(scope="session")
@@ -83,11 +83,11 @@ def walker(
     data_dir: Path,
     _stop_shared: None,
 ) -> Walker:
-    pictures = tmp_path_factory.mktemp("pictures")
+    screenshots = tmp_path_factory.mktemp("screenshots")
     mail = data_dir / "mail"
     if BASE in os.environ:
-        walker = Walker(os.environ[BASE], os.environ["DEMO_PASSWORD"], mail, pictures)
+        walker = Walker(os.environ[BASE], os.environ["DEMO_PASSWORD"], mail, screenshots)
     else:
         service: Service = request.getfixturevalue("workbench")
-        walker = Walker(service.base, service.password, mail, pictures)
+        walker = Walker(service.base, service.password, mail, screenshots)
     return _until_last_test.enter_context(closing(walker))

@@ -17,12 +17,12 @@ _STEPS = re.compile(r"^export async function (\w+)", re.MULTILINE)
 class Walker:
     """A browser process that runs walks on one service."""
 
-    def __init__(self, base: str, password: str, mail: Path, pictures: Path) -> None:
+    def __init__(self, base: str, password: str, mail: Path, screenshots: Path) -> None:
         chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
         assert chromium.is_file(), "make .venv/browser.stamp installs the browser"
         self.base = base
         self._process = subprocess.Popen(
-            [str(NODE), str(TOOLS / "walks.mjs"), base, password, str(mail), str(pictures)],
+            [str(NODE), str(TOOLS / "walks.mjs"), base, password, str(mail), str(screenshots)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -36,11 +36,11 @@ class Walker:
         finally:
             self._process.kill()
 
-    def walk(self, file: Path, name: str, **given: Any) -> Any:
+    def walk(self, file: Path, name: str, **arguments: Any) -> Any:
         """Run a function of a file, and return its answer. Fails if an assertion in it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = json.dumps({"file": str(file), "name": name, "given": given})
+        line = json.dumps({"file": str(file), "name": name, "given": arguments})
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         result = json.loads(self._process.stdout.readline())

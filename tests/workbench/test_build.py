@@ -26,7 +26,9 @@ def test_the_list_of_licences_has_the_packages_of_the_build(build: Path) -> None
 
 @pytest.mark.parametrize("suffix", [".js", ".css"])
 def test_every_larger_file_is_compressed(build: Path, suffix: str) -> None:
-    files = [one for one in (build / "workbench").glob(f"*{suffix}") if one.stat().st_size > 1024]
+    files = [
+        path for path in (build / "workbench").glob(f"*{suffix}") if path.stat().st_size > 1024
+    ]
     assert files
     for file in files:
         for coding in (".br", ".gz"):

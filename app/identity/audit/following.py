@@ -8,7 +8,7 @@ from app.identity.audit import queries, reading
 from app.identity.audit.models import NO_ORGANIZATION
 from app.kit import errors, tenancy
 
-OVERLAP = timedelta(minutes=5)
+MAX_COMMIT_DELAY = timedelta(minutes=5)
 """The longest time for which an entry can stay uncommitted and still be returned."""
 MAX_ENTRIES = 10_000
 """The maximum number of entries that are returned at once."""
@@ -37,7 +37,7 @@ class AuditFollower:
                 self._chain_id = chain[0]
             # Read the known ids first: an entry that is committed between the two statements must
             # count as new.
-            self._known_times = reading.list_recent_times(self._chain_id, OVERLAP)
+            self._known_times = reading.list_recent_times(self._chain_id, MAX_COMMIT_DELAY)
             return self._record_known(reading.list_latest_entries(self._chain_id, limit))
 
     def read_new(self) -> list[dict[str, Any]]:
@@ -45,14 +45,16 @@ class AuditFollower:
         with tenancy.across_organizations(reason=_REASON):
             known_ids = self._known_times.keys()
             return self._record_known(
-                reading.list_unknown_entries(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
+                reading.list_unknown_entries(
+                    self._chain_id, MAX_COMMIT_DELAY, known_ids, limit=MAX_ENTRIES
+                )
             )
 
     def _record_known(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Record that the entries are known, and return them without the query strings of URLs."""
         self._known_times |= {entry["id"]: entry["at"] for entry in entries}
         if entries:
-            start = entries[-1]["at"] - 2 * OVERLAP
+            start = entries[-1]["at"] - 2 * MAX_COMMIT_DELAY
             self._known_times = {
                 entry_id: at for entry_id, at in self._known_times.items() if at >= start
             }

@@ -234,15 +234,15 @@ def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[B
         "upto": last_number,
         "max_rows": _BLOCKS_PER_READ,
     }
-    after = 0
+    last_read_number = 0
     while True:
-        values["after"] = after
+        values["after"] = last_read_number
         rows = db.session().execute(_BLOCKS, values).all()
         for row in rows:
             yield Block(row[0], row[1], row[2], bytes(row[3]), bytes(row[4]))
         if not rows:
             return
-        after = rows[-1][0]
+        last_read_number = rows[-1][0]
 
 
 def find_position_after_head(organization_id: UUID) -> int | None:

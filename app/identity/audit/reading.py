@@ -167,10 +167,12 @@ def list_unknown_entries(
 
     The entries are at most `age` old, and their ids are not in `known_ids`.
     """
-    known = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
+    known_id_array = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
     statement = (
         select(*AuditEntry.__table__.columns)
-        .where(*_build_recent_conditions(organization_id, age), AuditEntry.id != all_(known))
+        .where(
+            *_build_recent_conditions(organization_id, age), AuditEntry.id != all_(known_id_array)
+        )
         .order_by(AuditEntry.at, AuditEntry.id)
         .limit(limit)
     )

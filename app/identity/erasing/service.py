@@ -115,8 +115,8 @@ def _finish_erasure(organization_id: UUID) -> None:
         tables = queries.list_nonempty_tables(organization_id)
     file_count = container.current().storage.measure(f"organizations/{organization_id}").files
     if tables or file_count:
-        added = ", ".join(tables) or f"{file_count} files"
-        raise Retry(f"rows or files were added during the erasure: {added}")
+        added_items = ", ".join(tables) or f"{file_count} files"
+        raise Retry(f"rows or files were added during the erasure: {added_items}")
     proof = {**(organization.erasure or {}), "closed_at": organization.closed_at}
     organization.status, organization.erased_at = "erased", db.utc_now()
     organization.name, organization.settings, organization.ai_provider_key = "", {}, None

@@ -176,9 +176,9 @@ def _schedule_email(mailbox: str) -> _Schedule:
     If an earlier email to the mailbox is queued, the new email replaces it and is not counted.
     The caller has locked the mailbox's invitation, so there is no concurrent call for the mailbox.
     """
-    replaced = emails.cancel_queued(_build_email_key(mailbox))
-    if replaced is not None:
-        return _Schedule(replaced.delay, replaced.recipient["uncounted_limits"])
+    replaced_email = emails.cancel_queued(_build_email_key(mailbox))
+    if replaced_email is not None:
+        return _Schedule(replaced_email.delay, replaced_email.recipient["uncounted_limits"])
     waits = [_count_for_mailbox(limit, mailbox) for limit in ADDRESS_LIMITS]
     uncounted_limits = [position for position, wait in enumerate(waits) if wait]
     delay = _reserve_day(max(waits))

@@ -7,7 +7,7 @@ import orjson
 
 from app.kit import container, outbound_slots
 
-DEADLINE = 5.0
+TIMEOUT_SECONDS = 5.0
 """The timeout in seconds for one request, including the response."""
 MAX_BYTES = 256 * 1024
 
@@ -34,7 +34,7 @@ def fetch(
             url,
             headers={"Accept": "application/json", **(headers or {})},
             body=body,
-            deadline=DEADLINE,
+            deadline=TIMEOUT_SECONDS,
             max_response_bytes=MAX_BYTES,
         )
     if outcome.error is not None:

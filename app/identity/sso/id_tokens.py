@@ -15,7 +15,7 @@ from app.identity.sso import keys
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import ExternalIdentity
 
-LEEWAY = 60
+LEEWAY_SECONDS = 60
 """The tolerated difference in seconds between the clocks of the provider and this service."""
 _MAX_AGE_SECONDS = 600
 _MAX_SUBJECT_LENGTH = 255
@@ -86,7 +86,7 @@ def _check_claims(
             value = decoded.claims.get(name, now)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise InvalidToken(f"the ID token's {name} is not a time")
-        claims.validate(now=now, leeway=LEEWAY)
+        claims.validate(now=now, leeway=LEEWAY_SECONDS)
     except (JoseError, ValueError, TypeError, OverflowError) as failure:
         raise InvalidToken(f"the ID token is not for this sign-in: {failure}") from None
     # The token must have been issued for this sign-in. An older token belongs to another sign-in,

@@ -211,8 +211,8 @@ def _exchange_code(
     secret = _decrypt_client_secret(configuration)
     if secret is not None and configuration.provider["client_auth"] == "client_secret_basic":
         # Both parts are form-encoded before they are joined (RFC 6749, section 2.3.1).
-        pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
-        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        credentials = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
     else:
         form["client_id"] = client_id
         if secret is not None:

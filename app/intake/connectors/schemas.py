@@ -3,7 +3,7 @@
 from app.engines.sources.model import HostErrorKind
 from app.engines.sources.registry import TYPES
 from app.intake.connectors.models import AlertKind
-from app.intake.connectors.service.probing import MAX_SIZE
+from app.intake.connectors.service.probing import MAX_SIZE_BYTES
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import cron
 from app.kit.api.fields import (
@@ -166,7 +166,7 @@ class ConnectorEntry(Response):
     path = Str()
     name = Str()
     is_folder = Bool()
-    size_bytes = Int(allow_none=True, maximum=MAX_SIZE)
+    size_bytes = Int(allow_none=True, maximum=MAX_SIZE_BYTES)
     modified_at = UtcDateTime(allow_none=True)
     included = Bool(description="Whether a crawl would read this document.")
 

@@ -12,8 +12,8 @@ from app.kit.jobs import Job
 
 EXPIRE_INTERVAL_SECONDS = 600
 SWEEP_INTERVAL_SECONDS = 86_400
-SETTLE_EVERY = timedelta(seconds=2)
-SETTLE_RARELY_EVERY = timedelta(minutes=10)
+SETTLE_INTERVAL = timedelta(seconds=2)
+SLOW_SETTLE_INTERVAL = timedelta(minutes=10)
 """The interval between two checks of a job that stores the outcome of a document when its
 prediction or its reprocessing ends. The checks find documents for which no event was emitted, for
 example because their schema was deleted."""
@@ -26,13 +26,13 @@ def settle(job: Job) -> None:
     Runs again later if documents are still being processed.
     """
     data: dict[str, Any] = job.args["data"]
-    is_rare = data["kind"] in (JobKind.EXTRACT, JobKind.REPROCESS)
+    is_slow = data["kind"] in (JobKind.EXTRACT, JobKind.REPROCESS)
     if running.settle(UUID(data["job_id"])):
         jobs.enqueue(
             "ingestion_jobs.settle",
             {"data": data},
             organization_id=job.organization_id,
-            due_at=db.utc_now() + (SETTLE_RARELY_EVERY if is_rare else SETTLE_EVERY),
+            due_at=db.utc_now() + (SLOW_SETTLE_INTERVAL if is_slow else SETTLE_INTERVAL),
         )
 
 

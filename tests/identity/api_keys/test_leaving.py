@@ -30,16 +30,16 @@ def _path(org: Org) -> str:
     return f"/organizations/{org.slug}/api-keys"
 
 
-def _member(org: Org, name: str = "admin") -> str:
+def _build_member_path(org: Org, name: str = "admin") -> str:
     return f"/organizations/{org.slug}/members/{org.users[name]}"
 
 
 def _remove(org: Org) -> None:
-    assert org.api("owner").delete(_member(org)).status_code == 204
+    assert org.api("owner").delete(_build_member_path(org)).status_code == 204
 
 
 def _leave(org: Org) -> None:
-    assert org.api("admin").delete(_member(org)).status_code == 204
+    assert org.api("admin").delete(_build_member_path(org)).status_code == 204
 
 
 def _disable(org: Org) -> None:
@@ -48,11 +48,11 @@ def _disable(org: Org) -> None:
 
 
 def _demote(org: Org) -> None:
-    answer = org.api("owner").patch(_member(org), json={"role": "viewer"})
+    answer = org.api("owner").patch(_build_member_path(org), json={"role": "viewer"})
     assert answer.status_code == 200, answer.json
 
 
-def _told(org: Org) -> list[Any]:
+def _list_notifications(org: Org) -> list[Any]:
     return run_sql(
         org, "SELECT user_id, title, body FROM notifications WHERE kind = 'api_key_creator_left'"
     )
@@ -74,7 +74,9 @@ def test_a_key_goes_on_with_its_role(org: Org, end: End, work: Work) -> None:
     work()
     assert key.get(f"/artifacts/{made.json['data']['id']}").json["data"]["status"] == "ready"
     listed = key.get("/organizations").json["data"]
-    assert [(one["slug"], one["role"]) for one in listed] == [(org.slug, "admin")]
+    assert [(organization["slug"], organization["role"]) for organization in listed] == [
+        (org.slug, "admin")
+    ]
     refused = key.post(f"/organizations/{org.slug}/close", {"slug": org.slug})
     assert refused.json["error"]["code"] == "insufficient_role"
 
@@ -87,13 +89,13 @@ def test_every_owner_is_notified_and_nobody_else(org: Org, end: End, work: Work)
     work()
     end(org)
     work()
-    told = _told(org)
-    assert {row.user_id for row in told} == {org.users["owner"], second}
-    assert {row.title for row in told} <= {
+    notifications = _list_notifications(org)
+    assert {row.user_id for row in notifications} == {org.users["owner"], second}
+    assert {row.title for row in notifications} <= {
         "An API key created by Admin is still active",
         "An API key now has a higher role than Admin",
     }
-    assert f"Importer ({key.key[:15]}…, labeler)" in told[0].body
+    assert f"Importer ({key.key[:15]}…, labeler)" in notifications[0].body
     mail = list_emails_to(org.email("owner"))[-1]
     assert "Importer" in mail.text
     assert key.key[15:] not in mail.text
@@ -107,14 +109,14 @@ def test_nobody_is_notified_without_a_key_that_works(org: Org, work: Work) -> No
     run_sql(org, "UPDATE api_keys SET expires_at = now()")
     _remove(org)
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 def test_a_demotion_to_what_the_key_may_do_is_no_news(org: Org, work: Work) -> None:
     org.key("viewer", maker="admin")
     _demote(org)
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 def test_the_list_and_the_log_go_on_naming_who_left(org: Org) -> None:
@@ -155,8 +157,8 @@ def test_a_key_of_another_organization_goes_on_when_its_maker_leaves_one(
     key = other_org.key("viewer", maker="guest")
     _remove(org)
     work()
-    assert _told(org) == []
-    assert _told(other_org) == []
+    assert _list_notifications(org) == []
+    assert _list_notifications(other_org) == []
     assert key.get("/artifacts").status_code == 200
 
 
@@ -187,7 +189,7 @@ def test_the_operator_can_revoke_the_keys_of_an_account(org: Org, work: Work) ->
     assert key.get("/auth/session").json["error"]["code"] == "invalid_api_key"
     assert other.get("/artifacts").status_code == 200
     work()
-    assert _told(org) == []
+    assert _list_notifications(org) == []
 
 
 @pytest.mark.parametrize(

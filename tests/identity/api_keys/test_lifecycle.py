@@ -18,21 +18,21 @@ def _path(org: Org) -> str:
     return f"/organizations/{org.slug}/api-keys"
 
 
-def _make(org: Org, maker: str = "admin", **members: Any) -> Any:
+def _create_key(org: Org, maker: str = "admin", **members: Any) -> Any:
     return org.api(maker).post(_path(org), {"name": "Importer", "role": "labeler", **members})
 
 
-def _with(org: Org, key: str) -> Api:
+def _get_api_with_key(org: Org, key: str) -> Api:
     return Api(org.app.test_client(), None, None, key)
 
 
-def _refused(api: Api) -> bool:
+def _is_refused(api: Api) -> bool:
     answer = api.get("/auth/session")
     return answer.status_code == 401 and answer.json["error"]["code"] == "invalid_api_key"
 
 
 def test_a_key_is_shown_once(org: Org) -> None:
-    made = _make(org, read_only=True, expires_at="2999-01-31T00:00:00Z")
+    made = _create_key(org, read_only=True, expires_at="2999-01-31T00:00:00Z")
     assert made.status_code == 201
     data = made.json["data"]
     key = data.pop("key")
@@ -49,7 +49,7 @@ def test_a_key_is_shown_once(org: Org) -> None:
 
 
 def test_only_a_keyed_hash_is_stored(org: Org) -> None:
-    key = _make(org).json["data"]["key"]
+    key = _create_key(org).json["data"]["key"]
     with org.app.app_context(), tenancy.organization(org.id):
         rows = db.session().scalars(text("SELECT k::text FROM api_keys k")).all()
     assert len(rows) == 1
@@ -67,7 +67,7 @@ def test_the_same_idempotency_key_makes_one(org: Org) -> None:
 
 @pytest.mark.parametrize("maker", ["owner", "admin"])
 def test_no_key_is_an_owner(org: Org, maker: str) -> None:
-    answer = _make(org, maker, role="owner")
+    answer = _create_key(org, maker, role="owner")
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "role"
     assert answer.json["error"]["code"] == "validation_error"
@@ -87,7 +87,7 @@ def test_no_key_is_an_owner(org: Org, maker: str) -> None:
     ],
 )
 def test_what_does_not_fit_is_named(org: Org, members: dict[str, Any], field: str) -> None:
-    answer = _make(org, **members)
+    answer = _create_key(org, **members)
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == field
     assert org.api("admin").get(_path(org)).json["data"] == []
@@ -95,14 +95,14 @@ def test_what_does_not_fit_is_named(org: Org, members: dict[str, Any], field: st
 
 def test_an_end_in_the_past_is_refused(org: Org) -> None:
     past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
-    answer = _make(org, expires_at=past)
+    answer = _create_key(org, expires_at=past)
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "expires_at"
 
 
 def test_keys_are_listed_by_page_and_name(org: Org) -> None:
     for name in ("b", "c", "a"):
-        assert _make(org, name=name).status_code == 201
+        assert _create_key(org, name=name).status_code == 201
     page = org.api("admin").get(f"{_path(org)}?sort=name&page_size=2").json
     rest = org.api("admin").get(
         f"{_path(org)}?sort=name&page_size=2&cursor={page['meta']['next_cursor']}"
@@ -112,26 +112,28 @@ def test_keys_are_listed_by_page_and_name(org: Org) -> None:
     newest = org.api("admin").get(_path(org)).json["data"]
     assert [key["name"] for key in newest] == ["a", "c", "b"]
     start = newest[1]["created_at"]
-    found = org.api("admin").get(_path(org), query_string={"created_after": start}).json["data"]
-    assert [key["name"] for key in found] == ["a", "c"]
+    newer_keys = (
+        org.api("admin").get(_path(org), query_string={"created_after": start}).json["data"]
+    )
+    assert [key["name"] for key in newer_keys] == ["a", "c"]
 
 
 def test_a_revoked_key_is_refused_at_the_next_request(org: Org) -> None:
-    data = _make(org).json["data"]
-    api = _with(org, data["key"])
+    data = _create_key(org).json["data"]
+    api = _get_api_with_key(org, data["key"])
     assert api.get("/artifacts").status_code == 200
     path = f"{_path(org)}/{data['id']}"
     assert org.api("admin").delete(path).status_code == 204
-    assert _refused(api)
+    assert _is_refused(api)
     assert org.api("admin").delete(path).status_code == 404
     assert org.api("admin").get(_path(org)).json["data"] == []
 
 
 def test_an_expired_key_is_refused_and_still_listed(org: Org) -> None:
-    data = _make(org, expires_at="2999-01-31T00:00:00Z").json["data"]
-    assert not _refused(_with(org, data["key"]))
+    data = _create_key(org, expires_at="2999-01-31T00:00:00Z").json["data"]
+    assert not _is_refused(_get_api_with_key(org, data["key"]))
     run_sql(org, "UPDATE api_keys SET expires_at = now() - interval '1 second'")
-    assert _refused(_with(org, data["key"]))
+    assert _is_refused(_get_api_with_key(org, data["key"]))
     assert len(org.api("admin").get(_path(org)).json["data"]) == 1
 
 
@@ -151,16 +153,16 @@ def test_a_key_never_has_more_than_its_own_role(org: Org) -> None:
 
 
 def test_raising_the_token_version_leaves_keys_alone(org: Org) -> None:
-    api = _with(org, _make(org).json["data"]["key"])
+    api = _get_api_with_key(org, _create_key(org).json["data"]["key"])
     _change(org, "admin", token_version=2)
-    assert not _refused(api)
+    assert not _is_refused(api)
 
 
 @pytest.mark.parametrize("status", ["closed", "erased"])
 def test_keys_of_a_closed_organization_are_refused(org: Org, status: str) -> None:
     api = org.key("admin")
     run_sql(org, "UPDATE organizations SET status = :status WHERE id = :org", status=status)
-    assert _refused(api)
+    assert _is_refused(api)
 
 
 def test_keys_of_a_suspended_organization_read(org: Org) -> None:

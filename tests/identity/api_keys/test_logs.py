@@ -14,7 +14,7 @@ SECRET = KEY[15:]
 
 
 @pytest.fixture(autouse=True)
-def _talkative() -> Iterator[None]:
+def _debug_logging() -> Iterator[None]:
     configure("DEBUG", "json")
     yield
     configure("WARNING", "json")

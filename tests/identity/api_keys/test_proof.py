@@ -71,9 +71,11 @@ def test_a_key_sees_its_own_organization_only(org: Org, other_org: Org) -> None:
         user=org.users["owner"],
     )
     person = org.api("owner").get("/organizations").json
-    assert {found["slug"] for found in person["data"]} == {org.slug, other_org.slug}
+    assert {organization["slug"] for organization in person["data"]} == {org.slug, other_org.slug}
     seen = org.key("labeler").get("/organizations").json
-    assert [(found["slug"], found["role"]) for found in seen["data"]] == [(org.slug, "labeler")]
+    assert [(organization["slug"], organization["role"]) for organization in seen["data"]] == [
+        (org.slug, "labeler")
+    ]
     assert seen["meta"]["total"] == 1
     assert len(org.key("labeler").get("/auth/session").json["data"]["organizations"]) == 1
 
@@ -122,7 +124,7 @@ def test_an_empty_key_is_no_key(org: Org) -> None:
     assert answer.json["error"]["code"] == "invalid_api_key"
 
 
-def _wrong_keys(org: Org) -> dict[str, str]:
+def _create_wrong_keys(org: Org) -> dict[str, str]:
     """A key of each kind that is refused."""
     expired, revoked, known = (org.key("viewer").key or "" for _ in range(3))
     run_sql(org, "UPDATE api_keys SET expires_at = now() WHERE prefix = :p", p=expired[:15])
@@ -137,11 +139,11 @@ def _wrong_keys(org: Org) -> dict[str, str]:
 
 
 def test_every_wrong_key_is_told_the_same_after_the_same_work(org: Org) -> None:
-    keys = _wrong_keys(org)
+    keys = _create_wrong_keys(org)
     work: dict[str, list[Any]] = {}
     bodies = set()
     for kind, key in keys.items():
-        with _watched(org) as done:
+        with _record_statements(org) as done:
             bodies.add(Api(org.app.test_client(), None, None, key).get("/artifacts").data)
         work[kind] = done
     assert len(bodies) == 1
@@ -149,7 +151,7 @@ def test_every_wrong_key_is_told_the_same_after_the_same_work(org: Org) -> None:
     assert all(done == work["unknown"] for done in work.values()), work
 
 
-class _watched:  # noqa: N801 - used as a block
+class _record_statements:  # noqa: N801 - used as a block
     """The statements of the block, prepared ones by name."""
 
     def __init__(self, org: Org) -> None:
@@ -159,11 +161,11 @@ class _watched:  # noqa: N801 - used as a block
         self.plain: Callable[..., Any] = Prepared._run
 
     def __enter__(self) -> list[str]:
-        def noted(statement: Prepared, *rest: Any) -> Any:
+        def record_prepared(statement: Prepared, *rest: Any) -> Any:
             self.found.append(statement.name)
             return self.plain(statement, *rest)
 
-        Prepared._run = noted  # type: ignore[method-assign]
+        Prepared._run = record_prepared  # type: ignore[method-assign]
         for engine in self.engines:
             event.listen(engine, "before_cursor_execute", self._note)
         return self.found
@@ -185,12 +187,12 @@ def test_the_last_use_is_written_at_most_once_a_minute(org: Org) -> None:
         return listed.json["data"][0]["last_used_at"]
 
     assert used() is None
-    with _watched(org) as first:
+    with _record_statements(org) as first:
         api.get("/auth/session")
     assert "touch_key" in first
     seen = used()
     assert seen is not None
-    with _watched(org) as second:
+    with _record_statements(org) as second:
         api.get("/auth/session")
     assert "touch_key" not in second
     assert not [sql for sql in second if "UPDATE" in sql]

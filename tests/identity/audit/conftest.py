@@ -43,7 +43,7 @@ def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
 
 
 @pytest.fixture
-def seal(app: Flask) -> Callable[[Org], int]:
+def append_entries(app: Flask) -> Callable[[Org], int]:
     """Return a function that appends an organization's pending entries and returns their number."""
 
     def run(org: Org) -> int:
@@ -54,9 +54,9 @@ def seal(app: Flask) -> Callable[[Org], int]:
         ):
             while True:
                 with db.transaction():
-                    sealed = service.append_pending_entries(org.id)
-                if not sealed:
+                    appended_count = service.append_pending_entries(org.id)
+                if not appended_count:
                     return count
-                count += sealed
+                count += appended_count
 
     return run

@@ -23,7 +23,7 @@ from tests.factories.labels import make_labeled
 
 Rows = list[Any]
 Owner = Callable[..., Rows]
-Seal = Callable[[Org], int]
+AppendEntries = Callable[[Org], int]
 Entries = Callable[[UUID], Rows]
 
 _COLUMNS = (
@@ -46,36 +46,38 @@ def _verify(org: Org) -> VerificationReport:
         return service.verify(org.slug)
 
 
-def _kinds(org: Org) -> set[str]:
+def _list_finding_kinds(org: Org) -> set[str]:
     return {finding.kind for finding in _verify(org).findings}
 
 
 @pytest.fixture
-def sealed(org: Org, seal: Seal) -> Org:
+def chained_org(org: Org, append_entries: AppendEntries) -> Org:
     """Return an organization whose chain has three blocks."""
-    seal(org)
+    append_entries(org)
     for n in range(2):
         _change(org, f"a{n}", f"b{n}")
-        assert seal(org) == 2
+        assert append_entries(org) == 2
     report = _verify(org)
     assert report.ok, report.findings
     assert report.unsealed == 0
     return org
 
 
-def test_an_untouched_chain_is_fine(sealed: Org, entries: Entries) -> None:
+def test_an_untouched_chain_is_fine(chained_org: Org, entries: Entries) -> None:
     seen: list[tuple[int, int]] = []
-    with sealed.app.app_context():
-        report = service.verify(sealed.slug, progress=lambda done, all_: seen.append((done, all_)))
-    count = len(entries(sealed.id))
+    with chained_org.app.app_context():
+        report = service.verify(
+            chained_org.slug, progress=lambda done, all_: seen.append((done, all_))
+        )
+    count = len(entries(chained_org.id))
     assert (report.chains, report.entries) == (1, count)
     assert seen[-1] == (count, count)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-def test_pending_entries_are_counted_and_not_a_fault(sealed: Org) -> None:
-    _change(sealed, "later")
-    report = _verify(sealed)
+def test_pending_entries_are_counted_and_not_a_fault(chained_org: Org) -> None:
+    _change(chained_org, "later")
+    report = _verify(chained_org)
     assert report.ok
     assert report.unsealed == 1
 
@@ -93,120 +95,128 @@ def test_pending_entries_are_counted_and_not_a_fault(sealed: Org) -> None:
     ],
 )
 def test_an_edited_entry_is_found(
-    sealed: Org, entries: Entries, owner_sql: Owner, edit: str
+    chained_org: Org, entries: Entries, owner_sql: Owner, edit: str
 ) -> None:
-    entry = entries(sealed.id)[-2]
+    entry = entries(chained_org.id)[-2]
     owner_sql(f"UPDATE audit_entries SET {edit} WHERE id = %s", entry.id)
-    report = _verify(sealed)
+    report = _verify(chained_org)
     (finding,) = report.findings
     assert (finding.kind, finding.entry_id) == ("edited", entry.id)
-    assert finding.organization == sealed.slug
-    assert finding.position == len(entries(sealed.id)) - 2 or "organization_id" in edit
+    assert finding.organization == chained_org.slug
+    assert finding.position == len(entries(chained_org.id)) - 2 or "organization_id" in edit
 
 
-def test_a_removed_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
-    entry = entries(sealed.id)[2]
+def test_a_removed_entry_is_found(chained_org: Org, entries: Entries, owner_sql: Owner) -> None:
+    entry = entries(chained_org.id)[2]
     owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
-    (finding,) = _verify(sealed).findings
+    (finding,) = _verify(chained_org).findings
     assert (finding.kind, finding.entry_id, finding.position) == ("removed", entry.id, 2)
 
 
-def test_a_chain_removed_and_recreated_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> None:
+def test_a_chain_removed_and_recreated_is_found(
+    chained_org: Org, owner_sql: Owner, append_entries: AppendEntries
+) -> None:
     for table in ("entries", "unsealed", "blocks", "heads"):
-        owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", sealed.id)
-    _change(sealed, "later")
-    assert _kinds(sealed) == {"truncated"}
-    seal(sealed)
-    assert _kinds(sealed) == {"truncated"}
+        owner_sql(f"DELETE FROM audit_{table} WHERE organization_id = %s", chained_org.id)
+    _change(chained_org, "later")
+    assert _list_finding_kinds(chained_org) == {"truncated"}
+    append_entries(chained_org)
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
-def test_an_erased_log_of_an_active_organization_is_found(sealed: Org, seal: Seal) -> None:
-    with sealed.app.app_context(), tenancy.organization(sealed.id), db.transaction() as session:
+def test_an_erased_log_of_an_active_organization_is_found(
+    chained_org: Org, append_entries: AppendEntries
+) -> None:
+    with (
+        chained_org.app.app_context(),
+        tenancy.organization(chained_org.id),
+        db.transaction() as session,
+    ):
         status = "UPDATE organizations SET status = :s WHERE id = :o"
-        session.execute(text(status), {"s": "closed", "o": sealed.id})
-        session.execute(text("SELECT audit_erase(:o, '{\"rows\": {}}')"), {"o": sealed.id})
-        session.execute(text(status), {"s": "active", "o": sealed.id})
-    seal(sealed)
-    assert _kinds(sealed) == {"truncated"}
+        session.execute(text(status), {"s": "closed", "o": chained_org.id})
+        session.execute(text("SELECT audit_erase(:o, '{\"rows\": {}}')"), {"o": chained_org.id})
+        session.execute(text(status), {"s": "active", "o": chained_org.id})
+    append_entries(chained_org)
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_an_entry_removed_while_pending_is_found(
-    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
 ) -> None:
-    _change(sealed, "gone")
-    owner_sql("DELETE FROM audit_entries WHERE id = %s", entries(sealed.id)[-1].id)
-    seal(sealed)
-    assert _kinds(sealed) == {"removed"}
+    _change(chained_org, "gone")
+    owner_sql("DELETE FROM audit_entries WHERE id = %s", entries(chained_org.id)[-1].id)
+    append_entries(chained_org)
+    assert _list_finding_kinds(chained_org) == {"removed"}
 
 
-def test_an_inserted_entry_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
+def test_an_inserted_entry_is_found(chained_org: Org, entries: Entries, owner_sql: Owner) -> None:
     forged = uuid7()
     owner_sql(
         f"INSERT INTO audit_entries (id, {_COLUMNS}) SELECT %s, {_COLUMNS} FROM audit_entries"
         " WHERE id = %s",
         forged,
-        entries(sealed.id)[0].id,
+        entries(chained_org.id)[0].id,
     )
-    (finding,) = _verify(sealed).findings
+    (finding,) = _verify(chained_org).findings
     assert (finding.kind, finding.entry_id) == ("inserted", forged)
 
 
 def test_a_backdated_pending_entry_is_found(
-    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
 ) -> None:
     forged, old = uuid7(), _COLUMNS.replace(" at,", " at - interval '3 hours',")
     owner_sql(
         f"INSERT INTO audit_entries (id, {_COLUMNS}) SELECT %s, {old} FROM audit_entries"
         " WHERE id = %s",
         forged,
-        entries(sealed.id)[-1].id,
+        entries(chained_org.id)[-1].id,
     )
     owner_sql(
         "INSERT INTO audit_unsealed (organization_id, entries) VALUES (%s, ARRAY[%s])",
-        sealed.id,
+        chained_org.id,
         forged,
     )
-    seal(sealed)
-    (finding,) = _verify(sealed).findings
+    append_entries(chained_org)
+    (finding,) = _verify(chained_org).findings
     assert (finding.kind, finding.entry_id) == ("backdated", forged)
 
 
 _LAST = "organization_id = %s AND number = 3"
 
 
-def test_a_truncated_chain_is_found(sealed: Org, entries: Entries, owner_sql: Owner) -> None:
-    for entry in entries(sealed.id)[-2:]:
+def test_a_truncated_chain_is_found(chained_org: Org, entries: Entries, owner_sql: Owner) -> None:
+    for entry in entries(chained_org.id)[-2:]:
         owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
-    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", sealed.id)
-    assert _kinds(sealed) == {"truncated"}
+    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", chained_org.id)
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
 def test_a_truncated_chain_with_a_changed_head_is_found(
-    sealed: Org, entries: Entries, owner_sql: Owner, seal: Seal
+    chained_org: Org, entries: Entries, owner_sql: Owner, append_entries: AppendEntries
 ) -> None:
-    for entry in entries(sealed.id)[-2:]:
+    for entry in entries(chained_org.id)[-2:]:
         owner_sql("DELETE FROM audit_entries WHERE id = %s", entry.id)
-    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", sealed.id)
+    owner_sql(f"DELETE FROM audit_blocks WHERE {_LAST}", chained_org.id)
     owner_sql(
         "UPDATE audit_heads h SET blocks = 2, entries = h.entries - 2, hash = b.hash"
         " FROM audit_blocks b WHERE b.organization_id = h.organization_id AND b.number = 2"
         " AND h.organization_id = %s",
-        sealed.id,
+        chained_org.id,
     )
-    assert _kinds(sealed) == {"broken"}
+    assert _list_finding_kinds(chained_org) == {"broken"}
     # No block is appended to it: the service would sign a chain that it did not write.
-    _change(sealed, "later")
+    _change(chained_org, "later")
     with pytest.raises(service.InvalidHead):
-        seal(sealed)
-    assert _kinds(sealed) == {"broken"}
+        append_entries(chained_org)
+    assert _list_finding_kinds(chained_org) == {"broken"}
 
 
 def test_organizations_take_turns(
-    org: Org, other_org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
+    org: Org, other_org: Org, append_entries: AppendEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The backlog of one organization does not delay the entries of another."""
-    seal(org)
-    seal(other_org)
+    append_entries(org)
+    append_entries(other_org)
     _change(org, *(f"name {n}" for n in range(6)))
     _change(other_org, "other")
     monkeypatch.setattr(queries, "BLOCK_ENTRIES", 2)
@@ -227,14 +237,18 @@ def test_organizations_take_turns(
         db.transaction(),
     ):
         audit_jobs.append_entries(job)
-    turns = [one for one in appended if one in (org.id, other_org.id)]
+    turns = [
+        organization_id for organization_id in appended if organization_id in (org.id, other_org.id)
+    ]
     assert turns == [org.id, other_org.id, org.id, org.id]
 
 
-def test_an_older_head_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> None:
-    (old,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", sealed.id)
-    _change(sealed, "later")
-    seal(sealed)
+def test_an_older_head_is_found(
+    chained_org: Org, owner_sql: Owner, append_entries: AppendEntries
+) -> None:
+    (old,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", chained_org.id)
+    _change(chained_org, "later")
+    append_entries(chained_org)
     owner_sql(
         "UPDATE audit_heads SET blocks = %s, entries = %s, hash = %s, mac = %s"
         " WHERE organization_id = %s",
@@ -242,67 +256,67 @@ def test_an_older_head_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> No
         old.entries,
         old.hash,
         old.mac,
-        sealed.id,
+        chained_org.id,
     )
-    assert _kinds(sealed) == {"truncated"}
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
-def test_a_missing_head_is_found(sealed: Org, owner_sql: Owner) -> None:
-    owner_sql("DELETE FROM audit_heads WHERE organization_id = %s", sealed.id)
-    assert _kinds(sealed) == {"truncated"}
+def test_a_missing_head_is_found(chained_org: Org, owner_sql: Owner) -> None:
+    owner_sql("DELETE FROM audit_heads WHERE organization_id = %s", chained_org.id)
+    assert _list_finding_kinds(chained_org) == {"truncated"}
 
 
-def test_a_missing_block_is_found(sealed: Org, owner_sql: Owner) -> None:
-    owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", sealed.id)
+def test_a_missing_block_is_found(chained_org: Org, owner_sql: Owner) -> None:
+    owner_sql("DELETE FROM audit_blocks WHERE organization_id = %s AND number = 2", chained_org.id)
     # Its entries are no longer in any block.
-    assert _kinds(sealed) == {"broken", "inserted"}
+    assert _list_finding_kinds(chained_org) == {"broken", "inserted"}
 
 
 def test_an_entry_edited_with_its_digest_is_found(
-    sealed: Org, entries: Entries, owner_sql: Owner
+    chained_org: Org, entries: Entries, owner_sql: Owner
 ) -> None:
-    entry = entries(sealed.id)[0]
+    entry = entries(chained_org.id)[0]
     owner_sql("UPDATE audit_entries SET actor_label = 'x' WHERE id = %s", entry.id)
     owner_sql(
         "UPDATE audit_blocks SET digests = overlay(digests PLACING sha256('x') FROM 1 FOR 32)"
         " WHERE organization_id = %s AND number = 1",
-        sealed.id,
+        chained_org.id,
     )
-    assert "broken" in _kinds(sealed)
+    assert "broken" in _list_finding_kinds(chained_org)
 
 
 def test_a_chain_of_another_organization_does_not_pass_for_this_one(
-    sealed: Org, other_org: Org, owner_sql: Owner, seal: Seal
+    chained_org: Org, other_org: Org, owner_sql: Owner, append_entries: AppendEntries
 ) -> None:
-    seal(other_org)
+    append_entries(other_org)
     owner_sql("DELETE FROM audit_entries WHERE organization_id = %s", other_org.id)
     for table in ("audit_heads", "audit_blocks"):
         owner_sql(f"DELETE FROM {table} WHERE organization_id = %s", other_org.id)
         owner_sql(
             f"UPDATE {table} SET organization_id = %s WHERE organization_id = %s",
             other_org.id,
-            sealed.id,
+            chained_org.id,
         )
     owner_sql(
         "UPDATE audit_entries SET organization_id = %s WHERE organization_id = %s",
         other_org.id,
-        sealed.id,
+        chained_org.id,
     )
-    assert _kinds(other_org) == {"broken", "edited", "truncated"}
-    assert _kinds(sealed) == {"missing"}
+    assert _list_finding_kinds(other_org) == {"broken", "edited", "truncated"}
+    assert _list_finding_kinds(chained_org) == {"missing"}
 
 
 def test_an_organization_without_any_entry_is_found(org: Org, owner_sql: Owner) -> None:
     for table in ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads"):
         owner_sql(f"DELETE FROM {table} WHERE organization_id = %s", org.id)
-    assert _kinds(org) == {"missing"}
+    assert _list_finding_kinds(org) == {"missing"}
 
 
-def test_everything_is_verified_without_a_slug(sealed: Org, other_org: Org) -> None:
-    with sealed.app.app_context():
+def test_everything_is_verified_without_a_slug(chained_org: Org, other_org: Org) -> None:
+    with chained_org.app.app_context():
         report = service.verify()
     assert report.chains >= 3, "two organizations, and what belongs to none"
-    ours = {sealed.slug, other_org.slug}
+    ours = {chained_org.slug, other_org.slug}
     assert [f for f in report.findings if f.organization in ours or f.organization is None] == []
 
 
@@ -312,9 +326,11 @@ def test_an_unknown_slug_is_not_found(org: Org) -> None:
     assert raised.value.code == "not_found"
 
 
-def test_a_long_chain_has_several_blocks(org: Org, seal: Seal, owner_sql: Owner) -> None:
+def test_a_long_chain_has_several_blocks(
+    org: Org, append_entries: AppendEntries, owner_sql: Owner
+) -> None:
     make_labeled(org, 2500, texts=False)
-    assert seal(org) > 5000
+    assert append_entries(org) > 5000
     blocks = owner_sql(
         "SELECT cardinality(entries) AS n FROM audit_blocks WHERE organization_id = %s", org.id
     )
@@ -323,14 +339,14 @@ def test_a_long_chain_has_several_blocks(org: Org, seal: Seal, owner_sql: Owner)
     assert _verify(org).ok
 
 
-def test_concurrent_appends_create_one_chain(org: Org, seal: Seal) -> None:
-    seal(org)
+def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEntries) -> None:
+    append_entries(org)
     _change(org, *(f"n{n}" for n in range(20)))
     barrier, counts = Barrier(4), []
 
     def run() -> None:
         barrier.wait()
-        counts.append(seal(org))
+        counts.append(append_entries(org))
 
     threads = [Thread(target=run) for _ in range(4)]
     for thread in threads:
@@ -343,21 +359,21 @@ def test_concurrent_appends_create_one_chain(org: Org, seal: Seal) -> None:
     assert report.unsealed == 0
 
 
-def test_an_interrupted_append_leaves_nothing(org: Org, seal: Seal) -> None:
-    seal(org)
+def test_an_interrupted_append_leaves_nothing(org: Org, append_entries: AppendEntries) -> None:
+    append_entries(org)
     _change(org, "one", "two")
     with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
         assert service.append_pending_entries(org.id) == 2
         db.session().rollback()
     assert _verify(org).unsealed == 2
-    assert seal(org) == 2
+    assert append_entries(org) == 2
     assert _verify(org).ok
 
 
 def test_entries_are_appended_in_the_order_of_commits(
-    org: Org, postgres: EmbeddedPostgres, seal: Seal, entries: Entries
+    org: Org, postgres: EmbeddedPostgres, append_entries: AppendEntries, entries: Entries
 ) -> None:
-    seal(org)
+    append_entries(org)
     with closing(psycopg2.connect(postgres.url)) as slow:
         with slow.cursor() as cursor:
             cursor.execute(
@@ -369,9 +385,9 @@ def test_entries_are_appended_in_the_order_of_commits(
                 (str(org.id),),
             )
         _change(org, "fast")
-        assert seal(org) == 1
+        assert append_entries(org) == 1
         slow.commit()
-    assert seal(org) == 1
+    assert append_entries(org) == 1
     assert _verify(org).ok
     # This transaction began first and committed last; the chain has the order of the commits.
     assert [row.target_type for row in entries(org.id)][-2:] == ["schemas", "organizations"]

@@ -22,10 +22,10 @@ Entries = Callable[[UUID], Rows]
 Owner = Callable[..., Rows]
 
 
-def _last(rows: Rows, action: str) -> Any:
-    found = [row for row in rows if row.action == action]
-    assert found, sorted({row.action for row in rows})
-    return found[-1]
+def _get_last_entry(rows: Rows, action: str) -> Any:
+    matching_rows = [row for row in rows if row.action == action]
+    assert matching_rows, sorted({row.action for row in rows})
+    return matching_rows[-1]
 
 
 def test_a_person_creates_changes_and_deletes(org: Org, entries: Entries) -> None:
@@ -34,7 +34,7 @@ def test_a_person_creates_changes_and_deletes(org: Org, entries: Entries) -> Non
     api.patch(f"/webhooks/{made['id']}", json={"description": "new"})
     assert api.delete(f"/webhooks/{made['id']}").status_code == 204
     rows = entries(org.id)
-    entry = _last(rows, "webhooks.create")
+    entry = _get_last_entry(rows, "webhooks.create")
     assert (entry.actor_kind, entry.actor_id) == ("user", org.users["admin"])
     assert entry.actor_label == org.email("admin")
     assert (entry.operation, entry.request_id) == ("create_webhook", "r-77")
@@ -43,8 +43,8 @@ def test_a_person_creates_changes_and_deletes(org: Org, entries: Entries) -> Non
     assert entry.target_label == HOOK["url"]
     assert entry.changes["events"] == [None, HOOK["events"]]
     assert entry.changes["active"] == [None, True]
-    assert _last(rows, "webhooks.update").changes == {"description": ["", "new"]}
-    assert _last(rows, "webhooks.delete").changes["url"] == [HOOK["url"], None]
+    assert _get_last_entry(rows, "webhooks.update").changes == {"description": ["", "new"]}
+    assert _get_last_entry(rows, "webhooks.delete").changes["url"] == [HOOK["url"], None]
 
 
 def test_an_operation_on_one_record_updates_other_records(org: Org, entries: Entries) -> None:
@@ -53,8 +53,8 @@ def test_an_operation_on_one_record_updates_other_records(org: Org, entries: Ent
     version = api.post(f"/schemas/{labeled.schema_id}/publish", json={"note": "second"})
     assert version.status_code == 201, version.json
     rows = entries(org.id)
-    assert _last(rows, "schemas.publish").changes["current_version_number"] == [1, 2]
-    made = _last(rows, "schema_versions.create")
+    assert _get_last_entry(rows, "schemas.publish").changes["current_version_number"] == [1, 2]
+    made = _get_last_entry(rows, "schema_versions.create")
     assert made.operation == "publish_schema"
     assert made.target_label == "2"
 
@@ -65,7 +65,7 @@ def test_an_api_key_acts_under_its_own_name(org: Org, entries: Entries) -> None:
     api = Api(org.app.test_client(), None, org.slug)
     answer = api.post("/webhooks", json=HOOK, headers={"X-API-Key": key["key"]})
     assert answer.status_code == 201, answer.json
-    entry = _last(entries(org.id), "webhooks.create")
+    entry = _get_last_entry(entries(org.id), "webhooks.create")
     assert (entry.actor_kind, str(entry.actor_id)) == ("api_key", key["id"])
     assert entry.actor_label == f"Nightly ({org.email('owner')})"
 
@@ -76,7 +76,7 @@ def test_the_operator_acts_for_the_control_plane(org: Org, entries: Entries) -> 
     path = f"/internal/organizations/{org.slug}/suspend"
     answer = Api(token, None, None).post(path, json={"reason": "unpaid"}, headers=headers)
     assert answer.status_code == 200, answer.json
-    entry = _last(entries(org.id), "organizations.suspend")
+    entry = _get_last_entry(entries(org.id), "organizations.suspend")
     assert (entry.actor_kind, entry.actor_id, entry.actor_label) == (
         "control_plane",
         None,
@@ -92,9 +92,9 @@ def test_a_job_acts_for_the_system_with_the_request_that_caused_it(
     answer = org.api("labeler").post("/artifacts", data=form, headers={"X-Request-ID": "r-78"})
     assert answer.status_code == 201, answer.json
     work()
-    found = [row for row in entries(org.id) if row.target_type == "artifacts"]
-    assert (found[0].action, found[0].actor_kind) == ("artifacts.create", "user")
-    by_job = found[-1]
+    artifact_rows = [row for row in entries(org.id) if row.target_type == "artifacts"]
+    assert (artifact_rows[0].action, artifact_rows[0].actor_kind) == ("artifacts.create", "user")
+    by_job = artifact_rows[-1]
     assert (by_job.actor_kind, by_job.actor_id) == ("system", None)
     assert by_job.actor_label == by_job.operation
     assert by_job.operation.startswith("artifacts.")
@@ -197,7 +197,7 @@ def test_a_large_value_is_recorded_by_size_and_digest(org: Org, entries: Entries
     schema_id, _ = make_schema(org, [])
     answer = api.patch(f"/schemas/{schema_id}", json={"guidelines": "é" * 2000, "revision": 1})
     assert answer.status_code == 200, answer.json
-    old, new = _last(entries(org.id), "schemas.update").changes["guidelines"]
+    old, new = _get_last_entry(entries(org.id), "schemas.update").changes["guidelines"]
     assert old == ""
     assert new["bytes"] == 4002
     assert len(new["sha256"]) == 64
@@ -233,6 +233,6 @@ def test_a_membership_is_labeled_with_the_email_address(org: Org, entries: Entri
     email = org.email("viewer")
     path = f"/organizations/{org.slug}/members/{org.users['viewer']}"
     assert org.api("owner").patch(path, json={"role": "labeler"}).status_code == 200
-    entry = _last(entries(org.id), "members.update")
+    entry = _get_last_entry(entries(org.id), "members.update")
     assert (entry.target_id, entry.target_label) == (org.users["viewer"], email)
     assert entry.changes == {"role": ["viewer", "labeler"]}

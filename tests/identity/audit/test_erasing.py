@@ -16,12 +16,12 @@ from tests.factories.labels import make_labeled
 
 Rows = list[Any]
 Owner = Callable[..., Rows]
-Seal = Callable[[Org], int]
+AppendEntries = Callable[[Org], int]
 Entries = Callable[[UUID], Rows]
 PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
 
 
-def _status(org: Org, status: str) -> None:
+def _set_status(org: Org, status: str) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(
             text("UPDATE organizations SET status = :s WHERE id = :id"), {"s": status, "id": org.id}
@@ -43,12 +43,12 @@ def _erase(org: Org) -> UUID:
 
 
 def test_one_entry_remains_and_is_verified(
-    org: Org, entries: Entries, seal: Seal, owner_sql: Owner
+    org: Org, entries: Entries, append_entries: AppendEntries, owner_sql: Owner
 ) -> None:
     make_labeled(org, 50)
-    seal(org)
+    append_entries(org)
     (head,) = owner_sql("SELECT * FROM audit_heads WHERE organization_id = %s", org.id)
-    _status(org, "closed")
+    _set_status(org, "closed")
     final = _erase(org)
     (entry,) = entries(org.id)
     assert entry.id == final
@@ -67,21 +67,21 @@ def test_one_entry_remains_and_is_verified(
 
 
 def test_verifying_during_an_erasure_finds_no_fault(
-    org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
+    org: Org, append_entries: AppendEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(org, 50)
-    seal(org)
-    _status(org, "closed")
+    append_entries(org)
+    _set_status(org, "closed")
     read = queries.get_digests
 
-    def late(ids: Any) -> Any:
+    def read_after_erasure(ids: Any) -> Any:
         # Appending the entry of the erasure reads them too.
         monkeypatch.setattr(queries, "get_digests", read)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(_erase, org).result()
         return read(ids)
 
-    monkeypatch.setattr(queries, "get_digests", late)
+    monkeypatch.setattr(queries, "get_digests", read_after_erasure)
     with org.app.app_context():
         report = service.verify(org.slug)
     assert report.ok, report.findings
@@ -92,17 +92,17 @@ def test_no_previous_entry_is_left(org: Org, owner_sql: Owner) -> None:
     made = org.api("owner").post(
         "/webhooks", json={"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
     )
-    _status(org, "closed")
+    _set_status(org, "closed")
     _erase(org)
     sql = "SELECT count(*) AS n FROM audit_entries e WHERE e::text LIKE %s"
     assert owner_sql(sql, f"%{made.json['data']['id']}%")[0].n == 0
 
 
-def test_the_new_chain_continues(org: Org, entries: Entries, seal: Seal) -> None:
-    _status(org, "closed")
+def test_the_new_chain_continues(org: Org, entries: Entries, append_entries: AppendEntries) -> None:
+    _set_status(org, "closed")
     _erase(org)
-    _status(org, "closed")
-    assert seal(org) == 1
+    _set_status(org, "closed")
+    assert append_entries(org) == 1
     with org.app.app_context():
         report = service.verify(org.slug)
     assert report.ok
@@ -119,7 +119,7 @@ def test_an_organization_that_is_not_closed_is_not_erased(org: Org, entries: Ent
 
 
 def test_a_failed_erasure_changes_nothing(org: Org, entries: Entries) -> None:
-    _status(org, "closed")
+    _set_status(org, "closed")
     before = len(entries(org.id))
     with org.app.app_context(), tenancy.organization(org.id):
         service.erase(org.id, PROOF)
@@ -128,7 +128,7 @@ def test_a_failed_erasure_changes_nothing(org: Org, entries: Entries) -> None:
 
 
 def test_the_final_entry_cannot_be_replaced(org: Org, entries: Entries, owner_sql: Owner) -> None:
-    _status(org, "closed")
+    _set_status(org, "closed")
     final = _erase(org)
     owner_sql(
         "UPDATE audit_entries SET changes = jsonb_set(changes, '{files}', '[null, 0]')"

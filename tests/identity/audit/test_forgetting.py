@@ -20,7 +20,7 @@ Rows = list[Any]
 Owner = Callable[..., Rows]
 
 
-def _seal(org: Org) -> None:
+def _append_entries(org: Org) -> None:
     with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
         more = 1
         while more:
@@ -28,7 +28,7 @@ def _seal(org: Org) -> None:
                 more = service.append_pending_entries(NO_ORGANIZATION)
 
 
-def _findings(org: Org) -> list[Finding]:
+def _list_findings(org: Org) -> list[Finding]:
     report = VerificationReport()
     with org.app.app_context(), tenancy.across_organizations(reason="a test verifies a chain"):
         ChainVerifier(NO_ORGANIZATION, None, report).verify(lambda: None)
@@ -58,7 +58,7 @@ def _leave(org: Org, user_id: UUID) -> int:
     return _remove_entries(org, user_id, delete_account=True)
 
 
-def _forgetting(owner_sql: Owner) -> Any:
+def _get_forget_entry(owner_sql: Owner) -> Any:
     (entry,) = owner_sql(
         "SELECT * FROM audit_entries WHERE action = 'users.forget' ORDER BY id DESC LIMIT 1"
     )
@@ -72,13 +72,13 @@ def person(org: Org) -> Iterator[tuple[UUID, str]]:
     email = org.email("leaver")
     login = org.anonymous().post("/auth/login", {"email": email, "password": PASSWORD})
     assert login.status_code == 200
-    _seal(org)
+    _append_entries(org)
     yield user_id, email
-    _seal(org)
-    assert _findings(org) == []
+    _append_entries(org)
+    assert _list_findings(org) == []
 
 
-def _told(owner_sql: Owner, *texts: str) -> int:
+def _count_mentions(owner_sql: Owner, *texts: str) -> int:
     sql = "SELECT count(*) AS n FROM audit_entries e WHERE organization_id = %s AND e::text LIKE %s"
     return sum(owner_sql(sql, NO_ORGANIZATION, f"%{text}%")[0].n for text in texts)
 
@@ -87,23 +87,23 @@ def test_only_the_entry_about_the_removal_remains(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     user_id, email = person
-    assert _told(owner_sql, email) >= 3
+    assert _count_mentions(owner_sql, email) >= 3
     removed = _leave(org, user_id)
     assert removed >= 3
-    assert _told(owner_sql, email) == 0
-    entry = _forgetting(owner_sql)
+    assert _count_mentions(owner_sql, email) == 0
+    entry = _get_forget_entry(owner_sql)
     assert entry.changes["accounts"] == [None, 1]
     assert entry.changes["entries"] == [None, removed]
     assert str(user_id) not in str(entry)
-    _seal(org)
-    assert _findings(org) == []
+    _append_entries(org)
+    assert _list_findings(org) == []
 
 
 def test_an_existing_account_is_not_forgotten(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     assert _remove_entries(org, person[0]) == 0
-    assert _told(owner_sql, person[1]) >= 3
+    assert _count_mentions(owner_sql, person[1]) >= 3
 
 
 def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str]) -> None:
@@ -115,17 +115,17 @@ def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:
     user_id = org.add_user("leaver", "viewer")
     email = org.email("leaver")
     assert _leave(org, user_id) >= 2
-    _seal(org)
-    assert _told(owner_sql, email) == 0
-    assert _findings(org) == []
+    _append_entries(org)
+    assert _count_mentions(owner_sql, email) == 0
+    assert _list_findings(org) == []
 
 
 def test_a_false_record_of_forgetting_is_found(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     _leave(org, person[0])
-    _seal(org)
-    forgetting = _forgetting(owner_sql)
+    _append_entries(org)
+    forgetting = _get_forget_entry(owner_sql)
     (other,) = owner_sql(
         "SELECT * FROM audit_entries WHERE target_id = %s AND action = 'users.create'",
         org.users["admin"],
@@ -133,10 +133,10 @@ def test_a_false_record_of_forgetting_is_found(
     owner_sql("CREATE TEMP TABLE kept AS SELECT * FROM audit_entries WHERE id = %s", other.id)
     owner_sql("DELETE FROM audit_entries WHERE id = %s", other.id)
     owner_sql("INSERT INTO audit_forgotten VALUES (%s, %s)", other.id, forgetting.id)
-    (finding,) = _findings(org)
+    (finding,) = _list_findings(org)
     assert (finding.kind, finding.entry_id) == ("broken", forgetting.id)
     owner_sql("DELETE FROM audit_forgotten WHERE entry_id = %s", other.id)
-    (finding,) = _findings(org)
+    (finding,) = _list_findings(org)
     assert (finding.kind, finding.entry_id) == ("removed", other.id)
     owner_sql("INSERT INTO audit_entries SELECT * FROM kept")
 

@@ -125,7 +125,7 @@ def test_the_log_contains_no_secrets(org: Org, owner_sql: Owner) -> None:
     changed = Api(org.app.test_client(), login.json["data"]["access_token"], None).post(
         "/auth/password/change", {"current_password": PASSWORD, "new_password": new}
     )
-    told = {
+    secrets_by_name = {
         "webhook": hook["secret"],
         "rotated": rotated["data"]["secret"],
         "api key": key,
@@ -138,12 +138,12 @@ def test_the_log_contains_no_secrets(org: Org, owner_sql: Owner) -> None:
     assert changed.status_code < 300, changed.json
     owner_sql("SET app.all_organizations = 'on'")
     stored = owner_sql("SELECT secret FROM webhooks WHERE id = %s", hook["id"])
-    told["encrypted"] = stored[0].secret
+    secrets_by_name["encrypted"] = stored[0].secret
     hashes = owner_sql("SELECT password_hash FROM users WHERE id = %s", org.users["owner"])
-    told["hash now"] = hashes[0].password_hash
+    secrets_by_name["hash now"] = hashes[0].password_hash
     (whole,) = owner_sql("SELECT string_agg(e::text, ' ') AS log FROM audit_entries e")
     assert hook["id"] in whole.log
-    for what, secret in told.items():
+    for what, secret in secrets_by_name.items():
         assert secret not in whole.log, what
 
 
@@ -162,9 +162,9 @@ def test_json_members_with_secret_names_are_hidden(org: Org, owner_sql: Owner) -
         "SELECT changes FROM audit_entries WHERE target_id = %s ORDER BY id DESC LIMIT 1", org.id
     )
     hidden = {"secret": True}
-    told = entry.changes["settings"][1]
-    assert "token" not in str(told.pop("deep"))
-    assert told == {
+    new_settings = entry.changes["settings"][1]
+    assert "token" not in str(new_settings.pop("deep"))
+    assert new_settings == {
         "ai_provider": {"api_key": hidden, "model": "m", "private_key": hidden},
         "list": [{"client_secret": hidden}],
         "note": 'no secret: "api_key"',

@@ -36,13 +36,13 @@ def test_down_and_up_again(
     config = Config(str(MIGRATIONS / "alembic.ini"))
     config.set_main_option("script_location", str(MIGRATIONS))
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg2://", 1))
-    found = []
+    snapshots = []
     steps = ((command.upgrade, "head"), (command.downgrade, LOWEST), (command.upgrade, "head"))
     for migrate, revision in steps:
         migrate(config, revision)
         with engine.connect() as connection:
-            found.append(connection.scalars(_WATCHED).all())
-            assert connection.scalars(_FUNCTIONS).all() == found[-1]
+            snapshots.append(connection.scalars(_WATCHED).all())
+            assert connection.scalars(_FUNCTIONS).all() == snapshots[-1]
     engine.dispose()
-    assert found[0] == found[2]
-    assert "api_keys" not in found[1]
+    assert snapshots[0] == snapshots[2]
+    assert "api_keys" not in snapshots[1]

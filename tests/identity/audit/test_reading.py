@@ -17,7 +17,7 @@ from tests.identity.audit.conftest import Owner
 HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
 
 
-def _log(org: Org, role: str = "admin", **query: Any) -> Any:
+def _get_log(org: Org, role: str = "admin", **query: Any) -> Any:
     answer = org.api(role).get(f"/organizations/{org.slug}/audit-log", query_string=query)
     assert answer.status_code == 200, answer.json
     return answer.json
@@ -26,7 +26,7 @@ def _log(org: Org, role: str = "admin", **query: Any) -> Any:
 def test_an_entry_has_actor_target_time_and_origin(org: Org) -> None:
     headers = {"X-Request-ID": "r-1"}
     made = org.api("owner").post("/webhooks", json=HOOK, headers=headers).json["data"]
-    body = _log(org, action="webhooks.create")
+    body = _get_log(org, action="webhooks.create")
     (entry,) = body["data"]
     assert body["meta"] == {"total": 1, "next_cursor": None, "prev_cursor": None, "page_size": 100}
     assert entry["actor"] == {
@@ -61,23 +61,23 @@ def test_filters_can_be_combined(org: Org, query: dict[str, Any], expected: int)
     made = api.post("/webhooks", json=HOOK).json["data"]
     api.patch(f"/webhooks/{made['id']}", json={"description": "x"})
     api.delete(f"/webhooks/{made['id']}")
-    assert _log(org, **query)["meta"]["total"] == expected
-    assert len(_log(org, **query)["data"]) == expected
+    assert _get_log(org, **query)["meta"]["total"] == expected
+    assert len(_get_log(org, **query)["data"]) == expected
 
 
 def test_filters_by_actor_target_and_time(org: Org) -> None:
     made = org.api("admin").post("/webhooks", json=HOOK).json["data"]
     org.api("owner").post("/webhooks", json=HOOK)
-    mine = _log(org, actor_id=str(org.users["admin"]))["data"]
+    mine = _get_log(org, actor_id=str(org.users["admin"]))["data"]
     assert [entry["target"]["id"] for entry in mine] == [made["id"]]
-    assert _log(org, target_id=made["id"])["meta"]["total"] == 1
-    total = _log(org)["meta"]["total"]
+    assert _get_log(org, target_id=made["id"])["meta"]["total"] == 1
+    total = _get_log(org)["meta"]["total"]
     at = mine[0]["at"]
-    later = _log(org, created_after=at)["meta"]["total"]
-    earlier = _log(org, created_before=at)["meta"]["total"]
+    later = _get_log(org, created_after=at)["meta"]["total"]
+    earlier = _get_log(org, created_before=at)["meta"]["total"]
     assert (later, earlier) == (2, total - 2)
     tomorrow = (db.utc_now() + timedelta(days=1)).isoformat()
-    assert _log(org, created_after=tomorrow)["data"] == []
+    assert _get_log(org, created_after=tomorrow)["data"] == []
 
 
 @pytest.mark.parametrize(
@@ -93,24 +93,24 @@ def test_an_invalid_filter_is_refused(org: Org, query: dict[str, str]) -> None:
 @pytest.mark.parametrize("sort", ["-at", "at"])
 def test_pages_have_every_entry_once_with_equal_times(org: Org, sort: str) -> None:
     make_labeled(org, 250, texts=False)
-    total = _log(org)["meta"]["total"]
-    found, cursor = [], None
+    total = _get_log(org)["meta"]["total"]
+    listed_entries, cursor = [], None
     while True:
         query = {"page_size": 100, "sort": sort, **({"cursor": cursor} if cursor else {})}
-        body = _log(org, **query)
+        body = _get_log(org, **query)
         assert body["meta"]["total"] == total
-        found += body["data"]
+        listed_entries += body["data"]
         cursor = body["meta"]["next_cursor"]
         if cursor is None:
             break
-    assert len({entry["id"] for entry in found}) == len(found) == total
-    keys = [(entry["at"], entry["id"]) for entry in found]
+    assert len({entry["id"] for entry in listed_entries}) == len(listed_entries) == total
+    keys = [(entry["at"], entry["id"]) for entry in listed_entries]
     assert keys == sorted(keys, reverse=sort == "-at")
 
 
 def test_a_page_takes_one_statement(org: Org) -> None:
     make_labeled(org, 200, texts=False)
-    _log(org, actor_kind="user")
+    _get_log(org, actor_kind="user")
     seen: list[str] = []
     with org.app.app_context():
         engines = list(db.db.engines.values())
@@ -121,7 +121,7 @@ def test_a_page_takes_one_statement(org: Org) -> None:
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
     try:
-        _log(org, actor_kind="user")
+        _get_log(org, actor_kind="user")
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)
@@ -130,17 +130,17 @@ def test_a_page_takes_one_statement(org: Org) -> None:
 
 def test_entries_of_another_organization_are_not_listed(org: Org, other_org: Org) -> None:
     other_org.api("owner").post("/webhooks", json=HOOK)
-    assert _log(org, action="webhooks.create")["data"] == []
+    assert _get_log(org, action="webhooks.create")["data"] == []
     path = f"/organizations/{other_org.slug}/audit-log"
     answer = Api(org.app.test_client(), org.tokens["owner"], None).get(path)
     assert answer.status_code == 403
 
 
 def test_reading_is_not_audited(org: Org, work: Callable[[], None]) -> None:
-    before = _log(org)["meta"]["total"]
+    before = _get_log(org)["meta"]["total"]
     org.api("viewer").get("/schemas")
     org.api("viewer").get("/auth/session")
-    assert _log(org)["meta"]["total"] == before
+    assert _get_log(org)["meta"]["total"] == before
 
 
 def test_a_followed_log_shows_entries_that_are_committed_late_once(

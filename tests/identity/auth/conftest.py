@@ -36,7 +36,7 @@ class Person:
         body = {"email": self.email, "password": password}
         return self.device().post("/auth/login", body, **kwargs)
 
-    def signed_in(self, password: str = PASSWORD) -> Api:
+    def sign_in(self, password: str = PASSWORD) -> Api:
         answer = self.log_in(password)
         assert answer.status_code == 200, answer.json
         return self.device(answer.json["data"]["access_token"])
@@ -59,8 +59,8 @@ class Person:
 def register(app: Flask, work: Callable[[], None]) -> Callable[..., Person]:
     def make(**members: Any) -> Person:
         body = {"email": address(), "password": PASSWORD, "name": "Nora Berg", **members}
-        nobody = Api(app.test_client(), None, None)
-        answer = nobody.post("/auth/register", body)
+        anonymous_client = Api(app.test_client(), None, None)
+        answer = anonymous_client.post("/auth/register", body)
         assert answer.status_code == 201, answer.json
         token = answer.json["data"]["access_token"]
         return Person(app, body["email"], Api(app.test_client(), token, None), work)
@@ -74,7 +74,7 @@ def person(register: Callable[..., Person]) -> Person:
 
 
 @pytest.fixture
-def nobody(app: Flask) -> Api:
+def anonymous_client(app: Flask) -> Api:
     """Return a client without credentials."""
     return Api(app.test_client(), None, None)
 

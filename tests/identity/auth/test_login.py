@@ -12,7 +12,7 @@ from tests.factories import Org
 from tests.factories.orgs import PASSWORD
 
 
-def _email(org: Org, name: str) -> str:
+def _get_email(org: Org, name: str) -> str:
     with org.app.app_context():
         user = db.session().get(User, org.users[name])
         assert user is not None
@@ -20,7 +20,7 @@ def _email(org: Org, name: str) -> str:
 
 
 def test_login_answers_token_user_and_organizations(org: Org) -> None:
-    email = _email(org, "labeler")
+    email = _get_email(org, "labeler")
     answer = org.anonymous().post("/auth/login", {"email": email.upper(), "password": PASSWORD})
     assert answer.status_code == 200
     data = answer.json["data"]
@@ -36,7 +36,7 @@ def test_login_answers_token_user_and_organizations(org: Org) -> None:
 @pytest.mark.parametrize("password", ["wrong-password", PASSWORD + " "])
 def test_wrong_password_is_refused(org: Org, password: str) -> None:
     answer = org.anonymous().post(
-        "/auth/login", {"email": _email(org, "labeler"), "password": password}
+        "/auth/login", {"email": _get_email(org, "labeler"), "password": password}
     )
     assert answer.status_code == 401
     assert answer.json["error"]["code"] == "invalid_credentials"
@@ -47,7 +47,7 @@ def test_unknown_address_answers_like_a_wrong_password(org: Org) -> None:
     api = org.anonymous()
     answers = [
         api.post("/auth/login", {"email": email, "password": "wrong-password"})
-        for email in (_email(org, "labeler"), f"{uuid7().hex}@test.example", "no address")
+        for email in (_get_email(org, "labeler"), f"{uuid7().hex}@test.example", "no address")
     ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.data for answer in answers}) == 1

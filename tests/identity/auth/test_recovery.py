@@ -20,13 +20,13 @@ CHANGE = "/auth/password/change"
 MAIL_CONFIRM = "/auth/email-change/confirm"
 
 
-def forget(person: Person) -> str:
+def request_reset_token(person: Person) -> str:
     """Ask for a link and read it."""
     assert person.device().post(REQUEST, {"email": person.email}).status_code == 202
     return person.token("Reset")
 
 
-def allow_another(person: Person) -> None:
+def skip_link_interval(person: Person) -> None:
     """Let half a minute pass since the last link."""
     person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
@@ -34,8 +34,8 @@ def allow_another(person: Person) -> None:
 
 
 def test_a_reset_sets_the_password_and_ends_every_session(person: Person) -> None:
-    other = person.signed_in()
-    answer = person.device().post(CONFIRM, {"token": forget(person), "password": NEW})
+    other = person.sign_in()
+    answer = person.device().post(CONFIRM, {"token": request_reset_token(person), "password": NEW})
     assert answer.status_code == 200
     data = answer.json["data"]
     assert data["user"]["email"] == person.email
@@ -60,7 +60,7 @@ def test_the_answer_tells_nothing_of_who_is_there(person: Person) -> None:
     }
     known, unknown = (median(pair[side][2] for pair in pairs) for side in (0, 1))
     assert 1 / 3 < known / unknown < 3
-    assert len([one for one in person.emails() if "Reset" in one.subject]) == 1
+    assert len([email for email in person.emails() if "Reset" in email.subject]) == 1
 
 
 def test_the_mail_goes_to_the_stored_address(person: Person) -> None:
@@ -90,10 +90,10 @@ def test_addresses_do_not_lie_open_in_the_table_of_jobs(person: Person) -> None:
 
 def test_a_stranger_who_asks_again_and_again_keeps_nobody_out(person: Person) -> None:
     """Nor fills their mailbox; and one link that was used takes the others with it."""
-    tokens = [forget(person)]
+    tokens = [request_reset_token(person)]
     for _ in range(7):
-        allow_another(person)
-        tokens.append(forget(person))
+        skip_link_interval(person)
+        tokens.append(request_reset_token(person))
     assert len(set(tokens)) == 5
     assert person.device().post(CONFIRM, {"token": tokens[0], "password": NEW}).status_code == 200
     refused = person.device().post(CONFIRM, {"token": tokens[-1], "password": f"{NEW} too"})
@@ -103,16 +103,16 @@ def test_a_stranger_who_asks_again_and_again_keeps_nobody_out(person: Person) ->
 
 
 def test_a_link_works_once_and_of_two_at_once_for_one(person: Person) -> None:
-    token = forget(person)
+    token = request_reset_token(person)
 
     def confirm(password: str) -> int:
         body = {"token": token, "password": password}
         return int(person.device().post(CONFIRM, body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(confirm, [NEW, f"{NEW} too"]))
-    assert sorted(found) == [200, 400]
-    won = [NEW, f"{NEW} too"][found.index(200)]
+        statuses = list(pool.map(confirm, [NEW, f"{NEW} too"]))
+    assert sorted(statuses) == [200, 400]
+    won = [NEW, f"{NEW} too"][statuses.index(200)]
     assert person.log_in(won).status_code == 200
     assert confirm("yet another river") == 400
 
@@ -127,17 +127,17 @@ def test_links_of_two_kinds_at_once_wait_for_each_other(
         asked = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})
         assert asked.status_code == 202
         bodies = [
-            (CONFIRM, {"token": forget(person), "password": NEW}),
+            (CONFIRM, {"token": request_reset_token(person), "password": NEW}),
             (MAIL_CONFIRM, {"token": person.token("Confirm", new)}),
         ]
         with ThreadPoolExecutor(2) as pool:
             answers = [pool.submit(person.device().post, *sent) for sent in bodies]
-            found = sorted(one.result().status_code for one in answers)
-        assert found == [200, 400]
+            statuses = sorted(future.result().status_code for future in answers)
+        assert statuses == [200, 400]
 
 
 def test_an_expired_link_is_refused(person: Person) -> None:
-    token = forget(person)
+    token = request_reset_token(person)
     person.sql("UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
     assert person.device().post(CONFIRM, {"token": token, "password": NEW}).status_code == 400
     assert person.log_in().status_code == 200
@@ -151,7 +151,7 @@ def test_a_token_nobody_mailed_is_refused(person: Person, token: str) -> None:
 
 
 def test_a_refused_password_leaves_the_link_good(person: Person) -> None:
-    token = forget(person)
+    token = request_reset_token(person)
     for weak in ("short", "password123!", "Nora-Berg-1999"):
         answer = person.device().post(CONFIRM, {"token": token, "password": weak})
         assert answer.status_code == 400
@@ -168,33 +168,38 @@ def test_a_refused_password_leaves_the_link_good(person: Person) -> None:
     ],
 )
 def test_a_refused_password_says_why(person: Person, password: str, reason: str) -> None:
-    answer = person.device().post(CONFIRM, {"token": forget(person), "password": password})
+    answer = person.device().post(
+        CONFIRM, {"token": request_reset_token(person), "password": password}
+    )
     assert answer.json["error"]["details"] == {"reason": reason}
 
 
 def test_only_a_hash_of_the_token_is_kept(person: Person) -> None:
-    token = forget(person)
+    token = request_reset_token(person)
     row = person.sql("SELECT * FROM mailed_tokens WHERE email = :e AND purpose = 'password_reset'")
     assert token not in str(row.all())
 
 
 def test_a_reset_makes_links_of_whoever_registered_worthless(person: Person) -> None:
     """Who takes somebody's address first must not get the account back once its owner has it."""
-    stranger, theirs = person, address()
+    stranger, new_email = person, address()
     person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
-    body = {"email": theirs, "password": PASSWORD}
+    body = {"email": new_email, "password": PASSWORD}
     assert stranger.api.post("/auth/email-change/request", body).status_code == 202
-    kept = stranger.token("Confirm", theirs)
+    kept = stranger.token("Confirm", new_email)
     assert (
-        person.device().post(CONFIRM, {"token": forget(person), "password": NEW}).status_code == 200
+        person.device()
+        .post(CONFIRM, {"token": request_reset_token(person), "password": NEW})
+        .status_code
+        == 200
     )
     assert person.device().post("/auth/email-change/confirm", {"token": kept}).status_code == 400
 
 
 def test_changing_the_password_answers_the_only_good_token(person: Person) -> None:
-    other = person.signed_in()
+    other = person.sign_in()
     body = {"current_password": PASSWORD, "new_password": NEW}
     answer = person.api.post(CHANGE, body)
     assert answer.status_code == 200
@@ -235,10 +240,10 @@ def test_of_two_changes_at_once_one_wins(person: Person) -> None:
         return int(device.post(CHANGE, body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(change, [NEW, f"{NEW} too"]))
-    assert found.count(200) == 1
-    assert set(found) <= {200, 401, 409}
-    assert person.log_in([NEW, f"{NEW} too"][found.index(200)]).status_code == 200
+        statuses = list(pool.map(change, [NEW, f"{NEW} too"]))
+    assert statuses.count(200) == 1
+    assert set(statuses) <= {200, 401, 409}
+    assert person.log_in([NEW, f"{NEW} too"][statuses.index(200)]).status_code == 200
 
 
 def test_an_account_that_is_disabled_meanwhile_is_not_changed(
@@ -282,5 +287,5 @@ def test_an_account_without_a_password_is_entered_by_none(person: Person) -> Non
         assert person.log_in(password).status_code == 401
     body = {"current_password": PASSWORD, "new_password": NEW}
     assert code(person.api.post(CHANGE, body)) == "invalid_credentials"
-    answer = person.device().post(CONFIRM, {"token": forget(person), "password": NEW})
+    answer = person.device().post(CONFIRM, {"token": request_reset_token(person), "password": NEW})
     assert answer.status_code == 200

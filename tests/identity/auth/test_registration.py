@@ -16,45 +16,45 @@ from tests.identity.auth.conftest import PASSWORD, Person, address
 BODY = {"password": PASSWORD, "name": "Nora Berg"}
 
 
-def test_registering_answers_the_login_response(nobody: Api) -> None:
+def test_registering_answers_the_login_response(anonymous_client: Api) -> None:
     email = address()
-    answer = nobody.post("/auth/register", {**BODY, "email": email.upper()})
+    answer = anonymous_client.post("/auth/register", {**BODY, "email": email.upper()})
     assert answer.status_code == 201
     data = answer.json["data"]
     assert data["user"]["email"] == email
     assert data["user"]["name"] == "Nora Berg"
     assert data["organizations"] == []
     assert data["expires_in"] == 8 * 3600
-    me = Api(nobody.client, data["access_token"], None).get("/users/me").json["data"]
+    me = Api(anonymous_client.client, data["access_token"], None).get("/users/me").json["data"]
     assert me["id"] == data["user"]["id"]
     assert me["email_verified"] is False
 
 
-def test_a_named_organization_is_made_and_owned(nobody: Api) -> None:
+def test_a_named_organization_is_made_and_owned(anonymous_client: Api) -> None:
     body = {**BODY, "email": address(), "organization_name": "Berg & Töchter"}
-    (made,) = nobody.post("/auth/register", body).json["data"]["organizations"]
+    (made,) = anonymous_client.post("/auth/register", body).json["data"]["organizations"]
     assert made["name"] == "Berg & Töchter"
     assert made["role"] == "owner"
     assert made["slug"].startswith("berg")
 
 
 def test_the_address_is_confirmed_by_a_mailed_link(person: Person) -> None:
-    (letter,) = person.emails()
-    assert letter.subject == "Confirm your email address"
-    assert "Nora Berg" in letter.text
-    answer = person.device().post("/auth/email-change/confirm", {"token": letter.token})
+    (message,) = person.emails()
+    assert message.subject == "Confirm your email address"
+    assert "Nora Berg" in message.text
+    answer = person.device().post("/auth/email-change/confirm", {"token": message.token})
     assert answer.json["data"] == {"email": person.email, "email_verified": True}
     # Proof of the present address changes nothing that a token vouches for.
     assert person.api.get("/users/me").json["data"]["email_verified"] is True
-    again = person.device().post("/auth/email-change/confirm", {"token": letter.token})
+    again = person.device().post("/auth/email-change/confirm", {"token": message.token})
     assert again.status_code == 400
 
 
 @pytest.mark.parametrize(
     "spell", [str.upper, lambda email: email.replace("e", "\u0435"), lambda email: f" {email}"]
 )
-def test_one_mailbox_has_one_account(person: Person, nobody: Api, spell: Any) -> None:
-    answer = nobody.post("/auth/register", {**BODY, "email": spell(person.email)})
+def test_one_mailbox_has_one_account(person: Person, anonymous_client: Api, spell: Any) -> None:
+    answer = anonymous_client.post("/auth/register", {**BODY, "email": spell(person.email)})
     assert answer.status_code == 409
     assert answer.json["error"]["field"] == "email"
 
@@ -62,13 +62,13 @@ def test_one_mailbox_has_one_account(person: Person, nobody: Api, spell: Any) ->
 def test_of_two_at_once_one_is_made(app: Flask) -> None:
     email = address()
 
-    def attempt(spelling: str) -> int:
+    def register_with(spelling: str) -> int:
         api = Api(app.test_client(), None, None)
         return api.post("/auth/register", {**BODY, "email": spelling}).status_code
 
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(attempt, [email, email.replace("o", "\u043e")]))
-    assert found == [201, 409]
+        statuses = sorted(pool.map(register_with, [email, email.replace("o", "\u043e")]))
+    assert statuses == [201, 409]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,10 @@ def test_of_two_at_once_one_is_made(app: Flask) -> None:
         "test-example-2031",
     ],
 )
-def test_guessable_passwords_are_refused(nobody: Api, password: str) -> None:
-    answer = nobody.post("/auth/register", {**BODY, "email": address(), "password": password})
+def test_guessable_passwords_are_refused(anonymous_client: Api, password: str) -> None:
+    answer = anonymous_client.post(
+        "/auth/register", {**BODY, "email": address(), "password": password}
+    )
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "validation_error"
     assert answer.json["error"]["field"] == "password"
@@ -111,23 +113,23 @@ def test_guessable_passwords_are_refused(nobody: Api, password: str) -> None:
         {"email_verified": True},
     ],
 )
-def test_hostile_members_are_unprocessable(app: Flask, nobody: Api, members: Any) -> None:
+def test_hostile_members_are_unprocessable(app: Flask, anonymous_client: Api, members: Any) -> None:
     import json  # noqa: PLC0415 - lone surrogates need escapes, which Flask's client would refuse
 
     raw = json.dumps({**BODY, "email": address(), **members})
-    answer = nobody.post("/auth/register", data=raw, content_type="application/json")
+    answer = anonymous_client.post("/auth/register", data=raw, content_type="application/json")
     assert answer.status_code == 422
     assert answer.json["error"]["code"] == "unprocessable"
 
 
-def test_a_password_of_a_megabyte_is_refused_before_it_is_hashed(nobody: Api) -> None:
+def test_a_password_of_a_megabyte_is_refused_before_it_is_hashed(anonymous_client: Api) -> None:
     for path in ("/auth/register", "/auth/login"):
         body = {"email": address(), "password": "x" * 1_000_000}
-        assert nobody.post(path, body).status_code == 413
+        assert anonymous_client.post(path, body).status_code == 413
 
 
-def test_an_address_that_is_none_is_refused(nobody: Api) -> None:
-    answer = nobody.post("/auth/register", {**BODY, "email": "nora@@test.example"})
+def test_an_address_that_is_none_is_refused(anonymous_client: Api) -> None:
+    answer = anonymous_client.post("/auth/register", {**BODY, "email": "nora@@test.example"})
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "email"
 
@@ -140,24 +142,24 @@ def test_the_longest_password_works(register: Any) -> None:
 
 
 def test_by_invitation_only_strangers_are_refused(
-    nobody: Api, monkeypatch: pytest.MonkeyPatch, person: Person
+    anonymous_client: Api, monkeypatch: pytest.MonkeyPatch, person: Person
 ) -> None:
     closed = replace(container.settings(), registration="invite")
     monkeypatch.setattr(container.current(), "settings", closed)
-    known = nobody.post("/auth/register", {**BODY, "email": person.email})
-    unknown = nobody.post("/auth/register", {**BODY, "email": address()})
+    known = anonymous_client.post("/auth/register", {**BODY, "email": person.email})
+    unknown = anonymous_client.post("/auth/register", {**BODY, "email": address()})
     assert known.status_code == unknown.status_code == 403
     assert known.json == unknown.json
 
 
 def test_the_first_of_all_may_register_even_then(
-    nobody: Api, monkeypatch: pytest.MonkeyPatch
+    anonymous_client: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = replace(container.settings(), registration="invite")
     monkeypatch.setattr(container.current(), "settings", closed)
     # Other tests have accounts in this database; only the question is answered for them.
     monkeypatch.setattr(queries, "lock_first_registration", lambda: True)
-    assert nobody.post("/auth/register", {**BODY, "email": address()}).status_code == 201
+    assert anonymous_client.post("/auth/register", {**BODY, "email": address()}).status_code == 201
 
 
 def test_nobody_yet_sees_who_is_there(app: Flask, person: Person) -> None:

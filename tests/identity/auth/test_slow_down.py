@@ -21,7 +21,7 @@ def fail(
     return [api.post("/auth/login", body, **kwargs).status_code for _ in range(times)]
 
 
-def let_pass(app: Flask, email: str, session_id: Any = None) -> None:
+def end_wait(app: Flask, email: str, session_id: Any = None) -> None:
     """Let the wait be over, as the clock would."""
     with app.app_context(), db.transaction() as session:
         session.execute(
@@ -30,7 +30,7 @@ def let_pass(app: Flask, email: str, session_id: Any = None) -> None:
         )
 
 
-def waiting(api: Api, email: str) -> int:
+def get_wait_seconds(api: Api, email: str) -> int:
     answer = api.post("/auth/login", {"email": email, "password": WRONG})
     assert answer.status_code == 429
     assert code(answer) == "rate_limited"
@@ -49,27 +49,29 @@ def test_the_sixth_attempt_has_to_wait_whatever_its_password(person: Person) -> 
 def test_waits_double_up_to_the_longest(person: Person) -> None:
     api = person.device()
     fail(api, person.email)
-    found = [waiting(api, person.email)]
+    waits = [get_wait_seconds(api, person.email)]
     for _ in range(7):
-        let_pass(person.app, person.email)
+        end_wait(person.app, person.email)
         assert fail(api, person.email, 1) == [401]
-        found.append(waiting(api, person.email))
-    rounded = [30 * round(seconds / 30) for seconds in found]
+        waits.append(get_wait_seconds(api, person.email))
+    rounded = [30 * round(seconds / 30) for seconds in waits]
     assert rounded == [30, 60, 120, 240, 480, 900, 900, 900]
 
 
 def test_the_right_password_after_the_wait_starts_over(person: Person) -> None:
     api = person.device()
     fail(api, person.email)
-    let_pass(person.app, person.email)
+    end_wait(person.app, person.email)
     assert person.log_in().status_code == 200
     assert fail(api, person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
 
 
 def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
-    api, nobody = person.device(), address()
+    api, unknown_email = person.device(), address()
     known = [api.post("/auth/login", {"email": person.email, "password": WRONG}) for _ in range(7)]
-    unknown = [api.post("/auth/login", {"email": nobody, "password": WRONG}) for _ in range(7)]
+    unknown = [
+        api.post("/auth/login", {"email": unknown_email, "password": WRONG}) for _ in range(7)
+    ]
     statuses = [answer.status_code for answer in known]
     assert statuses == [answer.status_code for answer in unknown] == [401] * 5 + [429] * 2
     assert [a.data for a in known[:5]] == [a.data for a in unknown[:5]]
@@ -85,8 +87,8 @@ def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
 def test_another_spelling_is_no_way_around(person: Person) -> None:
     api = person.device()
     spellings = [person.email, person.email.upper(), person.email.replace("e", "\u0435")]
-    found = [fail(api, email, 2) for email in spellings]
-    assert found == [[401, 401], [401, 401], [401, 429]]
+    status_lists = [fail(api, email, 2) for email in spellings]
+    assert status_lists == [[401, 401], [401, 401], [401, 429]]
 
 
 def test_an_emptied_store_forgets_nothing(person: Person) -> None:
@@ -116,7 +118,7 @@ def test_a_token_of_the_account_is_a_way_in_during_an_attack(person: Person) -> 
 
 def test_whose_token_was_revoked_is_no_acquaintance(person: Person, register: Any) -> None:
     other = register()
-    session = person.signed_in()
+    session = person.sign_in()
     session.post("/auth/logout")
     fail(person.device(), person.email)
     for token in (session.token, other.api.token, "rubbish", f"{person.api.token}x"):
@@ -139,16 +141,16 @@ def test_a_reset_by_mail_ends_the_wait_and_signs_in(person: Person) -> None:
 
 def test_asking_for_the_password_once_more_slows_down_as_well(person: Person) -> None:
     body = {"current_password": WRONG, "new_password": "another river meets here"}
-    found = [person.api.post("/auth/password/change", body).status_code for _ in range(6)]
-    assert found == [401] * 5 + [429]
+    statuses = [person.api.post("/auth/password/change", body).status_code for _ in range(6)]
+    assert statuses == [401] * 5 + [429]
     # Whoever has the token cannot lock the owner out of logging in.
     assert person.log_in().status_code == 200
 
 
 def test_a_reset_by_mail_ends_the_wait_of_signed_in_users_as_well(person: Person) -> None:
     guess = {"current_password": WRONG, "new_password": "another river meets here"}
-    found = [person.api.post("/auth/password/change", guess).status_code for _ in range(6)]
-    assert found == [401] * 5 + [429]
+    statuses = [person.api.post("/auth/password/change", guess).status_code for _ in range(6)]
+    assert statuses == [401] * 5 + [429]
     person.device().post("/auth/password-reset/request", {"email": person.email})
     reset = {"token": person.token("Reset"), "password": "another river meets here"}
     answer = person.device().post("/auth/password-reset/confirm", reset)

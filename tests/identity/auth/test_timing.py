@@ -23,12 +23,12 @@ THREADS = 4
 
 
 @pytest.fixture
-def unslowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_login_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every attempt through; each is counted all the same."""
     monkeypatch.setattr(attempts, "check_wait", lambda _subject: False)
 
 
-@pytest.mark.usefixtures("unslowed")
+@pytest.mark.usefixtures("no_login_wait")
 def test_an_unknown_address_takes_the_time_of_a_wrong_password(person: Person) -> None:
     api = person.device()
 
@@ -50,7 +50,7 @@ def test_an_unknown_address_takes_the_time_of_a_wrong_password(person: Person) -
     assert 0.25 < larger < 0.75
 
 
-@pytest.mark.usefixtures("unslowed")
+@pytest.mark.usefixtures("no_login_wait")
 def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
     app: Flask, org: Org, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,15 +85,15 @@ def test_a_flood_of_log_ins_leaves_threads_and_memory_to_others(
 
     started = time.perf_counter()
     assert {log_in(n) for n in range(10)} == {401}
-    one = (time.perf_counter() - started) / 10
+    seconds_per_login = (time.perf_counter() - started) / 10
     # A worker of gunicorn serves like this: so many threads, one queue.
     with ThreadPoolExecutor(THREADS) as worker:
         started = time.perf_counter()
         flood = [worker.submit(log_in, n) for n in range(FLOOD)]
         waited = worker.submit(look).result(60) - started
-        answers = [one.result() for one in flood]
+        answers = [future.result() for future in flood]
     assert set(answers) == {401, 503}
     assert answers.count(401) > 2 * THREADS
     # Had each of them been hashed, two at a time, the queue would have taken this long.
-    assert waited < FLOOD * one / secrets.MAX_CONCURRENT_HASHES
+    assert waited < FLOOD * seconds_per_login / secrets.MAX_CONCURRENT_HASHES
     assert most <= secrets.MAX_CONCURRENT_HASHES

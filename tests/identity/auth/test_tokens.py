@@ -25,12 +25,12 @@ def _key() -> str:
     return container.settings().secret_key
 
 
-def _signed(claims: dict[str, Any], **changes: Any) -> str:
+def _sign_token(claims: dict[str, Any], **changes: Any) -> str:
     kept = {name: value for name, value in {**claims, **changes}.items() if value is not None}
     return jwt.encode(kept, _key(), algorithm="HS256")
 
 
-def _other_hash(claims: dict[str, Any]) -> str:
+def _sign_with_other_hash(claims: dict[str, Any]) -> str:
     with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
         return jwt.encode(claims, _key(), algorithm="HS512")
 
@@ -45,7 +45,7 @@ def _rsa(claims: dict[str, Any]) -> str:
     return jwt.encode(claims, pem.decode(), algorithm="RS256")
 
 
-def _with_header(token: str, **members: Any) -> str:
+def _replace_header(token: str, **members: Any) -> str:
     """The token under another header, its signature as it was."""
     _, payload, signature = token.split(".")
     header = base64.urlsafe_b64encode(json.dumps({"typ": "JWT", **members}).encode()).rstrip(b"=")
@@ -54,30 +54,34 @@ def _with_header(token: str, **members: Any) -> str:
 
 FORGED: dict[str, Callable[[dict[str, Any], str], str]] = {
     "no algorithm": lambda c, _: jwt.encode(c, None, algorithm="none"),
-    "no algorithm, signature kept": lambda _, t: _with_header(t, alg="none"),
-    "no algorithm, other case": lambda _, t: _with_header(t, alg="nOnE"),
+    "no algorithm, signature kept": lambda _, t: _replace_header(t, alg="none"),
+    "no algorithm, other case": lambda _, t: _replace_header(t, alg="nOnE"),
     "no algorithm, signature gone": lambda _, t: (
-        _with_header(t, alg="none").rpartition(".")[0] + "."
+        _replace_header(t, alg="none").rpartition(".")[0] + "."
     ),
     "an RSA key of theirs": lambda c, _: _rsa(c),
-    "RS256 over our signature": lambda _, t: _with_header(t, alg="RS256"),
-    "another hash": lambda c, _: _other_hash(c),
+    "RS256 over our signature": lambda _, t: _replace_header(t, alg="RS256"),
+    "another hash": lambda c, _: _sign_with_other_hash(c),
     "another key": lambda c, _: jwt.encode(c, "x" * 40, algorithm="HS256"),
-    "a key of their choice by kid": lambda _, t: _with_header(t, alg="HS256", kid="../../dev/null"),
-    "a key in the header": lambda _, t: _with_header(t, alg="HS256", jwk={"kty": "oct", "k": "eA"}),
-    "another issuer": lambda c, _: _signed(c, iss="another"),
-    "no issuer": lambda c, _: _signed(c, iss=None),
-    "no subject": lambda c, _: _signed(c, sub=None),
-    "no session": lambda c, _: _signed(c, sid=None),
-    "no version": lambda c, _: _signed(c, tv=None),
-    "no expiry": lambda c, _: _signed(c, exp=None),
-    "a subject that is no id": lambda c, _: _signed(c, sub="1 OR 1=1"),
-    "a refresh token": lambda c, _: _signed(c, type="refresh"),
+    "a key of their choice by kid": lambda _, t: _replace_header(
+        t, alg="HS256", kid="../../dev/null"
+    ),
+    "a key in the header": lambda _, t: _replace_header(
+        t, alg="HS256", jwk={"kty": "oct", "k": "eA"}
+    ),
+    "another issuer": lambda c, _: _sign_token(c, iss="another"),
+    "no issuer": lambda c, _: _sign_token(c, iss=None),
+    "no subject": lambda c, _: _sign_token(c, sub=None),
+    "no session": lambda c, _: _sign_token(c, sid=None),
+    "no version": lambda c, _: _sign_token(c, tv=None),
+    "no expiry": lambda c, _: _sign_token(c, exp=None),
+    "a subject that is no id": lambda c, _: _sign_token(c, sub="1 OR 1=1"),
+    "a refresh token": lambda c, _: _sign_token(c, type="refresh"),
     "truncated": lambda _, t: t[:-1],
     "cut in half": lambda _, t: t[: len(t) // 2],
     "no signature": lambda _, t: t.rpartition(".")[0],
     "another payload": lambda c, t: ".".join(
-        [t.split(".")[0], _signed(c, tv=2).split(".")[1], t.split(".")[2]]
+        [t.split(".")[0], _sign_token(c, tv=2).split(".")[1], t.split(".")[2]]
     ),
     "twice": lambda _, t: f"{t}{t}",
     "a very long one": lambda _, t: t + "x" * 6000,
@@ -106,7 +110,7 @@ def test_a_token_that_is_none_of_ours(org: Org, kind: str) -> None:
 )
 def test_a_token_that_was_good_once(org: Org, changes: dict[str, Any]) -> None:
     claims = jwt.decode(org.tokens["owner"], options={"verify_signature": False})
-    answer = Api(org.app.test_client(), _signed(claims, **changes), None).get("/auth/session")
+    answer = Api(org.app.test_client(), _sign_token(claims, **changes), None).get("/auth/session")
     assert answer.status_code == 401
     assert code(answer) == "token_expired"
 
@@ -115,7 +119,7 @@ def test_the_clock_of_the_machine_that_issued_a_token_may_be_a_minute_ahead(org:
     claims = jwt.decode(org.tokens["owner"], options={"verify_signature": False})
     now = int(time.time())
     for seconds, status in ((30, 200), (300, 401)):
-        token = _signed(claims, iat=now + seconds)
+        token = _sign_token(claims, iat=now + seconds)
         answer = Api(org.app.test_client(), token, None).get("/auth/session")
         assert answer.status_code == status, answer.json
 
@@ -173,14 +177,14 @@ def test_proving_a_caller_is_one_statement(app: Flask, org: Org) -> None:
     asked: list[str] = []
     rows = Prepared.execute
 
-    def counted(self: Prepared, *values: Any) -> Any:
+    def run_and_count(self: Prepared, *values: Any) -> Any:
         asked.append(self.name)
         return rows(self, *values)
 
     api = org.api("viewer")
     api.get("/schemas")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Prepared, "execute", counted)
+        patched.setattr(Prepared, "execute", run_and_count)
         assert api.get("/schemas").status_code == 200
     assert asked.count("authenticate") == 1
     assert not [name for name in asked if name.startswith("touch")]

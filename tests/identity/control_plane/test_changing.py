@@ -16,8 +16,8 @@ from tests.factories.emails import list_messages_to
 
 def events(org: Org, name: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.organization(org.id):
-        found = select(OutboxEvent.data).filter_by(organization_id=org.id, name=name)
-        return list(db.session().scalars(found.order_by(OutboxEvent.id)))
+        statement = select(OutboxEvent.data).filter_by(organization_id=org.id, name=name)
+        return list(db.session().scalars(statement.order_by(OutboxEvent.id)))
 
 
 def set_status(org: Org, status: str) -> None:

@@ -50,9 +50,9 @@ def test_a_new_owner_chooses_a_password_by_the_link(app: Flask, work: Callable[[
         "created": True,
     }
     work()
-    (letter,) = list_messages_to(email)
-    assert letter["Subject"] == "Your organization Åre AB is ready"
-    plain = letter.get_body(("plain",)).get_content()
+    (message,) = list_messages_to(email)
+    assert message["Subject"] == "Your organization Åre AB is ready"
+    plain = message.get_body(("plain",)).get_content()
     link = re.search(r"https?://\S+", plain)
     assert link is not None
     start = f"{container.settings().public_url}/reset-password?token="
@@ -75,10 +75,10 @@ def test_an_account_that_is_there_is_the_owner(org: Org, work: Callable[[], None
     assert (owner["id"], owner["email"]) == (str(org.users["viewer"]), email)
     assert (owner["name"], owner["created"]) == ("Viewer", False)
     work()
-    (letter,) = list_messages_to(email)
-    assert "token" not in letter.get_body(("plain",)).get_content()
-    found = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
-    assert {one["role"] for one in found} == {"viewer", "owner"}
+    (message,) = list_messages_to(email)
+    assert "token" not in message.get_body(("plain",)).get_content()
+    organizations = log_in(org.app, email, PASSWORD).get("/organizations").json["data"]
+    assert {organization["role"] for organization in organizations} == {"viewer", "owner"}
 
 
 def test_the_same_key_makes_one_organization(app: Flask) -> None:
@@ -176,7 +176,7 @@ def test_whoever_registered_the_owners_address_loses_the_account(
     email = sent["owner"]["email"]
     stranger, anonymous = _register(app, email), Api(app.test_client(), None, None)
     work()
-    (letter,) = list_emails_to(email)
+    (message,) = list_emails_to(email)
     answer = operator(app).post(PATH, json=sent)
     assert answer.status_code == 201, answer.json
     assert answer.json["data"]["owner"]["created"] is False
@@ -184,7 +184,7 @@ def test_whoever_registered_the_owners_address_loses_the_account(
     assert stranger.get("/auth/session").status_code == 401
     login = {"email": email, "password": PASSWORD}
     assert anonymous.post("/auth/login", json=login).status_code == 401
-    confirmed = anonymous.post("/auth/email-change/confirm", json={"token": letter.token})
+    confirmed = anonymous.post("/auth/email-change/confirm", json={"token": message.token})
     assert confirmed.status_code == 400, "the link is from before"
     with app.app_context():
         verified_at = text("SELECT email_verified_at FROM users WHERE email = :email")

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.identity.erasing import queries, service
 from app.identity.organizations.models import Organization
 from app.kit import container, db, tenancy
-from tests.contract.seeds import plant
+from tests.contract.seeds import create_seeds
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
 
@@ -28,12 +28,12 @@ class DueOrg:
     files: tuple[int, int]
 
     def erase(
-        self, *, killed_at: int | None = None, at: Callable[[int], None] | None = None
+        self, *, killed_at: int | None = None, on_checkpoint: Callable[[int], None] | None = None
     ) -> int:
         """Run the erasure to its end, or to the checkpoint `killed_at`, which is not committed.
 
-        `at` is called with the number of each committed checkpoint. Returns the number of
-        checkpoints, including the checkpoint `killed_at`.
+        `on_checkpoint` is called with the number of each committed checkpoint. Returns the number
+        of checkpoints, including the checkpoint `killed_at`.
         """
         passed = 0
 
@@ -43,8 +43,8 @@ class DueOrg:
             if passed == killed_at:
                 raise Killed
             db.session().commit()
-            if at is not None:
-                at(passed)
+            if on_checkpoint is not None:
+                on_checkpoint(passed)
 
         with (
             self.org.app.app_context(),
@@ -68,7 +68,7 @@ class DueOrg:
         assert erasure is not None
         return erasure
 
-    def check_gone(self) -> None:
+    def check_erased(self) -> None:
         """Check that nothing is left, and that the proof has the right numbers."""
         assert rows_of(self.org) == {}
         assert files_of(self.org) == (0, 0)
@@ -111,11 +111,11 @@ def close(org: Org) -> None:
 def fill(work: Callable[[], None]) -> Callable[[Org], None]:
     """Return a function that creates records of all types in many states, including files."""
 
-    def filled(org: Org) -> None:
-        plant(org)
+    def fill_org(org: Org) -> None:
+        create_seeds(org)
         work()
 
-    return filled
+    return fill_org
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_everything_is_erased_and_others_keep_their_data(
     assert len(due_org.rows) >= 15, due_org.rows
     assert due_org.files[0] >= 10
     due_org.erase()
-    due_org.check_gone()
+    due_org.check_erased()
     assert (rows_of(other_org), files_of(other_org)) == before
     assert other_org.api().get(f"/organizations/{other_org.slug}").status_code == 200
 
@@ -108,7 +108,7 @@ def test_interrupted_runs_are_resumed(due_org: DueOrg, monkeypatch: pytest.Monke
         assert due_org.erase(killed_at=killed_at) == killed_at
         assert due_org.record().status == "closed"
     due_org.erase()
-    due_org.check_gone()
+    due_org.check_erased()
 
 
 def test_the_run_of_a_killed_process_is_resumed(due_org: DueOrg, environ: dict[str, str]) -> None:
@@ -119,20 +119,20 @@ def test_the_run_of_a_killed_process_is_resumed(due_org: DueOrg, environ: dict[s
         assert done.returncode == -signal.SIGKILL
         assert 0 < sum(due_org.proof()["rows"].values()) < sum(due_org.rows.values())
     due_org.erase()
-    due_org.check_gone()
+    due_org.check_erased()
 
 
 def test_concurrent_runs_count_everything_once(due_org: DueOrg) -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: due_org.erase(), range(2)))
-    due_org.check_gone()
+    due_org.check_erased()
 
 
 def test_rows_added_during_a_run_are_erased_by_the_next_one(small_due_org: DueOrg) -> None:
     late = "INSERT INTO jobs (id, organization_id, queue, function, args) VALUES"
     org_id, rows = small_due_org.org.id, small_due_org.rows
 
-    def come_in(passed: int) -> None:
+    def add_rows_late(passed: int) -> None:
         # All tables are empty: each has taken one batch.
         if passed == 1 + len(rows):
             with tenancy.organization(org_id), db.transaction() as session:
@@ -140,18 +140,18 @@ def test_rows_added_during_a_run_are_erased_by_the_next_one(small_due_org: DueOr
                 session.execute(text(sql), {"id": uuid7(), "org": org_id})
 
     with pytest.raises(Retry, match="jobs"):
-        small_due_org.erase(at=come_in)
+        small_due_org.erase(on_checkpoint=add_rows_late)
     assert small_due_org.record().status == "closed"
     rows["jobs"] = rows.get("jobs", 0) + 1
     small_due_org.erase()
-    small_due_org.check_gone()
+    small_due_org.check_erased()
 
 
-def _users(org: Org) -> set[str]:
+def _list_remaining_users(org: Org) -> set[str]:
     with org.app.app_context():
         sql = text("SELECT id FROM users WHERE id = ANY(:ids)")
-        found = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
-    return {name for name, user_id in org.users.items() if user_id in found}
+        remaining_ids = set(db.session().scalars(sql, {"ids": list(org.users.values())}))
+    return {name for name, user_id in org.users.items() if user_id in remaining_ids}
 
 
 def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
@@ -167,9 +167,9 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     close(org)
     due_org = DueOrg(org, rows_of(org), files_of(org))
     due_org.erase()
-    due_org.check_gone()
+    due_org.check_erased()
     # The owner and the admin are signed in.
-    assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
+    assert _list_remaining_users(org) == {"owner", "admin", "viewer", "reviewer"}
     assert due_org.proof()["users"] == 1
 
 
@@ -180,11 +180,16 @@ def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
         session.execute(text(_ADD_MEMBERS), values)
     close(org)
     due_org = DueOrg(org, rows_of(org), files_of(org))
-    left = [due_org.rows["memberships"]]
-    due_org.erase(at=lambda _: left.append(rows_of(org).get("memberships", 0)))
-    due_org.check_gone()
+    membership_counts = [due_org.rows["memberships"]]
+    due_org.erase(
+        on_checkpoint=lambda _: membership_counts.append(rows_of(org).get("memberships", 0))
+    )
+    due_org.check_erased()
     assert due_org.proof()["users"] == number
-    assert max(before - after for before, after in pairwise(left)) == queries.MEMBER_BATCH_SIZE
+    assert (
+        max(before - after for before, after in pairwise(membership_counts))
+        == queries.MEMBER_BATCH_SIZE
+    )
 
 
 def test_erasing_an_account_may_take_longer_than_a_request(org: Org) -> None:
@@ -220,7 +225,7 @@ def test_an_account_that_joins_another_organization_meanwhile_is_kept(
         wait_until(lambda: _is_waited_for(org, pid), "the erasure to wait for the account")
         joining.commit()
         assert erased.result() == 0
-    assert "viewer" in _users(org)
+    assert "viewer" in _list_remaining_users(org)
 
 
 def _is_waited_for(org: Org, pid: int) -> bool:
@@ -238,7 +243,7 @@ def test_the_worker_erases_and_the_log_ends_with_the_proof(
     ):
         jobs.enqueue("erasing.start", {}, organization_id=None)
     work()
-    small_due_org.check_gone()
+    small_due_org.check_erased()
     with small_due_org.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
         sql = text("SELECT action, changes FROM audit_entries WHERE organization_id = :id")
         (last,) = db.session().execute(sql, {"id": small_due_org.org.id}).all()

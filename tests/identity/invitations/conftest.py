@@ -35,7 +35,7 @@ class Workspace:
     def token(self, email: str) -> str:
         return self.emails(email)[-1].token
 
-    def invited(self, email: str, role: str = "labeler", **body: Any) -> str:
+    def invite_and_get_token(self, email: str, role: str = "labeler", **body: Any) -> str:
         """Invite an address, and return the token in the email."""
         answer = self.invite(email, role, **body)
         assert answer.status_code == 201, answer.json
@@ -44,7 +44,7 @@ class Workspace:
     def guest(self, token: str | None = None) -> Api:
         return Api(self.org.app.test_client(), token, None)
 
-    def offer(self, token: str) -> Any:
+    def get_preview(self, token: str) -> Any:
         return self.guest().get(f"/auth/invitations/{token}")
 
     def accept(self, token: str, *, bearer: str | None = None, **body: Any) -> Any:

@@ -20,7 +20,7 @@ from tests.identity.auth.conftest import PASSWORD, code
 from tests.identity.invitations.conftest import Workspace, address
 
 
-def _verified(org: Org, email: str) -> bool:
+def _is_verified(org: Org, email: str) -> bool:
     with org.app.app_context():
         user = db.session().query(User).filter_by(email=email).one()
         return user.email_verified_at is not None
@@ -28,12 +28,12 @@ def _verified(org: Org, email: str) -> bool:
 
 def test_a_token_tells_what_it_offers(workspace: Workspace) -> None:
     email = address()
-    token = workspace.invited(email, "reviewer")
-    answer = workspace.offer(token)
+    token = workspace.invite_and_get_token(email, "reviewer")
+    answer = workspace.get_preview(token)
     assert answer.status_code == 200
-    offer = answer.json["data"]
-    assert offer.pop("expires_at")
-    assert offer == {
+    preview = answer.json["data"]
+    assert preview.pop("expires_at")
+    assert preview == {
         "organization": {"slug": workspace.org.slug, "name": "Test"},
         "email": email,
         "role": "reviewer",
@@ -44,14 +44,14 @@ def test_a_token_tells_what_it_offers(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("token", ["x", "é", "a" * 5000, "..%2f", "%F0%9F%8E%89"])
 def test_an_unknown_token_is_not_found(workspace: Workspace, token: str) -> None:
-    assert workspace.offer(token).status_code == 404
+    assert workspace.get_preview(token).status_code == 404
     assert workspace.join(token).status_code == 404
 
 
 def test_a_new_account_is_made_verified_and_signed_in(workspace: Workspace) -> None:
     email = address()
     team = make_team(workspace.org)
-    token = workspace.invited(email, "reviewer", team_ids=[team["id"]])
+    token = workspace.invite_and_get_token(email, "reviewer", team_ids=[team["id"]])
     answer = workspace.join(token)
     assert answer.status_code == 200
     data = answer.json["data"]
@@ -71,17 +71,19 @@ def test_a_new_account_is_made_verified_and_signed_in(workspace: Workspace) -> N
 
 def test_a_team_that_has_gone_meanwhile_is_passed_over(workspace: Workspace) -> None:
     team = make_team(workspace.org)
-    token = workspace.invited(address(), team_ids=[team["id"]])
+    token = workspace.invite_and_get_token(address(), team_ids=[team["id"]])
     assert workspace.org.api().delete(f"/teams/{team['id']}").status_code == 204
     assert workspace.join(token).status_code == 200
 
 
-def test_a_team_that_is_being_deleted(workspace: Workspace, beside: Any) -> None:
+def test_a_team_that_is_being_deleted(workspace: Workspace, run_while_locked: Any) -> None:
     """The new member refers to the team and counts in it."""
     team = make_team(workspace.org)
-    token = workspace.invited(address(), team_ids=[team["id"]])
+    token = workspace.invite_and_get_token(address(), team_ids=[team["id"]])
     path = f"/teams/{team['id']}"
-    deletion = beside(queries, "lock_existing_teams", lambda: workspace.org.api().delete(path))
+    deletion = run_while_locked(
+        queries, "lock_existing_teams", lambda: workspace.org.api().delete(path)
+    )
     assert workspace.join(token).status_code == 200
     assert deletion[0].result(60).status_code == 204
 
@@ -99,7 +101,7 @@ def test_a_team_that_is_being_deleted(workspace: Workspace, beside: Any) -> None
 def test_a_new_account_needs_name_and_a_good_password(
     workspace: Workspace, body: dict[str, Any], field: str
 ) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     answer = workspace.accept(token, **body)
     assert (answer.status_code, answer.json["error"]["field"]) == (400, field)
     assert workspace.join(token).status_code == 200
@@ -107,8 +109,8 @@ def test_a_new_account_needs_name_and_a_good_password(
 
 def test_an_existing_account_joins_with_its_password(workspace: Workspace, other_org: Org) -> None:
     email = other_org.email("viewer")
-    token = workspace.invited(email)
-    assert workspace.offer(token).json["data"]["has_account"] is True
+    token = workspace.invite_and_get_token(email)
+    assert workspace.get_preview(token).json["data"]["has_account"] is True
     for body, status in (({}, 400), ({"password": "wrong-password"}, 401)):
         assert workspace.accept(token, **body).status_code == status
     answer = workspace.accept(token, password=OLD_PASSWORD)
@@ -121,17 +123,20 @@ def test_an_existing_account_joins_with_its_token(workspace: Workspace, other_or
     email = other_org.email("viewer")
     with workspace.org.app.app_context(), db.transaction() as session:
         session.get_one(User, other_org.users["viewer"]).email_verified_at = None
-    token = workspace.invited(email)
+    token = workspace.invite_and_get_token(email)
     answer = workspace.accept(token, bearer=other_org.tokens["viewer"])
     assert answer.status_code == 200
     assert answer.json["data"]["access_token"] == other_org.tokens["viewer"]
     assert 0 < answer.json["data"]["expires_in"] <= 24 * 3600
     assert workspace.roles()[email] == "labeler"
-    assert _verified(workspace.org, email)
+    assert _is_verified(workspace.org, email)
 
 
 def test_nobody_joins_in_anothers_place(workspace: Workspace, other_org: Org) -> None:
-    known, unknown = workspace.invited(other_org.email("viewer")), workspace.invited(address())
+    known, unknown = (
+        workspace.invite_and_get_token(other_org.email("viewer")),
+        workspace.invite_and_get_token(address()),
+    )
     for token in (known, unknown):
         answer = workspace.accept(
             token, bearer=other_org.tokens["owner"], name="x", password=PASSWORD
@@ -145,7 +150,7 @@ def test_nobody_joins_in_anothers_place(workspace: Workspace, other_org: Org) ->
 def test_no_password_is_made_where_single_sign_on_rules(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     refusal = errors.denied("Sign in elsewhere.")
     refusing = replace(ports.single_sign_on.get(), find_address_error=lambda _email: refusal)
     monkeypatch.setattr(ports.single_sign_on, "_bound", [refusing])
@@ -156,12 +161,12 @@ def test_no_password_is_made_where_single_sign_on_rules(
 
 def test_an_account_of_a_look_alike_address_is_somebody_elses(workspace: Workspace) -> None:
     email = address()
-    assert workspace.join(workspace.invited(email)).status_code == 200
+    assert workspace.join(workspace.invite_and_get_token(email)).status_code == 200
     twin = email.replace("guest", "gu\u0435st")
     answer = workspace.invite(twin)
     if answer.status_code == 201:
         token = workspace.token(twin)
-        assert workspace.offer(token).json["data"]["has_account"] is False
+        assert workspace.get_preview(token).json["data"]["has_account"] is False
         assert workspace.join(token).status_code == 409
     else:
         assert answer.status_code in (400, 409)
@@ -169,17 +174,17 @@ def test_an_account_of_a_look_alike_address_is_somebody_elses(workspace: Workspa
 
 
 def test_a_second_acceptance_is_told(workspace: Workspace) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     assert workspace.join(token).status_code == 200
-    for answer in (workspace.join(token), workspace.offer(token)):
+    for answer in (workspace.join(token), workspace.get_preview(token)):
         assert (answer.status_code, code(answer)) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "accepted"}
 
 
 def test_an_expired_one_is_told(workspace: Workspace) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     workspace.sql("UPDATE invitations SET expires_at = now()")
-    for answer in (workspace.join(token), workspace.offer(token)):
+    for answer in (workspace.join(token), workspace.get_preview(token)):
         assert answer.json["error"]["details"] == {"state": "expired"}
 
 
@@ -188,7 +193,7 @@ def test_two_acceptances_in_one_instant_make_one_membership(
     workspace: Workspace, _again: int
 ) -> None:
     email = address()
-    token = workspace.invited(email)
+    token = workspace.invite_and_get_token(email)
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: workspace.join(token), range(4)))
     assert sorted(a.status_code for a in answers) == [200, 409, 409, 409]
@@ -199,19 +204,19 @@ def test_two_acceptances_in_one_instant_make_one_membership(
 def test_two_acceptances_of_an_account_in_one_instant(
     workspace: Workspace, other_org: Org, _again: int
 ) -> None:
-    token = workspace.invited(other_org.email("viewer"))
+    token = workspace.invite_and_get_token(other_org.email("viewer"))
 
     def accept(bearer: str | None) -> int:
         body = {} if bearer else {"password": OLD_PASSWORD}
         return int(workspace.accept(token, bearer=bearer, **body).status_code)
 
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
-    assert found == [200, 409]
+        statuses = sorted(pool.map(accept, [None, other_org.tokens["viewer"]]))
+    assert statuses == [200, 409]
 
 
 def test_the_same_idempotency_key_answers_again(workspace: Workspace) -> None:
-    path = f"/auth/invitations/{workspace.invited(address())}/accept"
+    path = f"/auth/invitations/{workspace.invite_and_get_token(address())}/accept"
     body, headers = {"name": "Nora", "password": PASSWORD}, {"Idempotency-Key": "again"}
     first = workspace.guest().post(path, json=body, headers=headers)
     again = workspace.guest().post(path, json=body, headers=headers)
@@ -220,7 +225,7 @@ def test_the_same_idempotency_key_answers_again(workspace: Workspace) -> None:
 
 
 def test_only_the_same_person_is_answered_again(workspace: Workspace, other_org: Org) -> None:
-    path = f"/auth/invitations/{workspace.invited(other_org.email('viewer'))}/accept"
+    path = f"/auth/invitations/{workspace.invite_and_get_token(other_org.email('viewer'))}/accept"
     own = {"Idempotency-Key": "mine"}
     signed_in = own | {"Authorization": f"Bearer {other_org.tokens['viewer']}"}
     first = workspace.guest().post(path, json={}, headers=signed_in)
@@ -235,33 +240,33 @@ def test_only_the_same_person_is_answered_again(workspace: Workspace, other_org:
 def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(
     workspace: Workspace,
 ) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     workspace.sql(
         "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
     )
-    assert workspace.offer(token).status_code == 200
+    assert workspace.get_preview(token).status_code == 200
     assert workspace.join(token).status_code == 403
     workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
     assert workspace.join(token).json["error"]["details"] == {"state": "revoked"}
-    assert workspace.offer(token).status_code == 409
+    assert workspace.get_preview(token).status_code == 409
 
 
 def test_the_token_is_in_no_log(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, told = workspace.invited(address()), Mock()
-    monkeypatch.setattr(http, "log", told)
-    workspace.offer(token)
-    assert told.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
+    token, logger = workspace.invite_and_get_token(address()), Mock()
+    monkeypatch.setattr(http, "log", logger)
+    workspace.get_preview(token)
+    assert logger.info.call_args.kwargs["path"] == "/api/v1/auth/invitations/***"
     # One slip, and no operation has the path; the token is as good as before.
     for slip in (f"{token}/", f"{token}/accept/", f"{token}/accept", f"%20{token}", f"x/{token}"):
         workspace.guest().get(f"/auth/invitations/{slip}")
     workspace.guest().post(f"/auth/invitations/{token}")
-    assert token not in str(told.mock_calls)
-    assert workspace.offer(token).status_code == 200
+    assert token not in str(logger.mock_calls)
+    assert workspace.get_preview(token).status_code == 200
 
 
 def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) -> None:
     email = address()
-    token = workspace.invited(email)
+    token = workspace.invite_and_get_token(email)
     assert workspace.join(token).status_code == 200
     with workspace.org.app.app_context(), tenancy.across_organizations(reason="reads the log"):
         sql = text(
@@ -270,10 +275,10 @@ def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) 
             " AND at > now() - interval '1 minute' ORDER BY id"
         )
         rows = db.session().execute(sql, {"id": workspace.org.id}).all()
-    told = [
+    notifications = [
         tuple(row[:3]) for row in rows if row.actor_label in (email, workspace.org.email("admin"))
     ]
-    assert told == [
+    assert notifications == [
         ("invitations.create", workspace.org.email("admin"), email),
         ("invitations.accept", email, email),
         ("members.create", email, email),

@@ -44,7 +44,7 @@ def _change_role(workspace: Workspace, name: str, role: str) -> None:
     assert answer.status_code == 200, answer.json
 
 
-def _revoked(answer: Any) -> None:
+def _check_revoked(answer: Any) -> None:
     assert (answer.status_code, code(answer)) == (409, "conflict")
     assert answer.json["error"]["details"] == {"state": "revoked"}
 
@@ -55,32 +55,34 @@ def test_an_invitation_ends_with_its_inviter(
 ) -> None:
     other_email = address()
     assert workspace.invite(other_email, by="owner").status_code == 201
-    token = workspace.invited(address(), by="admin")
+    token = workspace.invite_and_get_token(address(), by="admin")
     end(workspace)
-    _revoked(workspace.offer(token))
-    _revoked(workspace.join(token))
+    _check_revoked(workspace.get_preview(token))
+    _check_revoked(workspace.join(token))
     listed = workspace.org.api("owner").get(workspace.path).json["data"]
-    assert [one["email"] for one in listed] == [other_email]
+    assert [invitation["email"] for invitation in listed] == [other_email]
     ended = workspace.org.api("owner").get(f"{workspace.path}?status=revoked").json["data"]
-    assert [one["invited_by"]["id"] for one in ended] == [str(workspace.org.users["admin"])]
+    assert [invitation["invited_by"]["id"] for invitation in ended] == [
+        str(workspace.org.users["admin"])
+    ]
 
 
 def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> None:
     to_own, to_label = (
-        workspace.invited(address(), "owner", by="owner"),
-        workspace.invited(address()),
+        workspace.invite_and_get_token(address(), "owner", by="owner"),
+        workspace.invite_and_get_token(address()),
     )
     workspace.org.add_user("second", "owner")
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['owner']}"
     assert workspace.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
-    _revoked(workspace.offer(to_own))
-    assert workspace.offer(to_label).status_code == 200
+    _check_revoked(workspace.get_preview(to_own))
+    assert workspace.get_preview(to_label).status_code == 200
 
 
 def test_a_promotion_ends_nothing(workspace: Workspace) -> None:
-    token = workspace.invited(address(), by="admin")
+    token = workspace.invite_and_get_token(address(), by="admin")
     _change_role(workspace, "admin", "owner")
-    assert workspace.offer(token).status_code == 200
+    assert workspace.get_preview(token).status_code == 200
 
 
 def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: Workspace) -> None:
@@ -91,7 +93,7 @@ def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: W
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
             {"e": f"was.{email}", "u": workspace.org.users["labeler"]},
         )
-    token = workspace.invited(email, "owner", by="owner")
+    token = workspace.invite_and_get_token(email, "owner", by="owner")
     with workspace.org.app.app_context(), db.transaction() as session:
         session.execute(
             text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
@@ -99,7 +101,7 @@ def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: W
         )
     path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['labeler']}"
     assert workspace.org.api("admin").delete(path).status_code == 204
-    _revoked(workspace.offer(token))
+    _check_revoked(workspace.get_preview(token))
 
 
 def test_inviting_while_one_is_removed_leaves_nothing_open(
@@ -111,31 +113,37 @@ def test_inviting_while_one_is_removed_leaves_nothing_open(
         gone = pool.submit(_remove, workspace)
         sent += [pool.submit(workspace.invite, email, by="admin") for email in emails[3:]]
         gone.result()
-        assert {one.result().status_code for one in sent} <= {201, 403}
+        assert {future.result().status_code for future in sent} <= {201, 403}
     assert workspace.org.api("owner").get(workspace.path).json["data"] == []
     with app.app_context(), tenancy.organization(workspace.org.id):
-        held = db.session().scalar(
+        open_count = db.session().scalar(
             text("SELECT count(*) FROM invitations WHERE revoked_at IS NULL")
         )
-    assert held == 0
+    assert open_count == 0
 
 
-def test_accepting_while_the_inviter_is_removed(workspace: Workspace, beside: Any) -> None:
+def test_accepting_while_the_inviter_is_removed(
+    workspace: Workspace, run_while_locked: Any
+) -> None:
     """Both lock the invitation and the team in which the inviter is."""
     team = make_team(workspace.org, lead_id=str(workspace.org.users["admin"]))
-    token = workspace.invited(address(), by="admin", team_ids=[team["id"]])
-    removal = beside(queries, "lock_open_invitation", lambda: _remove(workspace))
+    token = workspace.invite_and_get_token(address(), by="admin", team_ids=[team["id"]])
+    removal = run_while_locked(queries, "lock_open_invitation", lambda: _remove(workspace))
     accepted = workspace.join(token)
     removal[0].result(60)
     assert accepted.status_code == 200, accepted.json
     members = workspace.org.api("owner").get(f"/teams/{team['id']}").json["data"]["members"]
-    assert [one["user"]["id"] for one in members] == [accepted.json["data"]["user"]["id"]]
+    assert [member["user"]["id"] for member in members] == [accepted.json["data"]["user"]["id"]]
 
 
-def test_nobody_is_invited_again_while_they_accept(workspace: Workspace, beside: Any) -> None:
+def test_nobody_is_invited_again_while_they_accept(
+    workspace: Workspace, run_while_locked: Any
+) -> None:
     email = address()
-    token = workspace.invited(email)
-    again = beside(queries, "lock_open_invitation", lambda: workspace.invite(email, "admin"))
+    token = workspace.invite_and_get_token(email)
+    again = run_while_locked(
+        queries, "lock_open_invitation", lambda: workspace.invite(email, "admin")
+    )
     assert workspace.join(token).status_code == 200
     refused = again[0].result(60)
     assert (refused.status_code, refused.json["error"]["field"]) == (409, "email")

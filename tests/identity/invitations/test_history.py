@@ -64,7 +64,7 @@ def test_a_page_reads_only_its_own_invitations(old_org: Org) -> None:
             page = queries.get_page(PageRequest(None, 2, sort, b""), {"status": status})
         assert page.total == _COUNTS[status]
         assert [row.status for row in page.items] == [status] * 2
-        select_page, count = (one for one in explained if "FROM invitations" in one.statement)
+        select_page, count = (query for query in explained if "FROM invitations" in query.statement)
         # In the order of addresses, the accepted ones come first; others are found among all.
         if sort != "email" or status in ("open", "accepted"):
             assert _count_rows(select_page) <= 5, select_page
@@ -88,7 +88,7 @@ def test_a_removal_finds_the_invitation_of_an_address(old_org: Org) -> None:
     )
     with _explain_in(old_org) as explained:
         queries.revoke_by_invitee(old_org.users["labeler"])
-    (update,) = (one for one in explained if "UPDATE invitations" in one.statement)
+    (update,) = (query for query in explained if "UPDATE invitations" in query.statement)
     assert _count_rows(update) <= 2, update
     assert update.scanned == []
     (row,) = run_sql(old_org, "SELECT count(*) AS n FROM invitations WHERE revoked_at IS NOT NULL")

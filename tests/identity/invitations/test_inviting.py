@@ -29,31 +29,33 @@ def test_an_invitation_is_mailed_with_its_token(workspace: Workspace) -> None:
     expires = datetime.fromisoformat(made["expires_at"])
     created = datetime.fromisoformat(made["created_at"])
     assert timedelta(days=7) - timedelta(minutes=1) < expires - created <= timedelta(days=7)
-    (letter,) = workspace.emails(email)
-    assert letter.subject == "Admin invites you to Test"
-    assert f"/accept-invitation?token={letter.token}" in letter.text
-    assert "as reviewer" in letter.text
-    assert letter.token not in answer.text
+    (message,) = workspace.emails(email)
+    assert message.subject == "Admin invites you to Test"
+    assert f"/accept-invitation?token={message.token}" in message.text
+    assert "as reviewer" in message.text
+    assert message.token not in answer.text
 
 
 def test_only_a_keyed_hash_of_the_token_is_kept(workspace: Workspace) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id):
-        held = db.session().execute(text("SELECT i::text FROM invitations i")).scalars().all()
+        stored_rows = (
+            db.session().execute(text("SELECT i::text FROM invitations i")).scalars().all()
+        )
         jobs = db.session().execute(text("SELECT j::text FROM jobs j")).scalars().all()
-    assert held
-    assert not any(token in row for row in [*held, *jobs])
+    assert stored_rows
+    assert not any(token in row for row in [*stored_rows, *jobs])
 
 
 def test_again_it_is_sent_anew_and_the_token_before_is_worth_nothing(workspace: Workspace) -> None:
     email = address()
-    first = workspace.invited(email)
+    first = workspace.invite_and_get_token(email)
     again = workspace.invite(email, "reviewer")
     assert again.status_code == 201
     second = workspace.token(email)
     assert second != first
-    assert workspace.offer(first).status_code == 404
-    assert workspace.offer(second).json["data"]["role"] == "reviewer"
+    assert workspace.get_preview(first).status_code == 404
+    assert workspace.get_preview(second).json["data"]["role"] == "reviewer"
     listed = workspace.org.api().get(workspace.path).json
     assert listed["meta"]["total"] == 1
     assert listed["data"] == [again.json["data"]]
@@ -71,12 +73,12 @@ def test_one_mailbox_has_one_invitation_however_it_is_spelled(workspace: Workspa
 
 def test_an_expired_one_is_sent_anew_too(workspace: Workspace) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     workspace.sql("UPDATE invitations SET expires_at = now() - interval '1 second'")
     assert workspace.org.api().get(workspace.path).json["data"] == []
     assert len(workspace.org.api().get(f"{workspace.path}?status=expired").json["data"]) == 1
     assert workspace.invite(email).status_code == 201
-    assert workspace.offer(workspace.token(email)).status_code == 200
+    assert workspace.get_preview(workspace.token(email)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -124,19 +126,19 @@ def test_teams_must_be_ones_of_the_organization(workspace: Workspace, other_org:
 
 def test_a_withdrawn_one_is_no_longer_good(workspace: Workspace) -> None:
     email = address()
-    token = workspace.invited(email)
+    token = workspace.invite_and_get_token(email)
     (made,) = workspace.org.api().get(workspace.path).json["data"]
     path = f"{workspace.path}/{made['id']}"
     assert workspace.org.api("admin").delete(path).status_code == 204
     assert workspace.org.api("admin").delete(path).status_code == 404
-    for answer in (workspace.offer(token), workspace.join(token)):
+    for answer in (workspace.get_preview(token), workspace.join(token)):
         assert (answer.status_code, code(answer)) == (409, "conflict")
         assert answer.json["error"]["details"] == {"state": "revoked"}
     assert workspace.org.api().get(f"{workspace.path}?status=revoked").json["meta"]["total"] == 1
 
 
 def test_an_accepted_one_cannot_be_withdrawn(workspace: Workspace) -> None:
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     (made,) = workspace.org.api().get(workspace.path).json["data"]
     assert workspace.join(token).status_code == 200
     answer = workspace.org.api().delete(f"{workspace.path}/{made['id']}")
@@ -159,8 +161,8 @@ def test_names_do_not_write_headers(workspace: Workspace) -> None:
         user.name = "Eve\r\nBcc: victim@test.example"
     email = address()
     workspace.invite(email)
-    (letter,) = workspace.emails(email)
-    assert letter.subject == "Eve Bcc: victim@test.example invites you to Test"
+    (message,) = workspace.emails(email)
+    assert message.subject == "Eve Bcc: victim@test.example invites you to Test"
     assert workspace.emails("victim@test.example") == []
 
 

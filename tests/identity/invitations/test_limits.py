@@ -22,12 +22,12 @@ SECONDS = 60.0
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count, as outside of tests."""
     monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
-def end_waiting(workspace: Workspace, work: Callable[[], None]) -> None:
+def send_waiting_emails(workspace: Workspace, work: Callable[[], None]) -> None:
     """Let all waiting emails of an organization become due, and send them."""
     workspace.sql("UPDATE jobs SET due_at = now() WHERE status = 'queued'")
     work()
@@ -52,11 +52,11 @@ def list_due_days(workspace: Workspace) -> list[int]:
     )
     organization = tenancy.organization(workspace.org.id)
     with workspace.org.app.app_context(), organization, db.transaction() as session:
-        found = list(session.scalars(dates))
-    return [(date - found[0]).days for date in found]
+        due_dates = list(session.scalars(dates))
+    return [(date - due_dates[0]).days for date in due_dates]
 
 
-def forget_counts() -> None:
+def delete_counters() -> None:
     """Delete all counters, as the clock would."""
     redis = container.current().redis(timeout=5)
     for key in redis.scan_iter("limits*"):
@@ -69,18 +69,18 @@ def list_key_lifetimes(workspace: Workspace) -> list[int]:
     return [redis.ttl(key) for key in redis.scan_iter(f"limits*{workspace.org.id}*")]
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_an_address_gets_one_email_a_minute_however_it_is_spelled(
     workspace: Workspace, other_org: Org, work: Callable[[], None]
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
     assert workspace.invite(email.upper()).status_code == 201
     assert len(workspace.emails(email)) == 1
     (wait,) = list_waits(workspace)
     assert 0 < wait <= 60, "the second waiting email has replaced the first"
-    end_waiting(workspace, work)
+    send_waiting_emails(workspace, work)
     assert len(workspace.emails(email)) == 2, "only the last token is valid, so one email is sent"
     token = workspace.token(email)
     assert workspace.org.anonymous().get(f"/auth/invitations/{token}").status_code == 200
@@ -89,7 +89,7 @@ def test_an_address_gets_one_email_a_minute_however_it_is_spelled(
     assert list_waits(elsewhere) == [], "others do not learn of the invitation"
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_an_address_gets_ten_emails_a_day(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,45 +98,45 @@ def test_an_address_gets_ten_emails_a_day(
     monkeypatch.setattr(service, "ADDRESS_LIMITS", service.ADDRESS_LIMITS[1:])
     email = address()
     for _ in range(10):
-        workspace.invited(email)
+        workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
     (wait,) = list_waits(workspace)
     assert 60 < wait <= 86_400
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_repeated_invitations_count_once_while_their_email_waits(workspace: Workspace) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     for _ in range(11):
         assert workspace.invite(email).status_code == 201
     (wait,) = list_waits(workspace)
     assert 0 < wait <= 60, "the emails of the day are not used up"
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_an_email_that_waited_counts_when_it_is_sent(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     assert workspace.invite(email).status_code == 201
-    forget_counts()
-    end_waiting(workspace, work)
+    delete_counters()
+    send_waiting_emails(workspace, work)
     assert len(workspace.emails(email)) == 2
     assert workspace.invite(email).status_code == 201
     (wait,) = list_waits(workspace)
     assert 0 < wait <= 60
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_an_email_that_waits_for_its_minute_counts_for_a_day_of_the_organization(
     workspace: Workspace,
 ) -> None:
     email = address()
     object.__setattr__(container.settings(), "invitations_per_day", 1)
     try:
-        workspace.invited(email)
+        workspace.invite_and_get_token(email)
         for _ in range(3):
             assert workspace.invite(email).status_code == 201
         assert workspace.invite(address()).status_code == 201
@@ -146,13 +146,13 @@ def test_an_email_that_waits_for_its_minute_counts_for_a_day_of_the_organization
     assert max(list_key_lifetimes(workspace)) > 2 * 86_400, "counts last until their day"
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 @pytest.mark.parametrize("ended", ["invitation", "organization"])
 def test_a_waiting_email_is_dropped_when_its_invitation_ends(
     workspace: Workspace, work: Callable[[], None], ended: str
 ) -> None:
     email = address()
-    workspace.invited(email)
+    workspace.invite_and_get_token(email)
     invitation = workspace.invite(email).json["data"]
     owner, path = workspace.org.api("owner"), f"/organizations/{workspace.org.slug}"
     if ended == "invitation":
@@ -160,11 +160,11 @@ def test_a_waiting_email_is_dropped_when_its_invitation_ends(
     else:
         answer = owner.post(f"{path}/close", {"slug": workspace.org.slug})
     assert answer.status_code in (202, 204)
-    end_waiting(workspace, work)
+    send_waiting_emails(workspace, work)
     assert len(workspace.emails(email)) == 1
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_the_emails_of_an_organization_are_spread_over_days(
     workspace: Workspace, other_org: Org, work: Callable[[], None]
 ) -> None:
@@ -180,7 +180,7 @@ def test_the_emails_of_an_organization_are_spread_over_days(
     assert list_waits(workspace) == [86_400, 86_400, 2 * 86_400]
 
 
-@pytest.mark.usefixtures("counted")
+@pytest.mark.usefixtures("rate_limits")
 def test_what_is_refused_counts_nothing(workspace: Workspace) -> None:
     email = address()
     assert workspace.invite(email, "owner", by="admin").status_code == 403

@@ -8,7 +8,7 @@ from tests.identity.invitations.conftest import Workspace, address
 def test_an_invitation_waits_until_there_is_room(workspace: Workspace) -> None:
     org, email = workspace.org, address()
     members = len(workspace.roles())
-    token = workspace.invited(email)
+    token = workspace.invite_and_get_token(email)
     set_plan(org, "team", {"members": members})
     answer = workspace.join(token)
     assert (answer.status_code, answer.json["error"]["code"]) == (402, "plan_limit_reached")
@@ -17,7 +17,7 @@ def test_an_invitation_waits_until_there_is_room(workspace: Workspace) -> None:
     }  # fmt: skip
     # Nothing has changed: no account, no membership, and the invitation is still open.
     assert len(workspace.roles()) == members
-    assert workspace.offer(token).json["data"]["has_account"] is False
+    assert workspace.get_preview(token).json["data"]["has_account"] is False
     set_plan(org, "team", {"members": members + 1})
     assert workspace.join(token).status_code == 200
     assert workspace.roles()[email] == "labeler"
@@ -27,7 +27,7 @@ def test_an_invitation_waits_until_there_is_room(workspace: Workspace) -> None:
 def test_a_removed_member_makes_room(workspace: Workspace) -> None:
     org = workspace.org
     set_plan(org, "team", {"members": len(workspace.roles())})
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     path = f"/organizations/{org.slug}/members/{org.users['viewer']}"
     assert org.api("owner").delete(path).status_code == 204
     assert workspace.join(token).status_code == 200
@@ -36,7 +36,7 @@ def test_a_removed_member_makes_room(workspace: Workspace) -> None:
 
 def test_a_member_needs_no_room(workspace: Workspace) -> None:
     org = workspace.org
-    token = workspace.invited(address())
+    token = workspace.invite_and_get_token(address())
     set_plan(org, "team", {"members": 1})
     # More members than allowed can go on working; only new ones are refused.
     assert org.api("viewer").get("/artifacts").status_code == 200

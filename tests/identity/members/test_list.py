@@ -21,7 +21,7 @@ def _list(org: Org, query: str = "") -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _statements() -> Iterator[list[tuple[str, Any]]]:
+def _record_statements() -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
@@ -36,21 +36,21 @@ def _statements() -> Iterator[list[tuple[str, Any]]]:
 
 def test_members_come_by_name_with_their_teams(org: Org) -> None:
     team = add_members(org, make_team(org, "Invoices"), "labeler", "reviewer")
-    found = _list(org)
-    assert [m["user"]["name"] for m in found] == [
+    members = _list(org)
+    assert [m["user"]["name"] for m in members] == [
         "Admin",
         "Labeler",
         "Owner",
         "Reviewer",
         "Viewer",
     ]
-    labeler = found[1]
+    labeler = members[1]
     assert labeler["id"] == labeler["user"]["id"] == str(org.users["labeler"])
     assert labeler["user"]["email"] == org.email("labeler")
     assert labeler["role"] == "labeler"
     assert labeler["teams"] == [{"id": team["id"], "name": "Invoices"}]
     assert labeler["joined_at"] == labeler["created_at"] == labeler["updated_at"]
-    assert found[0]["teams"] == []
+    assert members[0]["teams"] == []
 
 
 def test_pages_go_on_where_the_one_before_ended(org: Org) -> None:
@@ -85,7 +85,7 @@ def test_filters_and_orders(org: Org, query: str, names: list[str]) -> None:
 def test_a_period_includes_its_start(org: Org) -> None:
     joined = _list(org, "?sort=joined_at")
     query = f"?sort=joined_at&created_after={joined[3]['joined_at']}"
-    assert [m["role"] for m in _list(org, query)] == [one["role"] for one in joined[3:5]]
+    assert [m["role"] for m in _list(org, query)] == [member["role"] for member in joined[3:5]]
 
 
 def test_by_team(org: Org, other_org: Org) -> None:
@@ -109,15 +109,17 @@ def test_a_new_name_moves_a_member_in_every_organization(org: Org) -> None:
 def test_a_hundred_cost_as_many_statements_as_one(org: Org) -> None:
     make_teams(org, teams=20, users=300, members_per_team=15)
     for size in (1, 100):
-        with _statements() as seen:
+        with _record_statements() as seen:
             assert len(_list(org, f"?page_size={size}")) == size
         assert len(seen) <= 4, seen
 
 
 def _explain(org: Org, query: str) -> str:
-    with _statements() as seen:
+    with _record_statements() as seen:
         _list(org, query)
-    (asked,) = [one for one in seen if "FROM memberships" in one[0] and "ORDER BY" in one[0]]
+    (asked,) = [
+        entry for entry in seen if "FROM memberships" in entry[0] and "ORDER BY" in entry[0]
+    ]
     statement, parameters = asked
     with org.app.app_context(), tenancy.organization(org.id):
         connection = db.session().connection()

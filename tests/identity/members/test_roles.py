@@ -166,10 +166,10 @@ def test_reviews_that_were_claimed_go_back(org: Org, work: Callable[[], None]) -
     )
     assert _remove(org, "admin", "reviewer").status_code == 204
     work()
-    held = workspace.sql(
+    claims = workspace.sql(
         "SELECT claim_user_id, assignee_id FROM tag_sets WHERE id = :id", **waiting
     )
-    assert tuple(held[0]) == (None, None)
+    assert tuple(claims[0]) == (None, None)
 
 
 def test_ownership_is_handed_over(org: Org) -> None:
@@ -192,10 +192,10 @@ def test_two_owners_who_remove_each_other_leave_one(org: Org, _again: int) -> No
     org.add_user("second", "owner")
     pairs = [("owner", "second"), ("second", "owner")]
     with ThreadPoolExecutor(2) as pool:
-        found = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
-    assert found in ([204, 409], [204, 403])
-    left = [role for role in _roles(org).values() if role == "owner"]
-    assert left == ["owner"]
+        statuses = sorted(pool.map(lambda pair: _remove(org, *pair).status_code, pairs))
+    assert statuses in ([204, 409], [204, 403])
+    owners = [role for role in _roles(org).values() if role == "owner"]
+    assert owners == ["owner"]
 
 
 @pytest.mark.parametrize("_again", range(5))

@@ -61,17 +61,17 @@ def test_a_body_that_takes_long_does_not_slip_in(
     read: Callable[..., Any] = getattr(module, reader)
     closed: list[int] = []
 
-    def dripping(*arguments: Any, **options: Any) -> Any:
-        found = read(*arguments, **options)
+    def read_while_closing(*arguments: Any, **options: Any) -> Any:
+        result = read(*arguments, **options)
         if not closed:
             closed.append(0)
             closing = Thread(target=lambda: closed.append(_close(org)))
             closing.start()
             closing.join()
-        return found
+        return result
 
     monkeypatch.setattr(operation, "_LONG_BODY_SECONDS", 0.0)
-    monkeypatch.setattr(module, reader, dripping)
+    monkeypatch.setattr(module, reader, read_while_closing)
     answer = org.api("admin").post(path, **body)
     assert closed == [0, 202]
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")

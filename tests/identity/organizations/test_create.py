@@ -22,10 +22,10 @@ def _create(org: Org, **members: object) -> Organization:
 def test_who_creates_it_owns_it(org: Org) -> None:
     made = _create(org, name="Acme")
     answer = org.api("viewer").get("/organizations")
-    found = {o["slug"]: o for o in answer.json["data"]}
-    assert found[made.slug]["role"] == "owner"
-    assert found[made.slug]["plan"] == "unlimited"
-    assert found[made.slug]["status"] == "active"
+    organizations = {o["slug"]: o for o in answer.json["data"]}
+    assert organizations[made.slug]["role"] == "owner"
+    assert organizations[made.slug]["plan"] == "unlimited"
+    assert organizations[made.slug]["status"] == "active"
 
 
 def test_two_of_one_name_have_two_slugs(org: Org) -> None:
@@ -60,8 +60,8 @@ def test_a_slug_is_given_once_however_many_ask(org: Org) -> None:
             return refused.code
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(ask, range(4)))
-    assert found.count("conflict") == 3
+        results = list(pool.map(ask, range(4)))
+    assert results.count("conflict") == 3
 
 
 def test_one_is_created_over_the_api(org: Org) -> None:

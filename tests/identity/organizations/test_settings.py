@@ -31,11 +31,13 @@ def _patch(org: Org, **settings: Any) -> Any:
     return org.api("admin").patch(_path(org), json={"settings": settings})
 
 
-def _key(org: Org) -> str | None:
+def _get_provider_key(org: Org) -> str | None:
     with org.app.app_context():
         statement = text("SELECT ai_provider_key FROM organizations WHERE id = :id")
-        found: str | None = db.session().scalar(statement, {"id": org.id})
-        return None if found is None else container.keyring().decrypt(found).decode()
+        encrypted_key: str | None = db.session().scalar(statement, {"id": org.id})
+        return (
+            None if encrypted_key is None else container.keyring().decrypt(encrypted_key).decode()
+        )
 
 
 def test_every_member_is_shown_with_what_holds_where_nothing_was_set(org: Org) -> None:
@@ -113,22 +115,22 @@ def test_the_providers_key_is_kept_encrypted_and_never_shown(org: Org) -> None:
     expected = {"kind": "openai_compatible", "base_url": URL, "model": "m", "api_key_set": True}
     assert shown == expected
     assert b"sk-secret" not in answer.data
-    assert _key(org) == "sk-secret"
+    assert _get_provider_key(org) == "sk-secret"
     assert _patch(org, ai_provider={"model": "n"}).status_code == 200
     settings = org.api().get(_path(org)).json["data"]["settings"]
     assert _patch(org, **settings).json["data"]["settings"] == settings
-    assert _key(org) == "sk-secret"
+    assert _get_provider_key(org) == "sk-secret"
     _patch(org, ai_provider={"api_key": None})
-    assert _key(org) is None
+    assert _get_provider_key(org) is None
 
 
 def test_a_key_is_not_sent_to_another_host_than_it_was_given_for(org: Org) -> None:
     provider = {"kind": "openai_compatible", "base_url": URL, "model": "m", "api_key": "sk-secret"}
     _patch(org, ai_provider=provider)
     _patch(org, ai_provider={"base_url": f"{URL}/other"})
-    assert _key(org) == "sk-secret"
+    assert _get_provider_key(org) == "sk-secret"
     _patch(org, ai_provider={"base_url": "https://127.0.0.2:8443/v1"})
-    assert _key(org) is None
+    assert _get_provider_key(org) is None
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ def _invite(workspace: Workspace, email: str, role: str = "labeler") -> str:
     """Invite an address, and return the link in the email."""
     answer = workspace.invite(email, role)
     assert answer.status_code == 201, answer.json
-    return link_of([one for one in workspace.emails(email) if "invites you" in one.subject][-1])
+    return link_of(
+        [message for message in workspace.emails(email) if "invites you" in message.subject][-1]
+    )
 
 
 def _join(visitor: Visitor, page: Shown, **changes: str) -> Shown:

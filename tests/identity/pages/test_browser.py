@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, link_of
 from tests.identity.pages.driver import Browser
@@ -41,13 +41,13 @@ def base(app: Flask) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = Browser()
-    yield found
-    found.close()
+    started_browser = Browser()
+    yield started_browser
+    started_browser.close()
 
 
 @contextmanager
-def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[None]:
+def _open_at_each_width(browser: Browser, url: str, language: str = "en") -> Iterator[None]:
     """Check the page on a narrow screen, then again on a wide one."""
     browser.begin(language, width=NARROW)
     browser.open(url)
@@ -57,9 +57,9 @@ def _each_width(browser: Browser, url: str, language: str = "en") -> Iterator[No
 
 
 def test_reset_password(browser: Browser, base: str, person: Person) -> None:
-    forget(person)
-    url = base + link_of([one for one in person.emails() if "Reset" in one.subject][-1])
-    with _each_width(browser, url):
+    request_reset_token(person)
+    url = base + link_of([email for email in person.emails() if "Reset" in email.subject][-1])
+    with _open_at_each_width(browser, url):
         page = browser.open(url)
     assert (page["heading"], page["status"]) == ("Choose a new password", 200)
     browser.check_accessibility()
@@ -93,7 +93,7 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
     browser.press("Tab")
     page = browser.follow()
     assert (page["heading"], page["language"]) == ("Setze ein neues Passwort", "de")
-    with _each_width(browser, f"{base}/forgot-password"):
+    with _open_at_each_width(browser, f"{base}/forgot-password"):
         page = browser.open(f"{base}/forgot-password")
     assert (page["heading"], page["status"]) == ("Set a new password", 200)
     browser.check_accessibility()
@@ -113,9 +113,11 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
 
 def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
     person.emails()
-    link = link_of([one for one in list_emails_to(person.email) if "Confirm" in one.subject][-1])
+    link = link_of(
+        [email for email in list_emails_to(person.email) if "Confirm" in email.subject][-1]
+    )
     url = base + link.replace("lang=en", "lang=")
-    with _each_width(browser, url, "de"):
+    with _open_at_each_width(browser, url, "de"):
         page = browser.open(url)
     assert (page["heading"], page["language"]) == ("Bestätige deine E-Mail-Adresse", "de")
     browser.check_accessibility()
@@ -134,7 +136,7 @@ def test_accept_invitation(browser: Browser, base: str, org: Org, work: Callable
     workspace, email = Workspace(org, work), address()
     assert workspace.invite(email).status_code == 201
     url = base + link_of(workspace.emails(email)[-1])
-    with _each_width(browser, url):
+    with _open_at_each_width(browser, url):
         browser.open(url)
     browser.check_accessibility()
     refused = browser.submit()
@@ -154,7 +156,7 @@ def test_confirm_sign_on(
     configure(org)
     who = person_at_provider(email=org.email("labeler"))
     beginning = ProviderBrowser(org.app)
-    assert beginning.whole(org, who).json["data"]["confirmation"] == "email"
+    assert beginning.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     work()
     url = base + link_of(list_emails_to(who.email)[-1])
     browser.begin()
@@ -166,8 +168,14 @@ def test_confirm_sign_on(
     browser.check_accessibility()
     cookie = beginning.service.get_cookie("sso")
     assert cookie is not None
-    held = {"name": "sso", "value": cookie.value, "domain": HOST, "path": "/", "httpOnly": True}
-    browser.begin(cookies=[{**held, "sameSite": "Lax"}])
+    stored_cookie = {
+        "name": "sso",
+        "value": cookie.value,
+        "domain": HOST,
+        "path": "/",
+        "httpOnly": True,
+    }
+    browser.begin(cookies=[{**stored_cookie, "sameSite": "Lax"}])
     page = browser.open(url)
     assert page["heading"] == "Confirm your single sign-on"
     browser.check_accessibility()
@@ -179,13 +187,13 @@ def test_confirm_sign_on(
 def test_open(browser: Browser, base: str) -> None:
     record = "0190c0de-0000-7000-8000-000000000001"
     url = f"{base}/open/acme/tag-sets?status=rejected&labeler_id={record}&lang=en"
-    with _each_width(browser, url):
+    with _open_at_each_width(browser, url):
         page = browser.open(url)
     assert page["heading"] == "Open your tag sets"
     assert f"labeler_id={record}" in page["text"]
     browser.check_accessibility()
     # The style sheet and the icon are served by this service.
-    assert {urlsplit(one).netloc for one in page["urls"]} == {urlsplit(base).netloc}
-    assert any(urlsplit(one).path == "/pages/static/pages.css" for one in page["urls"])
+    assert {urlsplit(asset_url).netloc for asset_url in page["urls"]} == {urlsplit(base).netloc}
+    assert any(urlsplit(asset_url).path == "/pages/static/pages.css" for asset_url in page["urls"])
     assert browser.open(f"{base}/open/acme/nothing")["focused"]["role"] == "alert"
     browser.check_accessibility()

@@ -8,7 +8,7 @@ from tests.identity.pages.conftest import Visitor, link_of
 
 
 def _link(person: Person, to: str | None = None) -> str:
-    return link_of([one for one in person.emails(to) if "Confirm" in one.subject][-1])
+    return link_of([email for email in person.emails(to) if "Confirm" in email.subject][-1])
 
 
 def _move(person: Person, new: str) -> str:
@@ -42,7 +42,7 @@ def test_a_new_address_is_confirmed(person: Person, visitor: Visitor) -> None:
     assert new in done.text
     assert person.api.get("/users/me").status_code == 401
     person.email = new
-    assert person.signed_in().get("/users/me").json["data"]["email"] == new
+    assert person.sign_in().get("/users/me").json["data"]["email"] == new
 
 
 def test_an_address_taken_by_another_account(person: Person, visitor: Visitor) -> None:

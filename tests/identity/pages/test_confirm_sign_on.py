@@ -19,14 +19,14 @@ from tests.identity.sso.conftest import Browser, Configure, Person, person
 Work = Callable[[], None]
 
 
-def _member(org: Org) -> Person:
+def _build_person(org: Org) -> Person:
     return person(email=org.email("labeler"))
 
 
-def _begin(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
+def _request_confirmation(org: Org, browser: Browser, who: Person, work: Work, **start: Any) -> str:
     """Sign in at the provider, and return the link in the email to the member."""
     url = browser.start(org, **start)
-    assert browser.come_back(browser.sign_in(url, who)).status_code in (200, 303)
+    assert browser.follow_redirect(browser.sign_in(url, who)).status_code in (200, 303)
     work()
     return link_of(list_emails_to(who.email)[-1])
 
@@ -40,8 +40,8 @@ def test_the_browser_of_the_sign_in_confirms(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
-    who = _member(org)
-    link = _begin(org, browser, who, work)
+    who = _build_person(org)
+    link = _request_confirmation(org, browser, who, work)
     assert urlsplit(link).path == "/confirm-sign-on"
     visitor = Visitor(browser.service)
     page = visitor.open(link)
@@ -63,8 +63,8 @@ def test_another_browser_does_not_use_the_code_up(
     org: Org, browser: Browser, other_browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
-    who = _member(org)
-    link = _begin(org, browser, who, work)
+    who = _build_person(org)
+    link = _request_confirmation(org, browser, who, work)
     page = Visitor(browser.service).open(link)
     for wrong in (Visitor(other_browser.service), Visitor(org.app.test_client())):
         for shown in (wrong.open(link), wrong.send(page)):
@@ -82,9 +82,11 @@ def test_a_sign_in_that_an_application_began(
 ) -> None:
     """It keeps the proof that the exchange takes, so the code is left for it."""
     configure(org)
-    who = _member(org)
+    who = _build_person(org)
     verifier = "v" * 43
-    link = _begin(org, browser, who, work, code_challenge=create_s256_code_challenge(verifier))
+    link = _request_confirmation(
+        org, browser, who, work, code_challenge=create_s256_code_challenge(verifier)
+    )
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     assert (page.status, page.has_form) == (400, False)
@@ -97,8 +99,8 @@ def test_an_expired_link_and_a_code_that_was_not_emailed(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
-    who = _member(org)
-    link = _begin(org, browser, who, work)
+    who = _build_person(org)
+    link = _request_confirmation(org, browser, who, work)
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
@@ -106,7 +108,7 @@ def test_an_expired_link_and_a_code_that_was_not_emailed(
     for shown in (visitor.open(link), visitor.send(page)):
         assert (shown.status, shown.has_form) == (400, False)
     newcomer = Browser(org.app)
-    code = newcomer.whole(org, person()).json["data"]["code"]
+    code = newcomer.complete_sign_in(org, person()).json["data"]["code"]
     assert code
     assert Visitor(newcomer.service).open(f"/confirm-sign-on?token={code}").status == 400
     assert newcomer.exchange(code).status_code == 200
@@ -116,7 +118,7 @@ def test_single_sign_on_was_turned_off_in_between(
     org: Org, browser: Browser, configure: Configure, work: Work
 ) -> None:
     configure(org)
-    link = _begin(org, browser, _member(org), work)
+    link = _request_confirmation(org, browser, _build_person(org), work)
     visitor = Visitor(browser.service)
     page = visitor.open(link)
     configure(org, enabled=False)

@@ -14,7 +14,7 @@ from app.identity.pages import rendering
 from app.identity.pages.token_pages import FORM_PAGES, TOKEN_PAGES, FormPage
 from app.kit import container, ratelimit
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
@@ -32,8 +32,8 @@ _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
 
 @pytest.fixture
 def reset_link(person: Person) -> str:
-    forget(person)
-    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
+    request_reset_token(person)
+    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -119,8 +119,8 @@ def test_links_carry_the_readers_language(person: Person) -> None:
     assert person.api.patch("/users/me", json={"locale": "de-AT"}).status_code == 200
     forget_in_german = person.device().post("/auth/password-reset/request", {"email": person.email})
     assert forget_in_german.status_code == 202
-    (letter,) = [one for one in person.emails() if "Passwort" in one.subject]
-    assert link_of(letter).endswith("&lang=de-AT")
+    (message,) = [email for email in person.emails() if "Passwort" in email.subject]
+    assert link_of(message).endswith("&lang=de-AT")
 
 
 def test_every_language_has_all_phrases(app: Flask) -> None:
@@ -278,4 +278,4 @@ def test_without_the_database(
 
 def test_the_pages_are_not_in_the_description(visitor: Visitor) -> None:
     paths = visitor.client.get("/openapi.json").json["paths"]
-    assert all(found.startswith("/api/v1/") for found in paths)
+    assert all(path.startswith("/api/v1/") for path in paths)

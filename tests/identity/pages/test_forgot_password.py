@@ -8,15 +8,15 @@ from flask import Flask
 from app.kit import ratelimit
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person, address
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 PAGE = "/forgot-password"
 _addresses = (f"198.19.{n // 250}.{n % 250 + 1}" for n in count())
 
 
-def _links(person: Person) -> list[str]:
-    return [link_of(one) for one in person.emails() if "Reset" in one.subject]
+def _list_reset_links(person: Person) -> list[str]:
+    return [link_of(email) for email in person.emails() if "Reset" in email.subject]
 
 
 def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> None:
@@ -27,7 +27,7 @@ def test_a_link_for_a_new_password_is_sent(person: Person, visitor: Visitor) -> 
     assert "token" not in page.hidden
     done = visitor.send(page, email=f" {person.email} ")
     assert (done.status, done.heading, done.has_form) == (202, "Check your email", False)
-    (link,) = _links(person)
+    (link,) = _list_reset_links(person)
     assert visitor.send(visitor.open(link), password=NEW, repeat=NEW).status == 200
     assert person.log_in(NEW).status_code == 200
 
@@ -36,10 +36,12 @@ def test_the_response_is_the_same_for_every_address(person: Person, visitor: Vis
     page = visitor.open(PAGE)
     person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
     unknown, known = address(), person.email
-    answers = [visitor.send(page, email=one).answer for one in (unknown, known, "a@b", "@\x7f@")]
+    answers = [
+        visitor.send(page, email=address).answer for address in (unknown, known, "a@b", "@\x7f@")
+    ]
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
-    assert not _links(person)
+    assert not _list_reset_links(person)
     assert not list_emails_to(unknown)
 
 
@@ -49,7 +51,7 @@ def test_opening_the_page_sends_nothing(person: Person, visitor: Visitor) -> Non
             visitor.open(f"{PAGE}?email={person.email}&token=x").field("email").get("value") == ""
         )
         assert visitor.client.head(PAGE).status_code == 200
-    assert not _links(person)
+    assert not _list_reset_links(person)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +79,8 @@ def test_an_invalid_address_is_reported(visitor: Visitor, email: str, says: str)
 
 
 def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) -> None:
-    forget(person)
-    (link,) = _links(person)
+    request_reset_token(person)
+    (link,) = _list_reset_links(person)
     german = link.replace("lang=en", "lang=de")
     good = visitor.open(german)
     assert not good.tree.xpath("//main//a")
@@ -91,7 +93,7 @@ def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) ->
     person.sql("UPDATE mailed_tokens SET created_at = now() - interval '1 hour' WHERE email = :e")
     sent = visitor.send(page, email=person.email)
     assert (sent.status, sent.heading) == (202, "Sieh in deine E-Mails")
-    assert len(_links(person)) == 2
+    assert len(_list_reset_links(person)) == 2
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ def test_it_counts_against_the_limit_of_the_operation(person: Person, visitor: V
     assert int(refused.answer.headers["Retry-After"]) >= 1
     assert refused.problems[0].startswith("Too many attempts.")
     assert refused.field("email").get("value") == person.email
-    assert not _links(person)
+    assert not _list_reset_links(person)
 
 
 def test_the_page_needs_no_database(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,4 +136,4 @@ def test_another_site_cannot_send_the_form(person: Person, visitor: Visitor) -> 
     answer = visitor.client.post(PAGE, data={"email": person.email}, headers=headers)
     assert answer.status_code == 403
     assert "Open the page again" in answer.text
-    assert not _links(person)
+    assert not _list_reset_links(person)

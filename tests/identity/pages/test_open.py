@@ -55,7 +55,9 @@ def test_existing_and_missing_records_look_the_same(org: Org, visitor: Visitor) 
     made = org.api().post("/webhooks", webhook)
     assert made.status_code == 201, made.json
     there, other = made.json["data"]["id"], str(uuid7())
-    pages = [visitor.open(f"/open/{org.slug}/webhooks/{one}") for one in (there, other)]
+    pages = [
+        visitor.open(f"/open/{org.slug}/webhooks/{webhook_id}") for webhook_id in (there, other)
+    ]
     first, second = (page.answer.text for page in pages)
     assert first.replace(there, other) == second
 

@@ -7,15 +7,15 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person
-from tests.identity.auth.test_recovery import forget
+from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 LINK = "/reset-password"
 
 
 def _link(person: Person) -> str:
-    forget(person)
-    return link_of([one for one in person.emails() if "Reset" in one.subject][-1])
+    request_reset_token(person)
+    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
 def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
@@ -123,9 +123,9 @@ def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: V
         return other.send(page, password=password, repeat=password).status
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(send, [NEW, f"{NEW} too"]))
-    assert sorted(found) == [200, 400]
-    won = [NEW, f"{NEW} too"][found.index(200)]
+        statuses = list(pool.map(send, [NEW, f"{NEW} too"]))
+    assert sorted(statuses) == [200, 400]
+    won = [NEW, f"{NEW} too"][statuses.index(200)]
     assert person.log_in(won).status_code == 200
 
 
@@ -145,7 +145,7 @@ def test_the_audit_log_has_the_same_entries_as_the_operation(
     person.sql(
         "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
     )
-    body = {"token": forget(person), "password": f"{NEW} too"}
+    body = {"token": request_reset_token(person), "password": f"{NEW} too"}
     answer = person.device().post("/auth/password-reset/confirm", body)
     assert answer.status_code == 200, answer.json
     by_operation = _entries(person)[len(by_page) :]
@@ -163,5 +163,5 @@ def _entries(person: Person) -> list[tuple[str, str, str]]:
     )
     with person.app.app_context(), db.engine().begin() as connection:
         connection.execute(text("SELECT set_config('app.all_organizations', 'on', true)"))
-        found = connection.execute(statement, {"e": person.email})
-        return [(row.operation, row.action, row.target_type) for row in found]
+        rows = connection.execute(statement, {"e": person.email})
+        return [(row.operation, row.action, row.target_type) for row in rows]

@@ -43,11 +43,11 @@ def test_opening_the_page_changes_nothing(org: Org, visitor: Visitor) -> None:
 
 
 def test_the_button_turns_off_emails_of_the_kind_only(org: Org, visitor: Visitor) -> None:
-    before, others = _emails_on(org), _emails_on(org, "owner")
+    before, owner_settings = _emails_on(org), _emails_on(org, "owner")
     done = visitor.send(visitor.open(_link(org)))
     assert (done.status, done.heading) == (200, "You will no longer receive these emails")
     assert _emails_on(org) == before - {"mention"}
-    assert _emails_on(org, "owner") == others
+    assert _emails_on(org, "owner") == owner_settings
     shown = org.api("labeler").get("/users/me").json["data"]["notification_preferences"]
     assert shown["mention"] == {"in_app": True, "email": False}
     # The link stays valid, and sending it again changes nothing.
@@ -91,7 +91,7 @@ def test_a_mail_program_unsubscribes_by_one_request(
     assert _emails_on(org) == before - {"mention"}
 
 
-def _forged(org: Org) -> list[str]:
+def _build_forged_tokens(org: Org) -> list[str]:
     with org.app.app_context():
         token = unsubscribing.build_token(org.users["labeler"], ["mention"])
         gone = unsubscribing.build_token(uuid7(), ["mention"])
@@ -101,7 +101,7 @@ def _forged(org: Org) -> list[str]:
 
 def test_a_forged_link_does_nothing(org: Org, visitor: Visitor) -> None:
     before = _emails_on(org)
-    for token in _forged(org):
+    for token in _build_forged_tokens(org):
         link = f"/unsubscribe?token={token}"
         page = visitor.open(link)
         assert (page.status, page.has_form) == (404, False), token

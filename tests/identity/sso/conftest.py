@@ -146,7 +146,7 @@ class Browser:
             answer = self.provider.post(action, data=values, allow_redirects=False, timeout=60)
         raise AssertionError("the sign-in at the provider did not come to an end")
 
-    def come_back(self, url: str, **changes: str | None) -> TestResponse:
+    def follow_redirect(self, url: str, **changes: str | None) -> TestResponse:
         """Follow the provider's redirect to the service; `changes` modify its parameters."""
         query = {**parameters(url), **changes}
         path = urlsplit(url).path
@@ -157,13 +157,13 @@ class Browser:
     def exchange(self, code: str | None, **body: Any) -> TestResponse:
         return self.post("/auth/sso/exchange", code=code, **body)
 
-    def whole(self, org: Org, who: Person) -> TestResponse:
+    def complete_sign_in(self, org: Org, who: Person) -> TestResponse:
         """Sign in, and return the response of the callback."""
-        return self.come_back(self.sign_in(self.start(org), who))
+        return self.follow_redirect(self.sign_in(self.start(org), who))
 
     def token(self, org: Org, who: Person) -> str:
         """Sign in, and return the access token."""
-        arrived = self.whole(org, who)
+        arrived = self.complete_sign_in(org, who)
         assert arrived.status_code == 200, arrived.json
         answer = self.exchange(arrived.json["data"]["code"])
         assert answer.status_code == 200, answer.json
@@ -219,7 +219,7 @@ def hostile() -> Iterator[Hostile]:
     server.server_close()
 
 
-def at(provider: Hostile, **members: Any) -> dict[str, Any]:
+def build_sso_body(provider: Hostile, **members: Any) -> dict[str, Any]:
     """Return the request body that configures single sign-on with a provider of the tests."""
     settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret": "s"}
     settings |= members.pop("oidc", {})
@@ -231,7 +231,7 @@ def put(org: Org, body: dict[str, Any], role: str = "admin") -> TestResponse:
     return org.api(role).post(f"/organizations/{org.slug}/sso", json=body)
 
 
-def prove(org: Org, *names: str) -> None:
+def mark_domains_verified(org: Org, *names: str) -> None:
     """Mark these listed domains of the organization as proven, as the operator can."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         for name in names:

@@ -82,7 +82,7 @@ class Hostile:
         published = self.published
         return {"keys": [self.key.as_dict(private=False)] if published is None else published}
 
-    def agree(self, url: str, code: str = "the-code") -> dict[str, str]:
+    def build_callback_query(self, url: str, code: str = "the-code") -> dict[str, str]:
         """Return the query of the callback to which the provider redirects from `url`."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         self.codes[code] = query

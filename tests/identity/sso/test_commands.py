@@ -39,11 +39,11 @@ def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedPr
     )
 
 
-def _shown(org: Org) -> dict[str, Any]:
-    found: dict[str, Any] = (
+def _get_domain(org: Org) -> dict[str, Any]:
+    domain: dict[str, Any] = (
         org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
     )
-    return found
+    return domain
 
 
 def _age(org: Org, **values: Any) -> None:
@@ -55,14 +55,14 @@ def _age(org: Org, **values: Any) -> None:
 def test_a_record_is_looked_up(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str, enforced: bool
 ) -> None:
-    told = configure(org, email_domains=[domain], enforced=enforced)["domains"][0]
+    listed_domain = configure(org, email_domains=[domain], enforced=enforced)["domains"][0]
     missing = _run(app, org.slug, domain, "--json")
     assert missing.exit_code == 3, missing.output
     assert json.loads(missing.stdout) == {"domain": domain, "proven": False}
-    zone.put(told["record"])
-    found = _run(app, org.slug, domain.upper())
-    assert found.exit_code == 0, found.output
-    assert _shown(org)["verified_at"] is not None
+    zone.put(listed_domain["record"])
+    result = _run(app, org.slug, domain.upper())
+    assert result.exit_code == 0, result.output
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_the_latest_dns_result_is_stored(
@@ -71,12 +71,12 @@ def test_the_latest_dns_result_is_stored(
     """A different result is stored even if it does not prove the domain."""
     zone.failing.add(f"_labeling-challenge.{domain}.")
     zone.failing.add(f"_labeling-challenge.{domain}")
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not respond."
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert listed_domain["problem"] == "The DNS did not respond."
     zone.failing.clear()
-    found = _run(app, org.slug, domain)
-    assert found.exit_code == 3, found.output
-    assert _shown(org)["problem"] == "The DNS record was not found."
+    result = _run(app, org.slug, domain)
+    assert result.exit_code == 3, result.output
+    assert _get_domain(org)["problem"] == "The DNS record was not found."
 
 
 def test_a_missing_record_ends_the_proof(
@@ -87,21 +87,21 @@ def test_a_missing_record_ends_the_proof(
     zone.texts.clear()
     noted = _run(app, org.slug, domain)
     assert noted.exit_code == 0, noted.output
-    assert _shown(org)["problem"] == "The DNS record was not found."
+    assert _get_domain(org)["problem"] == "The DNS record was not found."
     _age(org, missing_since=db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1))
     assert _run(app, org.slug, domain).exit_code == 3
-    assert _shown(org)["verified_at"] is None
+    assert _get_domain(org)["verified_at"] is None
 
 
 def test_a_domain_that_another_organization_has_proven(
     app: Flask, org: Org, other_org: Org, configure: Configure, domain: str
 ) -> None:
-    for one in (org, other_org):
-        configure(one, email_domains=[domain])
+    for organization in (org, other_org):
+        configure(organization, email_domains=[domain])
     assert _run(app, org.slug, domain, "--vouch").exit_code == 0
     taken = _run(app, other_org.slug, domain, "--vouch")
     assert taken.exit_code == 3, taken.output
-    assert "Another organization" in _shown(other_org)["problem"]
+    assert "Another organization" in _get_domain(other_org)["problem"]
 
 
 def test_an_unlisted_domain_is_refused_with_a_message(
@@ -129,7 +129,7 @@ def test_vouching_in_a_separate_process(
     vouched = _process(environ, org.slug, domain, "--vouch", "--json")
     assert vouched.returncode == 0, vouched.stderr
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
-    assert _shown(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
     # Passwords are turned off now, so sessions that were opened by password have ended.
     assert org.api("viewer").get("/schemas").status_code == (401 if enforced else 200)
     log = f"/organizations/{org.slug}/audit-log?action=sso_domains.verify"

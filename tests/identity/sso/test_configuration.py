@@ -21,7 +21,7 @@ from tests.identity.sso.conftest import (
     SECRET,
     Browser,
     Configure,
-    at,
+    build_sso_body,
     person,
     put,
 )
@@ -38,7 +38,7 @@ drain(create_app(os.environ, with_api=False))
 """Runs the due jobs as a worker process does, which has no routes."""
 
 
-def _refused(answer: TestResponse, field: str, words: str = "") -> None:
+def _check_refused(answer: TestResponse, field: str, words: str = "") -> None:
     assert answer.status_code == 400, answer.json
     error = answer.json["error"]
     assert (error["code"], error["field"]) == ("validation_error", field), error
@@ -70,7 +70,7 @@ def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
         return original(settings)
 
     monkeypatch.setattr(oidc, "check", check)
-    answer = put(org, at(hostile), "admin")
+    answer = put(org, build_sso_body(hostile), "admin")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
     assert org.api("owner").get(f"/organizations/{org.slug}/sso").status_code == 404
 
@@ -176,7 +176,7 @@ def test_inconsistent_members_are_refused(
     org: Org, issuer: str, change: dict[str, Any], field: str
 ) -> None:
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
-    _refused(put(org, {**body, **change}), field)
+    _check_refused(put(org, {**body, **change}), field)
     assert _get(org).status_code == 404
 
 
@@ -205,12 +205,12 @@ def test_the_team_of_another_organization(
     team = other_org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}}
     mapping = [{"group": "x", "team_id": team}]
-    _refused(put(org, {**body, "group_mapping": mapping}), "group_mapping.0.team_id")
+    _check_refused(put(org, {**body, "group_mapping": mapping}), "group_mapping.0.team_id")
 
 
 def test_scopes_without_openid(org: Org, issuer: str) -> None:
     settings = {"issuer": issuer, "client_id": "public", "scopes": ["email"]}
-    _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.scopes")
+    _check_refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.scopes")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_invalid_metadata_is_refused(
     org: Org, hostile: Hostile, metadata: dict[str, Any], words: str
 ) -> None:
     hostile.metadata = metadata
-    _refused(put(org, at(hostile)), "oidc.issuer", words)
+    _check_refused(put(org, build_sso_body(hostile)), "oidc.issuer", words)
     assert _get(org).status_code == 404
 
 
@@ -272,15 +272,15 @@ def test_invalid_responses_are_refused(
     org: Org, hostile: Hostile, path: str, raw: Raw, words: str
 ) -> None:
     hostile.raw[path] = raw
-    _refused(put(org, at(hostile)), "oidc.issuer", words)
+    _check_refused(put(org, build_sso_body(hostile)), "oidc.issuer", words)
 
 
 def test_a_slow_response_times_out(
     org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "DEADLINE", 0.5)
+    monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.5)
     hostile.raw[_DISCOVERY] = Raw(b"{" + b" " * 200, drip=0.1)
-    _refused(put(org, at(hostile)), "oidc.issuer", "received in time")
+    _check_refused(put(org, build_sso_body(hostile)), "oidc.issuer", "received in time")
 
 
 @pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
@@ -302,20 +302,20 @@ def test_a_provider_that_fails_in_the_middle(
     path: str,
     raw: Raw,
 ) -> None:
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.key = new_key("two")  # so that keys are requested
     hostile.claims = {"email": None}  # so that userinfo is requested requested
     hostile.userinfo = {"sub": "mallory", "email": person().email}
     hostile.raw[path] = raw
-    query = hostile.agree(browser.start(org))
+    query = hostile.build_callback_query(browser.start(org))
     with monkeypatch.context() as impatient:
-        impatient.setattr(fetching, "DEADLINE", 0.5)
+        impatient.setattr(fetching, "TIMEOUT_SECONDS", 0.5)
         answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert "127.0.0.1" not in answer.text
     del hostile.raw[path]
-    query = hostile.agree(browser.start(org))
+    query = hostile.build_callback_query(browser.start(org))
     answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert answer.status_code == 200, answer.json
 
@@ -338,7 +338,7 @@ def test_a_provider_that_fails_in_the_middle(
 )
 def test_issuers_to_which_no_request_is_sent(org: Org, issuer: str) -> None:
     settings = {"issuer": issuer, "client_id": "x"}
-    _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer")
+    _check_refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer")
 
 
 def test_plain_http_where_the_operator_does_not_allow_it(
@@ -346,7 +346,7 @@ def test_plain_http_where_the_operator_does_not_allow_it(
 ) -> None:
     policy = Policy(allowed_networks=container.settings().egress_allowed_networks)
     monkeypatch.setitem(vars(container.current()), "egress", Egress(policy))
-    _refused(put(org, at(hostile)), "oidc.issuer")
+    _check_refused(put(org, build_sso_body(hostile)), "oidc.issuer")
     assert hostile.asked[_DISCOVERY] == 0
 
 
@@ -360,9 +360,11 @@ def test_http_endpoints_of_an_https_issuer(
     document = {**hostile.document(), "issuer": issuer}
     monkeypatch.setattr(oidc, "fetch_object", lambda *_, **__: document)
     settings = {"issuer": issuer, "client_id": "x"}
-    _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "authorization_endpoint")
+    _check_refused(
+        put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "authorization_endpoint"
+    )
     document["authorization_endpoint"] = "https://idp.example/authorize"
-    _refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "https")
+    _check_refused(put(org, {"kind": "oidc", "oidc": settings}), "oidc.issuer", "https")
 
 
 def test_a_provider_is_checked_again(
@@ -374,20 +376,20 @@ def test_a_provider_is_checked_again(
     """
     from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
-    def look() -> None:
+    def run_check() -> None:
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
             jobs.enqueue("sso.look", {}, organization_id=org.id)
         work()
 
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
-    look()
+    run_check()
     assert browser.start(org).startswith(f"{hostile.issuer}/moved?")
     before = _get(org).json["data"]
     hostile.metadata["issuer"] = "https://other.example"
-    look()
+    run_check()
     hostile.raw[_DISCOVERY] = Raw(b"", 500)
-    look()
+    run_check()
     assert _get(org).json["data"] == before
 
 
@@ -396,7 +398,7 @@ def test_a_worker_checks_a_provider_again(
 ) -> None:
     from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
@@ -410,7 +412,7 @@ def test_a_query_of_the_authorization_endpoint_stays(
     org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/authorize?tenant=a%20b"
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     assert "tenant=a%20b&" in browser.start(org).replace("a+b", "a%20b")
 
 
@@ -418,14 +420,14 @@ def test_the_other_kind_of_client_authentication(
     org: Org, browser: Browser, hostile: Hostile
 ) -> None:
     hostile.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
-    assert put(org, at(hostile)).status_code == 200
-    query = hostile.agree(browser.start(org))
+    assert put(org, build_sso_body(hostile)).status_code == 200
+    query = hostile.build_callback_query(browser.start(org))
     browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert hostile.forms[-1]["client_secret"] == "s"
     assert hostile.authorizations[-1] is None
     hostile.metadata["token_endpoint_auth_methods_supported"] = None
-    assert put(org, at(hostile)).status_code == 200
-    query = hostile.agree(browser.start(org))
+    assert put(org, build_sso_body(hostile)).status_code == 200
+    query = hostile.build_callback_query(browser.start(org))
     browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
     assert "client_secret" not in hostile.forms[-1]
     assert hostile.authorizations[-1] == "Basic bGFiZWxpbmc6cw=="
@@ -434,10 +436,10 @@ def test_the_other_kind_of_client_authentication(
 def test_two_organizations_with_one_provider_keep_apart(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
-    for one in (org, other_org):
-        configure(one)
+    for organization in (org, other_org):
+        configure(organization)
     who = person()
-    first = browser.whole(org, who)
+    first = browser.complete_sign_in(org, who)
     assert first.status_code == 200
-    refused = browser.whole(other_org, who)
+    refused = browser.complete_sign_in(other_org, who)
     assert refused.status_code == 403, "an address alone does not carry over"

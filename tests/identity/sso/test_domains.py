@@ -15,32 +15,39 @@ from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Zone, at, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Zone,
+    build_sso_body,
+    mark_domains_verified,
+    put,
+)
 from tests.identity.sso.hostile import Hostile
 
 
-def _domain(org: Org) -> dict[str, Any]:
-    found: dict[str, Any] = (
+def _get_domain(org: Org) -> dict[str, Any]:
+    domain: dict[str, Any] = (
         org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
     )
-    return found
+    return domain
 
 
-def _look(org: Org, work: Callable[[], None]) -> dict[str, Any]:
+def _run_check(org: Org, work: Callable[[], None]) -> dict[str, Any]:
     """Run the hourly job, and return the domain as it is afterwards."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         jobs.enqueue("sso.look", {}, organization_id=org.id)
     work()
-    return _domain(org)
+    return _get_domain(org)
 
 
 def test_a_record_proves_a_domain(
     org: Org, browser: Browser, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert (told["domain"], told["verified_at"]) == (domain, None)
-    assert told["problem"] == "The DNS record was not found."
-    record = told["record"]
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert (listed_domain["domain"], listed_domain["verified_at"]) == (domain, None)
+    assert listed_domain["problem"] == "The DNS record was not found."
+    record = listed_domain["record"]
     assert (record["type"], record["name"]) == ("TXT", f"_labeling-challenge.{domain}")
     assert browser.post("/auth/sso/start", email=f"a@{domain}").status_code == 404
     zone.texts["unrelated.example"] = ["x"]
@@ -78,11 +85,11 @@ def test_the_record_of_another_organization(
 def test_a_domain_belongs_to_one_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str
 ) -> None:
-    for one in (org, other_org):
-        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
-        told = configure(one, email_domains=[domain])["domains"][0]
-    assert told["verified_at"] is None
-    assert told["problem"] == "Another organization has verified this domain."
+    for organization in (org, other_org):
+        zone.put(configure(organization, email_domains=[domain])["domains"][0]["record"])
+        listed_domain = configure(organization, email_domains=[domain])["domains"][0]
+    assert listed_domain["verified_at"] is None
+    assert listed_domain["problem"] == "Another organization has verified this domain."
     assert configure(org, email_domains=[])["domains"] == []
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 
@@ -91,14 +98,14 @@ def test_a_domain_belongs_to_one_organization(
 def test_a_domain_of_a_closed_organization(
     org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str, vouch: bool
 ) -> None:
-    for one in (org, other_org):
-        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
-    prove(org, domain)
+    for organization in (org, other_org):
+        zone.put(configure(organization, email_domains=[domain])["domains"][0]["record"])
+    mark_domains_verified(org, domain)
     close = {"slug": org.slug}
     assert org.api("owner").post(f"/organizations/{org.slug}/close", close).status_code == 202
     if vouch:
         zone.texts.clear()
-        prove(other_org, domain)
+        mark_domains_verified(other_org, domain)
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 
 
@@ -113,14 +120,14 @@ def test_a_dns_server_that_does_not_respond_proves_nothing(
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     getattr(zone, failing).add(record["name"])
-    told = configure(org, email_domains=[domain])["domains"][0]
-    assert told["problem"] == "The DNS did not respond."
+    listed_domain = configure(org, email_domains=[domain])["domains"][0]
+    assert listed_domain["problem"] == "The DNS did not respond."
     getattr(zone, failing).clear()
     zone.put(record)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     getattr(zone, failing).add(record["name"])
     _age(org)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
 
 
 def test_dns_servers_that_do_not_respond_delay_only_briefly(
@@ -129,8 +136,10 @@ def test_dns_servers_that_do_not_respond_delay_only_briefly(
     monkeypatch.setattr(domains, "REQUEST_TIMEOUT", 0.6)
     names = [f"n{number:02}.{domain}" for number in range(50)]
     zone.silent |= {f"{domains.RECORD_NAME}.{name}" for name in names}
-    told = configure(org, email_domains=names)["domains"]
-    assert {one["problem"] for one in told} == {"The DNS did not respond."}
+    listed_domains = configure(org, email_domains=names)["domains"]
+    assert {listed_domain["problem"] for listed_domain in listed_domains} == {
+        "The DNS did not respond."
+    }
     assert 0 < len(set(zone.asked)) < 50, "what is left is the hourly job's to ask"
 
 
@@ -146,17 +155,17 @@ def test_a_proof_expires_after_three_days_without_the_record(
 ) -> None:
     record = configure(org, email_domains=[domain])["domains"][0]["record"]
     zone.put(record)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     zone.texts.clear()
-    missing = _look(org, work)
+    missing = _run_check(org, work)
     assert missing["verified_at"] is not None
     assert missing["problem"] == "The DNS record was not found."
     zone.put(record)
-    assert _look(org, work)["problem"] is None
+    assert _run_check(org, work)["problem"] is None
     zone.texts.clear()
-    _look(org, work)
+    _run_check(org, work)
     _age(org)
-    assert _look(org, work)["verified_at"] is None
+    assert _run_check(org, work)["verified_at"] is None
 
 
 def test_the_hourly_job_checks_every_organization(
@@ -172,7 +181,7 @@ def test_the_hourly_job_checks_every_organization(
     with app.app_context(), scheduler, db.transaction():
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
-    assert _domain(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_a_domain_that_is_listed_again_needs_its_new_record(
@@ -184,8 +193,8 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A check that began before has found the old record."""
-    assert put(org, at(hostile, email_domains=[domain])).status_code == 200
-    zone.put(_domain(org)["record"])
+    assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
+    zone.put(_get_domain(org)["record"])
     check, answers = domains.check_domains, list[int]()
 
     def list_again(names: Any, **options: Any) -> Any:
@@ -194,12 +203,12 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
             monkeypatch.setattr(domains, "check_domains", check)
             with ThreadPoolExecutor(1) as pool:  # The job's context is bound to this thread.
                 for listed in ([], [domain]):
-                    body = at(hostile, email_domains=listed)
+                    body = build_sso_body(hostile, email_domains=listed)
                     answers.append(pool.submit(put, org, body).result().status_code)
         return results
 
     monkeypatch.setattr(domains, "check_domains", list_again)
-    assert _look(org, work)["verified_at"] is None
+    assert _run_check(org, work)["verified_at"] is None
     assert answers == [200, 200]
 
 
@@ -230,9 +239,9 @@ def test_the_operator_can_vouch_for_a_domain(
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         assert service.verify_domain(domain) is False
         assert service.verify_domain(domain, vouch=True) is True
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     _age(org)
-    assert _look(org, work)["verified_at"] is not None
+    assert _run_check(org, work)["verified_at"] is not None
     refused = pytest.raises(ApiError, match="record does not exist")
     with org.app.app_context(), tenancy.organization(org.id), refused:
         service.verify_domain("unlisted.example")
@@ -248,7 +257,7 @@ def test_the_operator_vouches_on_the_command_line(
     vouched = app.test_cli_runner().invoke(args=[*command, "--vouch", "--json"])
     assert vouched.exit_code == 0, vouched.output
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
-    assert _domain(org)["verified_at"] is not None
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_a_proven_domain_stays_proven_when_the_list_changes(
@@ -268,18 +277,18 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     domain: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for one in (org, other_org):
-        assert put(one, at(hostile, email_domains=[domain])).status_code == 200
-    prove(org, domain)
-    zone.put(_domain(other_org)["record"])
+    for organization in (org, other_org):
+        assert put(organization, build_sso_body(hostile, email_domains=[domain])).status_code == 200
+    mark_domains_verified(org, domain)
+    zone.put(_get_domain(other_org)["record"])
     # The other organization has not seen the proof yet.
     monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
-    answer = put(other_org, at(hostile, email_domains=[domain], default_role="labeler"))
+    answer = put(other_org, build_sso_body(hostile, email_domains=[domain], default_role="labeler"))
     assert answer.status_code == 200, answer.json
-    told = _domain(other_org)
-    assert told["verified_at"] is None
-    assert told["problem"] == "Another organization has verified this domain."
-    assert _domain(org)["verified_at"] is not None
+    listed_domain = _get_domain(other_org)
+    assert listed_domain["verified_at"] is None
+    assert listed_domain["problem"] == "Another organization has verified this domain."
+    assert _get_domain(org)["verified_at"] is not None
 
 
 def test_closed_organizations_are_not_checked(org: Org, configure: Configure) -> None:

@@ -11,7 +11,7 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, at, person, put
+from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_unproven_addresses import _reset_password
 
@@ -34,14 +34,14 @@ class Limited:
     """A person who is signed in by a provider that the organization's administrator controls."""
 
     def __init__(self, org: Org, browser: Browser, provider: Hostile) -> None:
-        assert put(org, at(provider)).status_code == 200
+        assert put(org, build_sso_body(provider)).status_code == 200
         self.email = person().email
         provider.claims = {"sub": self.email, "email": self.email}
         self.org, self.browser, self.provider = org, browser, provider
         self.api = self.sign_in()
 
     def sign_in(self) -> Api:
-        back = self.provider.agree(self.browser.start(self.org))
+        back = self.provider.build_callback_query(self.browser.start(self.org))
         path = "/api/v1/auth/sso/oidc/callback"
         code = self.browser.service.get(path, query_string=back).json["data"]["code"]
         login = self.browser.exchange(code).json["data"]

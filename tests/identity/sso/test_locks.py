@@ -11,22 +11,22 @@ from app.identity.users import queries as user_queries
 from app.kit import db
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, at, person, put
+from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 
 
 def _sign_in(browser: Browser, hostile: Hostile, org: Org) -> Any:
-    back = hostile.agree(browser.start(org))
+    back = hostile.build_callback_query(browser.start(org))
     return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
 
 
 @pytest.mark.parametrize("lock", ["lock_membership", "lock_identity"])
 def test_a_sign_in_that_ends_a_membership(
-    org: Org, browser: Browser, hostile: Hostile, beside: Any, lock: str
+    org: Org, browser: Browser, hostile: Hostile, run_while_locked: Any, lock: str
 ) -> None:
     """A change of the profile and a confirmation of the address update the same rows."""
     policy = {"group_mapping": [{"group": "staff", "role": "viewer"}], "require_group": True}
-    assert put(org, at(hostile, **policy)).status_code == 200
+    assert put(org, build_sso_body(hostile, **policy)).status_code == 200
     claims = {"sub": "member", "email": person().email}
     hostile.claims = {**claims, "groups": ["staff"]}
     answer = _sign_in(browser, hostile, org)
@@ -46,17 +46,17 @@ def test_a_sign_in_that_ends_a_membership(
             credentials.mark_verified(user)
 
     call = {"lock_membership": rename, "lock_identity": confirm_address}[lock]
-    started = beside(queries, lock, call)
+    started = run_while_locked(queries, lock, call)
     hostile.claims = {**claims, "groups": ["none"]}
     refused = _sign_in(browser, hostile, org)
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
     started[0].result(60)
 
 
-def test_an_invitation_beside_a_change_of_the_profile(org: Org, beside: Any) -> None:
+def test_an_invitation_beside_a_change_of_the_profile(org: Org, run_while_locked: Any) -> None:
     """The invitation refers to its sender, whose membership it has locked."""
     client = Api(org.app.test_client(), org.tokens["admin"], org.slug)
-    started = beside(
+    started = run_while_locked(
         organization_queries,
         "lock_role",
         lambda: client.patch("/users/me", json={"name": "Another Name"}),

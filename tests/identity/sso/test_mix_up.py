@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.factories import Org
 from tests.factories.response_checks import check
-from tests.identity.sso.conftest import Browser, Configure, at, parameters, person, put
+from tests.identity.sso.conftest import Browser, Configure, build_sso_body, parameters, person, put
 from tests.identity.sso.hostile import Hostile, serve
 
 CALLBACK = "/api/v1/auth/sso/oidc/callback"
@@ -33,22 +33,26 @@ def honest() -> Iterator[Hostile]:
 def mallory(other_org: Org, hostile: Hostile) -> Hostile:
     """Return the provider of Mallory, an administrator of the other organization."""
     hostile.metadata = dict(SILENT)
-    assert put(other_org, at(hostile)).status_code == 200
+    assert put(other_org, build_sso_body(hostile)).status_code == 200
     return hostile
 
 
-def _agree(provider: Hostile, url: str, code: str) -> dict[str, str]:
+def _build_callback_query(provider: Hostile, url: str, code: str) -> dict[str, str]:
     """Return the provider's response; it does not identify the provider."""
-    return {name: value for name, value in provider.agree(url, code).items() if name != "iss"}
+    return {
+        name: value
+        for name, value in provider.build_callback_query(url, code).items()
+        if name != "iss"
+    }
 
 
-def _come_back(browser: Browser, query: dict[str, str]) -> TestResponse:
+def _follow_redirect(browser: Browser, query: dict[str, str]) -> TestResponse:
     answer = browser.service.get(CALLBACK, query_string=query)
     check(browser.app, answer)
     return answer
 
 
-def _denied(answer: TestResponse, words: str) -> None:
+def _check_denied(answer: TestResponse, words: str) -> None:
     assert answer.status_code == 403, answer.json
     error = answer.json["error"]
     assert error["code"] == "permission_denied"
@@ -63,7 +67,7 @@ def _replace_state(url: str, other_url: str) -> str:
 def test_a_mix_up_sends_the_victims_code_to_nobody(
     org: Org, other_org: Org, app: Flask, honest: Hostile, mallory: Hostile, is_old_uri: bool
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     victims_address = f"victim.{org.slug}@people.example"
     honest.claims = {"sub": "victim", "email": victims_address}
     mallorys, victims = Browser(app), Browser(app)
@@ -71,30 +75,34 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
     challenge = create_s256_code_challenge(VERIFIER)
     other_url = Browser(app).start(other_org, code_challenge=challenge)
     sent_by_mallory = _replace_state(url, other_url)
-    back = _agree(honest, sent_by_mallory, "the-code-of-the-victim")
+    back = _build_callback_query(honest, sent_by_mallory, "the-code-of-the-victim")
     if is_old_uri:
         # The provider still accepts the redirect URI that all organizations shared.
         del back["org"]
-    refused = _come_back(victims, back)
+    refused = _follow_redirect(victims, back)
     stolen_codes = [form["code"] for form in mallory.forms]
     for code in stolen_codes:
-        answer = _come_back(mallorys, {**back, "state": parameters(url)["state"], "code": code})
+        answer = _follow_redirect(
+            mallorys, {**back, "state": parameters(url)["state"], "code": code}
+        )
         login = mallorys.exchange(answer.json["data"]["code"])
         assert login.json["data"]["user"]["email"] != victims_address, "Mallory is the victim"
     assert stolen_codes == []
-    _denied(refused, "does not name the organization" if is_old_uri else "another organization")
+    _check_denied(
+        refused, "does not name the organization" if is_old_uri else "another organization"
+    )
 
 
 def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
     org: Org, other_org: Org, browser: Browser, honest: Hostile, mallory: Hostile
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     url, other_url = browser.start(org), browser.start(other_org)
-    back = _agree(honest, url, "the-code")
+    back = _build_callback_query(honest, url, "the-code")
     mixed_up = {**back, "state": parameters(other_url)["state"]}
-    _denied(_come_back(browser, mixed_up), "another organization")
-    assert _come_back(browser, mixed_up).status_code == 400, "the state is used up"
-    assert _come_back(browser, back).status_code == 200
+    _check_denied(_follow_redirect(browser, mixed_up), "another organization")
+    assert _follow_redirect(browser, mixed_up).status_code == 400, "the state is used up"
+    assert _follow_redirect(browser, back).status_code == 200
     assert mallory.forms == []
 
 
@@ -102,35 +110,39 @@ def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
 def test_a_response_with_another_organization_exchanges_no_code(
     org: Org, browser: Browser, honest: Hostile, slug: str | None
 ) -> None:
-    assert put(org, at(honest)).status_code == 200
-    back = {**_agree(honest, browser.start(org), "the-code"), "org": org.slug}
+    assert put(org, build_sso_body(honest)).status_code == 200
+    back = {**_build_callback_query(honest, browser.start(org), "the-code"), "org": org.slug}
     if slug is None:
         del back["org"]
     else:
         back["org"] = slug.format(org.slug)
-    answer = _come_back(browser, back)
+    answer = _follow_redirect(browser, back)
     assert answer.status_code == (422 if slug and "\x00" in slug else 403), answer.json
     assert honest.forms == []
 
 
 def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest: Hostile) -> None:
-    assert put(org, at(honest)).status_code == 200
+    assert put(org, build_sso_body(honest)).status_code == 200
     url = browser.start(org, redirect_uri="https://app.example/")
-    answer = _come_back(browser, {**_agree(honest, url, "the-code"), "org": "another"})
-    told = parameters(answer.headers["Location"])
-    assert (answer.status_code, told["error"]) == (303, "permission_denied")
-    assert "code" not in told
+    answer = _follow_redirect(
+        browser, {**_build_callback_query(honest, url, "the-code"), "org": "another"}
+    )
+    redirect_query = parameters(answer.headers["Location"])
+    assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
+    assert "code" not in redirect_query
 
 
 def test_both_requests_send_the_redirect_uri_of_the_organization(
     org: Org, browser: Browser, honest: Hostile
 ) -> None:
-    configuration: dict[str, Any] = put(org, at(honest)).json["data"]
+    configuration: dict[str, Any] = put(org, build_sso_body(honest)).json["data"]
     url = browser.start(org)
     redirect_uri = configuration["oidc"]["redirect_uri"]
     assert redirect_uri.endswith(f"{CALLBACK}?org={org.slug}")
     assert parameters(url)["redirect_uri"] == redirect_uri
-    assert _come_back(browser, _agree(honest, url, "the-code")).status_code == 200
+    assert (
+        _follow_redirect(browser, _build_callback_query(honest, url, "the-code")).status_code == 200
+    )
     assert [form["redirect_uri"] for form in honest.forms] == [redirect_uri]
 
 
@@ -140,4 +152,4 @@ def test_a_real_provider_keeps_the_organization_in_the_redirect_uri(
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     assert parameters(answered)["org"] == org.slug
-    assert browser.come_back(answered).status_code == 200
+    assert browser.follow_redirect(answered).status_code == 200

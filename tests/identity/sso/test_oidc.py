@@ -14,7 +14,15 @@ from app.identity.sso.models import Code, Flow
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import SECRET, Browser, Configure, at, parameters, person, put
+from tests.identity.sso.conftest import (
+    SECRET,
+    Browser,
+    Configure,
+    build_sso_body,
+    parameters,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile
 
 
@@ -24,11 +32,15 @@ def test_a_new_person_signs_in(
 ) -> None:
     configure(org, client=client, default_role="labeler")
     who = person()
-    arrived = browser.whole(org, who)
+    arrived = browser.complete_sign_in(org, who)
     assert arrived.status_code == 200, arrived.json
-    told = arrived.json["data"]
-    assert (told["confirmation"], told["next"], told["expires_in"]) == (None, None, 60)
-    answer = browser.exchange(told["code"])
+    callback_data = arrived.json["data"]
+    assert (callback_data["confirmation"], callback_data["next"], callback_data["expires_in"]) == (
+        None,
+        None,
+        60,
+    )
+    answer = browser.exchange(callback_data["code"])
     assert answer.status_code == 200, answer.json
     login = answer.json["data"]
     assert (login["user"]["email"], login["user"]["name"]) == (who.email, "Pat Example")
@@ -43,13 +55,16 @@ def test_the_application_gets_the_code_by_redirect(
     configure(org)
     back = "https://app.example/signed-in?tab=1"
     url = browser.start(org, redirect_uri=back, next="/documents?page=2")
-    answer = browser.come_back(browser.sign_in(url, person()))
+    answer = browser.follow_redirect(browser.sign_in(url, person()))
     assert answer.status_code == 303
     location = answer.headers["Location"]
     assert location.startswith("https://app.example/signed-in?tab=1&code=")
-    told = parameters(location)
-    assert (told["next"], set(told)) == ("/documents?page=2", {"tab", "code", "next"})
-    assert browser.exchange(told["code"]).status_code == 200
+    redirect_query = parameters(location)
+    assert (redirect_query["next"], set(redirect_query)) == (
+        "/documents?page=2",
+        {"tab", "code", "next"},
+    )
+    assert browser.exchange(redirect_query["code"]).status_code == 200
 
 
 def test_the_application_gets_errors_by_redirect(
@@ -57,10 +72,10 @@ def test_the_application_gets_errors_by_redirect(
 ) -> None:
     configure(org, email_domains=["elsewhere.example"])
     url = browser.start(org, redirect_uri="https://app.example/")
-    answer = browser.come_back(browser.sign_in(url, person()))
-    told = parameters(answer.headers["Location"])
-    assert (answer.status_code, told["error"]) == (303, "permission_denied")
-    assert "domain" in told["error_description"]
+    answer = browser.follow_redirect(browser.sign_in(url, person()))
+    redirect_query = parameters(answer.headers["Location"])
+    assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
+    assert "domain" in redirect_query["error_description"]
 
 
 def test_a_person_who_cancels_at_the_provider(
@@ -71,7 +86,7 @@ def test_a_person_who_cancels_at_the_provider(
     page = browser.provider.get(url, timeout=60)
     answer = browser.provider.get(f"{page.url}/abort", allow_redirects=False, timeout=60)
     answer = browser.provider.get(answer.headers["Location"], allow_redirects=False, timeout=60)
-    refused = browser.come_back(answer.headers["Location"])
+    refused = browser.follow_redirect(answer.headers["Location"])
     assert refused.status_code == 403, refused.json
     assert "access_denied" in refused.json["error"]["message"]
 
@@ -83,15 +98,15 @@ def test_an_application_with_a_challenge_needs_no_cookie(
     verifier = "v" * 43
     application, other = Browser(app), Browser(app)
     url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
-    code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
+    code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
     assert application.exchange(code, code_verifier=verifier).status_code == 200
-    for given in (None, "w" * 43, "v", "é" * 50):
+    for code_verifier in (None, "w" * 43, "v", "é" * 50):
         url = application.start(org, code_challenge=create_s256_code_challenge(verifier))
-        code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
-        assert other.exchange(code, code_verifier=given).status_code == 401
+        code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
+        assert other.exchange(code, code_verifier=code_verifier).status_code == 401
 
 
-def _refused_state(answer: TestResponse) -> None:
+def _check_state_refused(answer: TestResponse) -> None:
     assert answer.status_code == 400, answer.json
     assert (answer.json["error"]["code"], answer.json["error"]["field"]) == (
         "validation_error",
@@ -104,24 +119,24 @@ def test_a_state_of_another_browser(
 ) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    _refused_state(other_browser.come_back(answered))
+    _check_state_refused(other_browser.follow_redirect(answered))
     other_browser.start(org)  # now it has its own cookie
-    _refused_state(other_browser.come_back(answered))
-    assert browser.come_back(answered).status_code == 200, "the right one still may"
+    _check_state_refused(other_browser.follow_redirect(answered))
+    assert browser.follow_redirect(answered).status_code == 200, "the right one still may"
 
 
 def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    assert browser.come_back(answered).status_code == 200
-    _refused_state(browser.come_back(answered))
+    assert browser.follow_redirect(answered).status_code == 200
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hostile) -> None:
     """A scanner that asks for a link before the browser follows it must not end the sign-in."""
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "new", "email": person().email}
-    query = hostile.agree(browser.start(org))
+    query = hostile.build_callback_query(browser.start(org))
     path = "/api/v1/auth/sso/oidc/callback"
     head = browser.service.head(path, query_string=query)
     assert (head.status_code, head.data) == (200, b"")
@@ -132,7 +147,7 @@ def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hosti
 def test_an_unknown_state(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    _refused_state(browser.come_back(answered, state="made-up"))
+    _check_state_refused(browser.follow_redirect(answered, state="made-up"))
 
 
 def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> None:
@@ -140,22 +155,22 @@ def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> N
     answered = browser.sign_in(browser.start(org), person())
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(update(Flow).values(expires_at=db.utc_now()))
-    _refused_state(browser.come_back(answered))
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_a_state_is_used_up_by_a_failure(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    assert browser.come_back(answered, iss="https://other.example").status_code == 401
-    _refused_state(browser.come_back(answered))
+    assert browser.follow_redirect(answered, iss="https://other.example").status_code == 401
+    _check_state_refused(browser.follow_redirect(answered))
 
 
 def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    assert browser.come_back(answered).status_code == 200
+    assert browser.follow_redirect(answered).status_code == 200
     again = browser.sign_in(browser.start(org), person())
-    refused = browser.come_back(again, code=parameters(answered)["code"])
+    refused = browser.follow_redirect(again, code=parameters(answered)["code"])
     assert refused.status_code == 401, refused.json
 
 
@@ -166,7 +181,7 @@ def test_a_code_of_another_persons_sign_in(
     configure(org)
     stolen = parameters(other_browser.sign_in(other_browser.start(org), person()))["code"]
     own = browser.sign_in(browser.start(org), person())
-    refused = browser.come_back(own, code=stolen)
+    refused = browser.follow_redirect(own, code=stolen)
     assert refused.status_code == 401, refused.json
 
 
@@ -177,7 +192,7 @@ def test_pkce_is_required_throughout(org: Org, browser: Browser, configure: Conf
     assert (asked["code_challenge_method"], len(asked["code_challenge"])) == ("S256", 43)
     without = url.replace(f"&code_challenge={asked['code_challenge']}", "")
     assert without != url
-    refused = browser.come_back(browser.sign_in(without, person()))
+    refused = browser.follow_redirect(browser.sign_in(without, person()))
     assert refused.status_code == 403, "the provider wants it"
 
 
@@ -199,7 +214,7 @@ def test_the_same_person_has_one_account(org: Org, browser: Browser, configure: 
 
 def test_a_code_opens_one_session(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
-    code = browser.whole(org, person()).json["data"]["code"]
+    code = browser.complete_sign_in(org, person()).json["data"]["code"]
     assert browser.exchange(code).status_code == 200
     again = browser.exchange(code)
     assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
@@ -209,7 +224,7 @@ def test_only_one_of_two_concurrent_exchanges_succeeds(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    code = browser.whole(org, person()).json["data"]["code"]
+    code = browser.complete_sign_in(org, person()).json["data"]["code"]
     cookie = browser.service.get_cookie("sso")
     assert cookie is not None
 
@@ -227,7 +242,7 @@ def test_a_code_of_another_browser(
 ) -> None:
     """Login forgery: a victim's application receives the attacker's code."""
     configure(org)
-    code = browser.whole(org, person()).json["data"]["code"]
+    code = browser.complete_sign_in(org, person()).json["data"]["code"]
     other_browser.start(org)
     assert other_browser.exchange(code).status_code == 401
     assert browser.exchange(code).status_code == 401, "it is used up"
@@ -235,7 +250,7 @@ def test_a_code_of_another_browser(
 
 def test_a_code_is_valid_for_one_minute(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
-    code = browser.whole(org, person()).json["data"]["code"]
+    code = browser.complete_sign_in(org, person()).json["data"]["code"]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         row = session.query(Code).one()
         assert row.expires_at - row.created_at <= timedelta(seconds=61)
@@ -248,7 +263,7 @@ def test_secrets_are_not_stored_in_plain_text(
 ) -> None:
     configure(org)
     url = browser.start(org)
-    code = browser.come_back(browser.sign_in(url, person())).json["data"]["code"]
+    code = browser.follow_redirect(browser.sign_in(url, person())).json["data"]["code"]
     secrets = [code, parameters(url)["state"], browser.service.get_cookie("sso").value, SECRET]
     with org.app.app_context(), tenancy.organization(org.id):
         tables = ("sso_flows", "sso_codes", "sso_configurations")
@@ -335,7 +350,9 @@ def test_additional_members_of_responses_are_ignored(
 ) -> None:
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
-    assert browser.come_back(answered, session_state="x", hd="people.example").status_code == 200
+    assert (
+        browser.follow_redirect(answered, session_state="x", hd="people.example").status_code == 200
+    )
 
 
 def test_single_sign_on_that_was_turned_off_in_between(
@@ -344,6 +361,6 @@ def test_single_sign_on_that_was_turned_off_in_between(
     configure(org)
     answered = browser.sign_in(browser.start(org), person())
     configure(org, enabled=False)
-    assert browser.come_back(answered).status_code == 403
+    assert browser.follow_redirect(answered).status_code == 403
     answer = browser.post("/auth/sso/start", org_slug=org.slug)
     assert answer.status_code == 404

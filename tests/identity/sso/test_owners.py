@@ -9,16 +9,24 @@ from sqlalchemy import text
 from app.kit import db, ratelimit, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Person,
+    build_sso_body,
+    mark_domains_verified,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
-    _as,
-    _confirmed,
-    _denied,
-    _fresh,
+    _check_denied,
+    _get_api,
+    _get_mailed_code,
+    _get_role,
     _invite,
-    _mailed,
-    _role,
+    _log_out_at_provider,
+    _sign_in_with_confirmation,
 )
 
 Work = Callable[[], None]
@@ -43,7 +51,7 @@ def _promote_by_transfer(org: Org, user_id: str, _email: str, _work: Work) -> No
 def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> None:
     assert org.api().delete(f"/organizations/{org.slug}/members/{user_id}").status_code == 204
     _invite(org, email, role="owner")
-    token = _mailed(email, work)
+    token = _get_mailed_code(email, work)
     with org.app.app_context(), db.transaction() as session:
         # Set a password, as if the person had chosen one before.
         session.execute(
@@ -62,17 +70,19 @@ def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> No
 PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
 
 
-def _linked(org: Org, browser: Browser, configure: Configure, domain: str) -> tuple[Person, str]:
+def _link_viewer(
+    org: Org, browser: Browser, configure: Configure, domain: str
+) -> tuple[Person, str]:
     """Link a viewer without confirmation, as their domain is proven; return person and token."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     return who, browser.token(org, who)
 
 
-def _id_of(org: Org, token: str) -> str:
-    found: str = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return found
+def _get_user_id(org: Org, token: str) -> str:
+    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return user_id
 
 
 @pytest.mark.parametrize("promote", PROMOTIONS, ids=lambda p: p.__name__)
@@ -84,38 +94,38 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     work: Work,
     promote: Callable[[Org, str, str, Work], None],
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     promote(org, user_id, who.email, work)
-    assert _role(org, who.email) == "owner"
-    ended = _as(org, token).get("/auth/session")
+    assert _get_role(org, who.email) == "owner"
+    ended = _get_api(org, token).get("/auth/session")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    confirmed = _confirmed(org, _fresh(browser), who, work)
-    assert _as(org, confirmed).get("/schemas").status_code == 200
-    _fresh(browser).token(org, who)  # One confirmation is sufficient.
+    confirmed = _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
+    assert _get_api(org, confirmed).get("/schemas").status_code == 200
+    _log_out_at_provider(browser).token(org, who)  # One confirmation is sufficient.
 
 
 def test_each_promotion_requires_a_new_confirmation(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
     _set_role(org, user_id, "admin")
     browser.token(org, who)
     _set_role(org, user_id, "owner")
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
 
 
 def test_a_code_from_before_the_promotion_opens_no_session(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
-    code = browser.whole(org, who).json["data"]["code"]
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
+    code = browser.complete_sign_in(org, who).json["data"]["code"]
     _set_role(org, user_id, "owner")
-    _denied(browser.exchange(code), "Sign in again")
+    _check_denied(browser.exchange(code), "Sign in again")
 
 
 def test_an_emailed_code_from_before_the_promotion_is_invalid(
@@ -123,9 +133,9 @@ def test_an_emailed_code_from_before_the_promotion_is_invalid(
 ) -> None:
     configure(org)
     who = person(email=org.email("labeler"))
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     _set_role(org, str(org.users["labeler"]), "owner")
-    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
+    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
 
 
 def test_a_confirmation_applies_to_the_provider_in_the_email(
@@ -134,12 +144,12 @@ def test_a_confirmation_applies_to_the_provider_in_the_email(
     """An administrator changes the provider after the email and before the confirmation."""
     configure(org)
     who = person(email=org.email("owner"))
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
-    assert put(org, at(hostile)).status_code == 200
-    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
-    assert put(org, at(hostile)).status_code == 200
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
+    assert put(org, build_sso_body(hostile)).status_code == 200
+    _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
+    assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
-    back = hostile.agree(browser.start(org))
+    back = hostile.build_callback_query(browser.start(org))
     answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
     assert answer.json["data"]["confirmation"] == "email"
 
@@ -152,12 +162,12 @@ def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
 def test_owners_of_older_releases_confirm_once(
     org: Org, browser: Browser, configure: Configure, domain: str, work: Work
 ) -> None:
-    who, token = _linked(org, browser, configure, domain)
-    user_id = _id_of(org, token)
+    who, token = _link_viewer(org, browser, configure, domain)
+    user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(text("UPDATE memberships SET ownership_id = NULL"))
-    _confirmed(org, _fresh(browser), who, work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
     browser.token(org, who)
 
 
@@ -165,17 +175,17 @@ def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
     org: Org, browser: Browser, hostile: Hostile, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("owner")
     hostile.claims = {"sub": "olga", "email": email}
     answers = []
     for _ in range(3):
-        back = hostile.agree(browser.start(org))
+        back = hostile.build_callback_query(browser.start(org))
         answers.append(
             browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back).json
         )
     assert answers[0]["data"]["confirmation"] == "email"
     assert answers == answers[:1] * 3
-    code = _mailed(email, work)
+    code = _get_mailed_code(email, work)
     assert len(list_messages_to(email)) == 1
     assert browser.exchange(code).status_code == 200

@@ -17,7 +17,7 @@ def test_a_new_person_is_refused_and_a_member_is_not(
     members, first = _count_members(org), person()
     set_plan(org, "business", {"members": members + 1})
     browser.token(org, first)
-    arrived = other_browser.whole(org, person())
+    arrived = other_browser.complete_sign_in(org, person())
     assert (arrived.status_code, arrived.json["error"]["code"]) == (402, "plan_limit_reached")
     assert arrived.json["error"]["details"]["used"] == members + 1
     assert _count_members(org) == members + 1

@@ -5,8 +5,14 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Person, person, prove
-from tests.identity.sso.test_sign_in import _as, _denied, _fresh, _invite, _role
+from tests.identity.sso.conftest import Browser, Configure, Person, mark_domains_verified, person
+from tests.identity.sso.test_sign_in import (
+    _check_denied,
+    _get_api,
+    _get_role,
+    _invite,
+    _log_out_at_provider,
+)
 
 
 def _remove(org: Org, user_id: str, by: str = "admin") -> None:
@@ -14,12 +20,12 @@ def _remove(org: Org, user_id: str, by: str = "admin") -> None:
     assert org.api(by).delete(path).status_code == 204
 
 
-def _id_of(org: Org, token: str) -> str:
-    found: str = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return found
+def _get_user_id(org: Org, token: str) -> str:
+    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return user_id
 
 
-def _at_home(org: Org, name: str, domain: str) -> Person:
+def _set_address_in_domain(org: Org, name: str, domain: str) -> Person:
     """Give a member an address of a proven domain; they have never used single sign-on."""
     with org.app.app_context(), db.transaction() as session:
         session.execute(
@@ -30,31 +36,31 @@ def _at_home(org: Org, name: str, domain: str) -> Person:
 
 
 @pytest.fixture
-def at_home(org: Org, configure: Configure, domain: str) -> str:
+def verified_domain(org: Org, configure: Configure, domain: str) -> str:
     """Return the proven domain of an organization with single sign-on."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     return domain
 
 
 def test_another_identity_of_a_removed_person_is_refused(
-    org: Org, browser: Browser, at_home: str
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    who = person(at_home)
-    _remove(org, _id_of(org, browser.token(org, who)))
+    who = person(verified_domain)
+    _remove(org, _get_user_id(org, browser.token(org, who)))
     another = who.with_changes(sub=f"{who.claims['sub']}-2")
-    _denied(_fresh(browser).whole(org, another), "removed")
-    assert _role(org, who.email) is None
+    _check_denied(_log_out_at_provider(browser).complete_sign_in(org, another), "removed")
+    assert _get_role(org, who.email) is None
 
 
 @pytest.mark.parametrize("by", ["admin", "labeler"])
 def test_a_removed_member_without_an_identity_is_refused(
-    org: Org, browser: Browser, at_home: str, by: str
+    org: Org, browser: Browser, verified_domain: str, by: str
 ) -> None:
-    who = _at_home(org, "labeler", at_home)
+    who = _set_address_in_domain(org, "labeler", verified_domain)
     _remove(org, str(org.users["labeler"]), by)
-    _denied(browser.whole(org, who), "invitation")
-    assert _role(org, who.email) is None
+    _check_denied(browser.complete_sign_in(org, who), "invitation")
+    assert _get_role(org, who.email) is None
 
 
 def test_losing_a_group_does_not_undo_the_removal(
@@ -62,27 +68,30 @@ def test_losing_a_group_does_not_undo_the_removal(
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = person(groups="staff")
-    _remove(org, _id_of(org, browser.token(org, who)))
-    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
-    _denied(_fresh(browser).whole(org, who), "removed")
+    _remove(org, _get_user_id(org, browser.token(org, who)))
+    _check_denied(
+        _log_out_at_provider(browser).complete_sign_in(org, who.with_changes(groups="none")),
+        "groups",
+    )
+    _check_denied(_log_out_at_provider(browser).complete_sign_in(org, who), "removed")
 
 
 def test_a_new_invitation_undoes_the_removal_for_every_identity(
-    org: Org, browser: Browser, at_home: str
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    who = person(at_home)
-    _remove(org, _id_of(org, browser.token(org, who)))
+    who = person(verified_domain)
+    _remove(org, _get_user_id(org, browser.token(org, who)))
     _invite(org, who.email, role="reviewer")
     another = who.with_changes(sub=f"{who.claims['sub']}-2")
-    _fresh(browser).token(org, another)
-    assert _role(org, who.email) == "reviewer"
-    _fresh(browser).token(org, who)
+    _log_out_at_provider(browser).token(org, another)
+    assert _get_role(org, who.email) == "reviewer"
+    _log_out_at_provider(browser).token(org, who)
 
 
 def test_another_organization_still_accepts_them(
-    org: Org, other_org: Org, browser: Browser, configure: Configure, at_home: str
+    org: Org, other_org: Org, browser: Browser, configure: Configure, verified_domain: str
 ) -> None:
-    who = _at_home(org, "labeler", at_home)
+    who = _set_address_in_domain(org, "labeler", verified_domain)
     with other_org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as s:
         s.execute(
             text(
@@ -93,5 +102,5 @@ def test_another_organization_still_accepts_them(
         )
     _remove(org, str(org.users["labeler"]))
     configure(other_org)
-    answer = browser.whole(other_org, who)
+    answer = browser.complete_sign_in(other_org, who)
     assert answer.json["data"]["confirmation"] == "email"

@@ -23,15 +23,23 @@ from tests.factories import Org, make_org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
 from tests.factories.waiting import wait_until
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.conftest import (
+    Browser,
+    Configure,
+    Person,
+    build_sso_body,
+    mark_domains_verified,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile, Raw, serve
 
 
-def _as(org: Org, token: str) -> Api:
+def _get_api(org: Org, token: str) -> Api:
     return Api(org.app.test_client(), token, org.slug)
 
 
-def _role(org: Org, email: str) -> str | None:
+def _get_role(org: Org, email: str) -> str | None:
     """Return the role of the account with this address, or None without a membership."""
     with org.app.app_context(), tenancy.organization(org.id):
         return db.session().scalar(
@@ -46,13 +54,13 @@ def _member(org: Org, name: str) -> Person:
     return person(email=org.email(name))
 
 
-def _denied(answer: TestResponse, words: str) -> None:
+def _check_denied(answer: TestResponse, words: str) -> None:
     assert answer.status_code == 403, answer.json
     assert answer.json["error"]["code"] == "permission_denied"
     assert words in answer.json["error"]["message"]
 
 
-def _fresh(browser: Browser) -> Browser:
+def _log_out_at_provider(browser: Browser) -> Browser:
     """Return the same browser, logged out at the provider."""
     browser.provider.cookies.clear()
     return browser
@@ -62,26 +70,26 @@ def test_the_default_role(org: Org, browser: Browser, configure: Configure) -> N
     configure(org)
     who = person()
     browser.token(org, who)
-    assert _role(org, who.email) == "viewer"
+    assert _get_role(org, who.email) == "viewer"
 
 
 def test_a_new_account_is_verified_only_in_a_proven_domain(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain, "other.example"])
-    prove(org, domain)
-    ours, others = person(domain), person("other.example")
-    for who in (ours, others):
+    mark_domains_verified(org, domain)
+    ours, outsider = person(domain), person("other.example")
+    for who in (ours, outsider):
         browser.token(org, who)
-        _fresh(browser)
+        _log_out_at_provider(browser)
     with org.app.app_context():
         verified = {
             user.email: user.email_verified_at is not None
             for user in db.session().scalars(
-                select(User).where(User.email.in_([ours.email, others.email]))
+                select(User).where(User.email.in_([ours.email, outsider.email]))
             )
         }
-    assert verified == {ours.email: True, others.email: False}
+    assert verified == {ours.email: True, outsider.email: False}
 
 
 def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Configure) -> None:
@@ -98,9 +106,9 @@ def test_groups_set_and_lower_the_role(org: Org, browser: Browser, configure: Co
         ("staff", "labeler"),
         ("nobody", "viewer"),
     ):
-        token = _fresh(browser).token(org, who.with_changes(groups=groups))
-        assert _role(org, who.email) == role
-        listed = _as(org, token).get("/auth/session").json["data"]["organizations"]
+        token = _log_out_at_provider(browser).token(org, who.with_changes(groups=groups))
+        assert _get_role(org, who.email) == role
+        listed = _get_api(org, token).get("/auth/session").json["data"]["organizations"]
         assert listed == [{"slug": org.slug, "name": "Test", "role": role}]
 
 
@@ -115,8 +123,8 @@ def test_without_mapped_roles_an_assigned_role_stays(
         session.scalars(
             select(Membership).where(Membership.user_id == user.id)
         ).one().role = "reviewer"
-    _fresh(browser).token(org, who.with_changes(groups="x"))
-    assert _role(org, who.email) == "reviewer"
+    _log_out_at_provider(browser).token(org, who.with_changes(groups="x"))
+    assert _get_role(org, who.email) == "reviewer"
 
 
 def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Configure) -> None:
@@ -129,23 +137,23 @@ def test_groups_add_and_remove_teams(org: Org, browser: Browser, configure: Conf
     configure(org, group_mapping=mapping)
     who = person()
 
-    def held() -> set[str]:
+    def list_team_names() -> set[str]:
         listed = owner.get("/organizations/" + org.slug + "/members").json["data"]
-        mine = next(one for one in listed if one["user"]["email"] == who.email)
+        mine = next(member for member in listed if member["user"]["email"] == who.email)
         return {team["name"] for team in mine["teams"]}
 
     browser.token(org, who.with_changes(groups="north,unknown"))
-    assert held() == {"north"}
+    assert list_team_names() == {"north"}
     with org.app.app_context(), tenancy.organization(org.id):
         user_id = db.session().scalars(select(User.id).where(User.email == who.email)).one()
     body = {"members": [{"user_id": str(user_id)}]}
     added = owner.post(f"/teams/{teams['hand-made']}/members", json=body)
     assert added.status_code in (200, 201), added.json
-    _fresh(browser).token(org, who.with_changes(groups="south"))
-    assert held() == {"south", "hand-made"}
+    _log_out_at_provider(browser).token(org, who.with_changes(groups="south"))
+    assert list_team_names() == {"south", "hand-made"}
     assert owner.delete(f"/teams/{teams['south']}").status_code == 204
-    _fresh(browser).token(org, who.with_changes(groups="south,north"))
-    assert held() == {"north", "hand-made"}
+    _log_out_at_provider(browser).token(org, who.with_changes(groups="south,north"))
+    assert list_team_names() == {"north", "hand-made"}
 
 
 def test_owners_stay_owners(
@@ -153,9 +161,9 @@ def test_owners_stay_owners(
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = _member(org, "owner")
-    token = _confirmed(org, browser, who, work)
-    assert _role(org, who.email) == "owner"
-    assert _as(org, token).get("/schemas").status_code == 200
+    token = _sign_in_with_confirmation(org, browser, who, work)
+    assert _get_role(org, who.email) == "owner"
+    assert _get_api(org, token).get("/schemas").status_code == 200
 
 
 @pytest.mark.parametrize("groups", [None, "", "others"])
@@ -164,8 +172,8 @@ def test_a_required_group_is_enforced(
 ) -> None:
     configure(org, group_mapping=[{"group": "staff", "role": "viewer"}], require_group=True)
     who = person() if groups is None else person(groups=groups)
-    _denied(browser.whole(org, who), "groups")
-    assert _role(org, who.email) is None
+    _check_denied(browser.complete_sign_in(org, who), "groups")
+    assert _get_role(org, who.email) is None
     with org.app.app_context():
         sql = text("SELECT FROM users WHERE email = :email")
         assert db.session().execute(sql, {"email": who.email}).first() is None
@@ -177,13 +185,16 @@ def test_a_lost_group_ends_the_membership_and_every_session(
     configure(org, group_mapping=[{"group": "staff", "role": "labeler"}], require_group=True)
     who = person()
     token = browser.token(org, who.with_changes(groups="staff"))
-    assert _as(org, token).get("/schemas").status_code == 200
-    _denied(_fresh(browser).whole(org, who.with_changes(groups="none")), "groups")
-    assert _role(org, who.email) is None
-    ended = _as(org, token).get("/schemas")
+    assert _get_api(org, token).get("/schemas").status_code == 200
+    _check_denied(
+        _log_out_at_provider(browser).complete_sign_in(org, who.with_changes(groups="none")),
+        "groups",
+    )
+    assert _get_role(org, who.email) is None
+    ended = _get_api(org, token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    _fresh(browser).token(org, who.with_changes(groups="staff"))
-    assert _role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
+    _log_out_at_provider(browser).token(org, who.with_changes(groups="staff"))
+    assert _get_role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
 
 
 def test_a_person_in_too_many_groups_keeps_the_membership(
@@ -192,20 +203,23 @@ def test_a_person_in_too_many_groups_keeps_the_membership(
     """Microsoft Entra ID only refers to the groups of a person who is in more than 200."""
     hostile.userinfo = {"sub": "many"}
     mapping = [{"group": "staff", "role": "reviewer"}]
-    assert put(org, at(hostile, group_mapping=mapping, require_group=True)).status_code == 200
+    assert (
+        put(org, build_sso_body(hostile, group_mapping=mapping, require_group=True)).status_code
+        == 200
+    )
 
-    def come_back(**claims: Any) -> TestResponse:
+    def follow_redirect(**claims: Any) -> TestResponse:
         hostile.claims = {"sub": "many", "email": "many@people.example", **claims}
-        back = hostile.agree(browser.start(org))
+        back = hostile.build_callback_query(browser.start(org))
         return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
 
-    assert come_back(groups=[*map(str, range(1200)), "staff"]).status_code == 200
+    assert follow_redirect(groups=[*map(str, range(1200)), "staff"]).status_code == 200
     reference = {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}
-    _denied(come_back(**reference), "more groups")
-    assert _role(org, "many@people.example") == "reviewer"
+    _check_denied(follow_redirect(**reference), "more groups")
+    assert _get_role(org, "many@people.example") == "reviewer"
     # Without a mapping, groups are not needed.
-    assert put(org, at(hostile)).status_code == 200
-    assert come_back(**reference).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
+    assert follow_redirect(**reference).status_code == 200
 
 
 def test_a_removed_person_cannot_rejoin_by_signing_in(
@@ -214,10 +228,10 @@ def test_a_removed_person_cannot_rejoin_by_signing_in(
     configure(org)
     who = person()
     token = browser.token(org, who)
-    mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+    mine = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
     assert org.api("admin").delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
-    _denied(browser.whole(org, who), "removed")
-    assert _role(org, who.email) is None
+    _check_denied(browser.complete_sign_in(org, who), "removed")
+    assert _get_role(org, who.email) is None
 
 
 def _invite(org: Org, email: str, **members: Any) -> None:
@@ -230,19 +244,19 @@ def test_an_invitation_lets_them_rejoin_with_its_role(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
     who = person(domain)
     token = browser.token(org, who)
-    mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
+    mine = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
     path = f"/organizations/{org.slug}/members/{mine}"
     assert org.api("admin").delete(path).status_code == 204
     _invite(org, who.email, role="reviewer", team_ids=[team])
     browser.token(org, who)
-    assert _role(org, who.email) == "reviewer"
+    assert _get_role(org, who.email) == "reviewer"
     assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 1
     assert org.api("admin").delete(path).status_code == 204
-    _denied(browser.whole(org, who), "removed")
+    _check_denied(browser.complete_sign_in(org, who), "removed")
 
 
 def test_an_owner_invitation_is_not_accepted_by_signing_in(
@@ -252,15 +266,15 @@ def test_an_owner_invitation_is_not_accepted_by_signing_in(
     who = person()
     _invite(org, who.email, role="owner")
     browser.token(org, who)
-    assert _role(org, who.email) == "viewer"
+    assert _get_role(org, who.email) == "viewer"
 
 
 def test_an_account_of_another_organization_is_not_linked(
     org: Org, other_org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, _member(other_org, "viewer")), "not a member")
-    assert _role(org, other_org.email("viewer")) is None
+    _check_denied(browser.complete_sign_in(org, _member(other_org, "viewer")), "not a member")
+    assert _get_role(org, other_org.email("viewer")) is None
     with org.app.app_context(), tenancy.organization(org.id):
         assert db.session().scalars(select(Identity)).all() == []
 
@@ -269,14 +283,14 @@ def test_an_address_of_a_proven_domain_is_linked(
     org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     email = f"somebody@{domain}"
     user_id = other_org.add_user("elsewhere", "viewer")
     _rename(other_org, user_id, email)
     token = browser.token(org, person(email=email))
-    session = _as(org, token).get("/auth/session").json["data"]
+    session = _get_api(org, token).get("/auth/session").json["data"]
     assert session["user"]["id"] == str(user_id)
-    assert _role(org, email) == "viewer"
+    assert _get_role(org, email) == "viewer"
 
 
 def test_an_unverified_earlier_registration_loses_access(
@@ -284,19 +298,19 @@ def test_an_unverified_earlier_registration_loses_access(
 ) -> None:
     """Otherwise a stranger could share the account with the employee to whom it is linked later."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
-    held = squatter.post("/auth/register", json=body).json["data"]["access_token"]
+    squatter_token = squatter.post("/auth/register", json=body).json["data"]["access_token"]
     work()
     token = browser.token(org, who)
-    me = _as(org, token).get("/users/me").json["data"]
+    me = _get_api(org, token).get("/users/me").json["data"]
     assert (me["email"], me["email_verified"]) == (who.email, True)
-    ended = _as(org, held).get("/schemas")
+    ended = _get_api(org, squatter_token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
     assert squatter.post("/auth/login", json=_login(body)).status_code == 401
-    mailed = {"token": _token_of(who.email)}
+    mailed = {"token": _get_mailed_token(who.email)}
     assert squatter.post("/auth/email-change/confirm", json=mailed).status_code == 400
 
 
@@ -304,7 +318,7 @@ def test_a_verified_account_keeps_its_password_when_linked(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["viewer"], f"viewer@{domain}")
     browser.token(org, _member(org, "viewer"))
     assert org.api("viewer").get("/schemas").status_code == 200
@@ -316,7 +330,7 @@ def _login(body: dict[str, str]) -> dict[str, str]:
     return {name: body[name] for name in ("email", "password")}
 
 
-def _token_of(email: str) -> str:
+def _get_mailed_token(email: str) -> str:
     plain = list_messages_to(email)[-1].get_body(("plain",))
     assert plain is not None
     return str(plain.get_content().split("token=")[1].split("&")[0])
@@ -331,29 +345,31 @@ def test_a_lookalike_address_is_refused(
     org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["viewer"], f"paypal@{domain}")
-    _denied(browser.whole(org, person(email=f"p\u0430ypal@{domain}")), "account")
+    _check_denied(browser.complete_sign_in(org, person(email=f"p\u0430ypal@{domain}")), "account")
 
 
-def _confirmed(org: Org, browser: Browser, who: Person, work: Callable[[], None]) -> str:
+def _sign_in_with_confirmation(
+    org: Org, browser: Browser, who: Person, work: Callable[[], None]
+) -> str:
     """Sign in to an account that must be confirmed by email, and return the access token."""
-    arrived = browser.whole(org, who)
+    arrived = browser.complete_sign_in(org, who)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
-    answer = browser.exchange(_mailed(who.email, work))
+    answer = browser.exchange(_get_mailed_code(who.email, work))
     assert answer.status_code == 200, answer.json
     token: str = answer.json["data"]["access_token"]
     return token
 
 
-def _mailed(email: str, work: Callable[[], None]) -> str:
+def _get_mailed_code(email: str, work: Callable[[], None]) -> str:
     work()
     plain = list_messages_to(email)[-1].get_body(("plain",))
     assert plain is not None
-    found = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
-    assert found is not None, plain.get_content()
-    return found[1]
+    match = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
+    assert match is not None, plain.get_content()
+    return match[1]
 
 
 def test_a_members_account_is_linked_once_they_confirm(
@@ -361,11 +377,11 @@ def test_a_members_account_is_linked_once_they_confirm(
 ) -> None:
     configure(org)
     who = _member(org, "labeler")
-    token = _confirmed(org, browser, who, work)
-    session = _as(org, token).get("/auth/session").json["data"]
+    token = _sign_in_with_confirmation(org, browser, who, work)
+    session = _get_api(org, token).get("/auth/session").json["data"]
     assert session["user"]["id"] == str(org.users["labeler"])
-    assert _role(org, who.email) == "labeler", "no role was mapped"
-    _fresh(browser).token(org, who)  # From now on no confirmation is needed.
+    assert _get_role(org, who.email) == "labeler", "no role was mapped"
+    _log_out_at_provider(browser).token(org, who)  # From now on no confirmation is needed.
 
 
 def test_a_confirmation_requires_the_browser_of_the_sign_in(
@@ -378,9 +394,9 @@ def test_a_confirmation_requires_the_browser_of_the_sign_in(
     """Whoever runs the provider cannot make a member confirm with a click only."""
     configure(org)
     who = _member(org, "labeler")
-    assert browser.whole(org, who).json["data"]["confirmation"] == "email"
+    assert browser.complete_sign_in(org, who).json["data"]["confirmation"] == "email"
     other_browser.start(org)
-    assert other_browser.exchange(_mailed(who.email, work)).status_code == 401
+    assert other_browser.exchange(_get_mailed_code(who.email, work)).status_code == 401
     with org.app.app_context(), tenancy.organization(org.id):
         assert db.session().scalars(select(Identity)).all() == []
 
@@ -391,12 +407,12 @@ def test_a_confirmation_returns_to_the_application(
     configure(org)
     who = _member(org, "labeler")
     url = browser.start(org, redirect_uri="https://app.example/back", next="/here")
-    answer = browser.come_back(browser.sign_in(url, who))
+    answer = browser.follow_redirect(browser.sign_in(url, who))
     assert (answer.status_code, answer.headers["Location"]) == (
         303,
         "https://app.example/back?error=confirmation_required&next=%2Fhere",
     )
-    assert browser.exchange(_mailed(who.email, work)).status_code == 200
+    assert browser.exchange(_get_mailed_code(who.email, work)).status_code == 200
     plain = list_messages_to(who.email)[-1].get_body(("plain",))
     assert plain is not None
     assert "https://app.example/back?code=" in plain.get_content()
@@ -407,36 +423,36 @@ def test_an_owner_confirms_even_in_a_proven_domain(
 ) -> None:
     """An administrator chooses the provider, and must not become an owner by it."""
     configure(org, email_domains=[domain])
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     _rename(org, org.users["owner"], f"boss@{domain}")
     _rename(org, org.users["labeler"], f"labeler@{domain}")
     browser.token(org, _member(org, "labeler"))
-    _confirmed(org, _fresh(browser), _member(org, "owner"), work)
+    _sign_in_with_confirmation(org, _log_out_at_provider(browser), _member(org, "owner"), work)
 
 
 def test_a_domain_that_is_not_listed(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, email_domains=["only.example"])
-    _denied(browser.whole(org, person("people.example")), "domain")
-    _fresh(browser).token(org, person("only.example"))
+    _check_denied(browser.complete_sign_in(org, person("people.example")), "domain")
+    _log_out_at_provider(browser).token(org, person("only.example"))
 
 
 def test_an_address_that_the_provider_has_not_verified(
     org: Org, browser: Browser, configure: Configure
 ) -> None:
     configure(org)
-    _denied(browser.whole(org, person(email_verified="false")), "not verified")
-    _fresh(browser).token(org, person(email_verified="true"))
+    _check_denied(browser.complete_sign_in(org, person(email_verified="false")), "not verified")
+    _log_out_at_provider(browser).token(org, person(email_verified="true"))
 
 
 @pytest.mark.parametrize("email", ["nonsense", "a@b", "@x.example", "a b@x.example"])
 def test_an_invalid_address(org: Org, browser: Browser, configure: Configure, email: str) -> None:
     configure(org)
-    _denied(browser.whole(org, person(email=email)), "address")
+    _check_denied(browser.complete_sign_in(org, person(email=email)), "address")
 
 
 def test_no_address_at_all(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org, oidc={"scopes": ["openid", "profile"]})
-    _denied(browser.whole(org, person()), "not return an email address")
+    _check_denied(browser.complete_sign_in(org, person()), "not return an email address")
 
 
 def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> None:
@@ -444,21 +460,21 @@ def test_an_invalid_name(org: Org, browser: Browser, configure: Configure) -> No
     names = (("A\r\nBcc: x\u202e B", "A Bcc: x B"), (" \n ", None), ("A\x00", None))
     for name, shown in names:
         who = person(name=name)
-        token = _fresh(browser).token(org, who)
-        found = _as(org, token).get("/auth/session").json["data"]["user"]["name"]
-        assert found == (shown or who.email.partition("@")[0])
+        token = _log_out_at_provider(browser).token(org, who)
+        user_name = _get_api(org, token).get("/auth/session").json["data"]["user"]["name"]
+        assert user_name == (shown or who.email.partition("@")[0])
 
 
 def test_a_disabled_account(org: Org, browser: Browser, configure: Configure) -> None:
     configure(org)
     who = person()
     browser.token(org, who)
-    code = browser.whole(org, who).json["data"]["code"]
+    code = browser.complete_sign_in(org, who).json["data"]["code"]
     with org.app.app_context(), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         user.disabled_at = db.utc_now()
-    _denied(browser.whole(org, who), "disabled")
-    _denied(browser.exchange(code), "no longer available")
+    _check_denied(browser.complete_sign_in(org, who), "disabled")
+    _check_denied(browser.exchange(code), "no longer available")
 
 
 @pytest.mark.parametrize(("status", "opens"), [("suspended", True), ("closed", False)])
@@ -471,11 +487,11 @@ def test_an_organization_that_is_not_active(
     answered = browser.sign_in(browser.start(org), who)
     with org.app.app_context(), db.transaction() as session:
         session.get_one(Organization, org.id).status = status
-    assert browser.come_back(answered).status_code == (200 if opens else 403)
+    assert browser.follow_redirect(answered).status_code == (200 if opens else 403)
     begun = browser.post("/auth/sso/start", org_slug=org.slug)
     assert begun.status_code == (200 if opens else 404)
     if opens:
-        _denied(_fresh(browser).whole(org, person()), "suspended")
+        _check_denied(_log_out_at_provider(browser).complete_sign_in(org, person()), "suspended")
 
 
 def test_a_session_is_limited_to_the_providers_organization(
@@ -488,8 +504,8 @@ def test_a_session_is_limited_to_the_providers_organization(
     with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == who.email)).one()
         session.add(Membership(user_id=user.id, role="owner"))
-    login = browser.exchange(browser.whole(org, who).json["data"]["code"]).json["data"]
-    assert [one["slug"] for one in login["organizations"]] == [org.slug]
+    login = browser.exchange(browser.complete_sign_in(org, who).json["data"]["code"]).json["data"]
+    assert [organization["slug"] for organization in login["organizations"]] == [org.slug]
     api = Api(org.app.test_client(), login["access_token"], other_org.slug)
     refused = api.get("/schemas")
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
@@ -513,17 +529,19 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
         session.add(elsewhere)
         session.flush()
         hidden = elsewhere.id
-    api = _as(org, browser.token(org, who))
+    api = _get_api(org, browser.token(org, who))
     listed = api.get("/auth/sessions").json["data"]
-    assert [one["ip_address"] for one in listed] == ["127.0.0.1"] * 2
+    assert [session["ip_address"] for session in listed] == ["127.0.0.1"] * 2
     assert api.delete(f"/auth/sessions/{hidden}").status_code == 404
     assert api.delete(f"/auth/sessions/{listed[1]['id']}").status_code == 204
     third = make_org(org.app)
     _invite(third, who.email, role="labeler")
-    joined = api.post(f"/auth/invitations/{_mailed(who.email, work)}/accept", json={})
+    joined = api.post(f"/auth/invitations/{_get_mailed_code(who.email, work)}/accept", json={})
     assert joined.status_code == 200, joined.json
-    assert [one["slug"] for one in joined.json["data"]["organizations"]] == [org.slug]
-    assert _role(third, who.email) == "labeler"
+    assert [organization["slug"] for organization in joined.json["data"]["organizations"]] == [
+        org.slug
+    ]
+    assert _get_role(third, who.email) == "labeler"
     assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
     assert api.get("/auth/session").status_code == 401
     with org.app.app_context():
@@ -535,7 +553,7 @@ def test_a_session_of_an_enforced_domain_is_not_limited(
 ) -> None:
     """There is no other way to sign in to the account then."""
     configure(org, email_domains=[domain], enforced=True)
-    prove(org, domain)
+    mark_domains_verified(org, domain)
     who = person(domain)
     token = browser.token(org, who)
     with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
@@ -552,13 +570,15 @@ def test_concurrent_first_sign_ins_create_one_account(
     configure(org)
     who = person()
     browsers = [Browser(app) for _ in range(4)]
-    answered = [one.sign_in(one.start(org), who) for one in browsers]
+    answered = [
+        client_browser.sign_in(client_browser.start(org), who) for client_browser in browsers
+    ]
 
-    def come_back(pair: tuple[Browser, str]) -> int:
-        return pair[0].come_back(pair[1]).status_code
+    def follow_redirect(pair: tuple[Browser, str]) -> int:
+        return pair[0].follow_redirect(pair[1]).status_code
 
     with ThreadPoolExecutor(4) as pool:
-        statuses = list(pool.map(come_back, zip(browsers, answered, strict=True)))
+        statuses = list(pool.map(follow_redirect, zip(browsers, answered, strict=True)))
     assert statuses == [200] * 4
     with org.app.app_context(), tenancy.organization(org.id):
         assert len(db.session().scalars(select(Identity)).all()) == 1
@@ -597,21 +617,21 @@ def test_slow_providers_do_not_block_other_requests(
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
             slow.enter_context(outbound_slots.hold_slot(uuid4()))
-        turned_away = browser.whole(org, who)
+        turned_away = browser.complete_sign_in(org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "Too many requests" in turned_away.json["error"]["message"]
         assert turned_away.json["error"]["details"] == {"reason": "busy"}
         body = {"kind": "oidc", "oidc": {"issuer": "http://127.0.0.2:9", "client_id": "x"}}
         assert put(org, body).status_code == 503
         assert org.api("viewer").get("/schemas").status_code == 200
-    _fresh(browser).token(org, who)
+    _log_out_at_provider(browser).token(org, who)
 
 
 def test_a_slow_provider_leaves_slots_to_other_organizations(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert put(other_org, at(hostile)).status_code == 200
-    query = hostile.agree(browser.start(other_org))
+    assert put(other_org, build_sso_body(hostile)).status_code == 200
+    query = hostile.build_callback_query(browser.start(other_org))
     opened, slow = Event(), Hostile()
 
     def answer(_path: str, _form: dict[str, str]) -> Raw:
@@ -622,14 +642,14 @@ def test_a_slow_provider_leaves_slots_to_other_organizations(
     server = serve(slow)
     slot_count = container.settings().web_threads // 2
     with ThreadPoolExecutor(slot_count) as pool:
-        requests = [pool.submit(put, org, at(slow)) for _ in range(slot_count)]
+        requests = [pool.submit(put, org, build_sso_body(slow)) for _ in range(slot_count)]
         wait_until(
-            lambda: slow.asked.total() + sum(one.done() for one in requests) == slot_count,
+            lambda: slow.asked.total() + sum(future.done() for future in requests) == slot_count,
             "the slow requests",
         )
         callback = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
         opened.set()
-        statuses = {one.result().status_code for one in requests}
+        statuses = {future.result().status_code for future in requests}
     server.shutdown()
     server.server_close()
     assert callback.status_code == 200, callback.json

@@ -18,7 +18,7 @@ from app.identity.sso.keys import MAX_AGE
 from app.identity.sso.models import ProviderState
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, at, put
+from tests.identity.sso.conftest import Browser, build_sso_body, put
 from tests.identity.sso.hostile import CLIENT, Hostile, b64, new_key
 
 NOW = int(time.time())
@@ -32,20 +32,20 @@ def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestR
     """Configure, start, agree and come back; `changes` modify the callback's parameters."""
 
     def act(**changes: str | None) -> TestResponse:
-        if put(org, at(hostile)).status_code != 200:
+        if put(org, build_sso_body(hostile)).status_code != 200:
             raise AssertionError("the provider's metadata is not what is tested here")
-        return again(**changes)
+        return send_callback(**changes)
 
-    def again(**changes: str | None) -> TestResponse:
-        back = {**hostile.agree(browser.start(org)), **changes}
+    def send_callback(**changes: str | None) -> TestResponse:
+        back = {**hostile.build_callback_query(browser.start(org)), **changes}
         query = {name: value for name, value in back.items() if value is not None}
         return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
 
-    act.again = again  # type: ignore[attr-defined]
+    act.again = send_callback  # type: ignore[attr-defined]
     return act
 
 
-def _refused(answer: TestResponse, words: str) -> None:
+def _check_refused(answer: TestResponse, words: str) -> None:
     assert answer.status_code == 401, answer.json
     assert answer.json["error"]["code"] == "invalid_credentials"
     assert words in answer.json["error"]["message"], answer.json
@@ -60,7 +60,7 @@ def _unsigned(header: dict[str, Any], claims: dict[str, Any]) -> str:
     return ".".join([*map(b64, parts), ""])
 
 
-def _by_hmac(key: bytes) -> Callable[[dict[str, Any], dict[str, Any]], str]:
+def _build_hmac_signer(key: bytes) -> Callable[[dict[str, Any], dict[str, Any]], str]:
     def sign(header: dict[str, Any], claims: dict[str, Any]) -> str:
         parts = [b64(json.dumps(p).encode()) for p in ({**header, "alg": "HS256"}, claims)]
         signed = ".".join(parts)
@@ -77,7 +77,7 @@ def test_a_valid_token_is_accepted(sign_in: Any, hostile: Hostile) -> None:
 
 def test_an_unsigned_token(sign_in: Any, hostile: Hostile) -> None:
     hostile.sign = _unsigned
-    _refused(sign_in(), "not announced")
+    _check_refused(sign_in(), "not announced")
 
 
 def test_an_unsigned_token_of_a_provider_that_announces_none(
@@ -85,7 +85,7 @@ def test_an_unsigned_token_of_a_provider_that_announces_none(
 ) -> None:
     hostile.metadata["id_token_signing_alg_values_supported"] = ["RS256", "none", "HS256"]
     hostile.sign = _unsigned
-    _refused(sign_in(), "not announced")
+    _check_refused(sign_in(), "not announced")
 
 
 @pytest.mark.parametrize("form", ["pem", "jwk", "secret"])
@@ -96,8 +96,8 @@ def test_a_shared_secret_in_place_of_a_key(sign_in: Any, hostile: Hostile, form:
         "jwk": json.dumps(hostile.key.as_dict(private=False)).encode(),
         "secret": b"s",
     }
-    hostile.sign = _by_hmac(secrets[form])
-    _refused(sign_in(), "not announced")
+    hostile.sign = _build_hmac_signer(secrets[form])
+    _check_refused(sign_in(), "not announced")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_claims_that_are_not_for_this_sign_in(
     sign_in: Any, hostile: Hostile, claims: dict[str, Any]
 ) -> None:
     hostile.claims = claims
-    _refused(sign_in(), "the ID token")
+    _check_refused(sign_in(), "the ID token")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_claims_that_are_not_for_this_sign_in(
 )
 def test_invalid_tokens(sign_in: Any, hostile: Hostile, token: Any) -> None:
     hostile.token_answer = {"id_token": token}
-    _refused(sign_in(), "ID token")
+    _check_refused(sign_in(), "ID token")
 
 
 def test_deeply_nested_claims(sign_in: Any, hostile: Hostile) -> None:
@@ -171,18 +171,18 @@ def test_deeply_nested_claims(sign_in: Any, hostile: Hostile) -> None:
         return jws.serialize_compact(header, b"[" * 60_000, hostile.key)
 
     hostile.sign = sign
-    _refused(sign_in(), "not signed with a key")
+    _check_refused(sign_in(), "not signed with a key")
 
 
 def test_another_key_under_the_same_name(sign_in: Any, hostile: Hostile) -> None:
     hostile.sign = lambda header, claims: jwt.encode(header, claims, _OTHER)
-    _refused(sign_in(), "not signed with a key")
+    _check_refused(sign_in(), "not signed with a key")
 
 
 def test_a_key_in_the_tokens_header(sign_in: Any, hostile: Hostile) -> None:
     hostile.header = {"jwk": _OTHER.as_dict(private=False)}
     hostile.sign = lambda header, claims: jwt.encode(header, claims, _OTHER)
-    _refused(sign_in(), "the ID token is not")
+    _check_refused(sign_in(), "the ID token is not")
 
 
 def test_a_header_that_must_be_understood(sign_in: Any, hostile: Hostile) -> None:
@@ -191,37 +191,40 @@ def test_a_header_that_must_be_understood(sign_in: Any, hostile: Hostile) -> Non
         from joserfc.registry import HeaderParameter  # noqa: PLC0415
 
         lax = JWSRegistry({"exotic": HeaderParameter("Exotic", "str")}, algorithms=["RS256"])
-        told = {**header, "crit": ["exotic"], "exotic": "x"}
-        return jwt.encode(told, claims, hostile.key, registry=lax)
+        critical_header = {**header, "crit": ["exotic"], "exotic": "x"}
+        return jwt.encode(critical_header, claims, hostile.key, registry=lax)
 
     hostile.sign = sign
-    _refused(sign_in(), "the ID token is not")
+    _check_refused(sign_in(), "the ID token is not")
 
 
 def test_an_encrypted_token(sign_in: Any, hostile: Hostile) -> None:
     def encrypt(_header: dict[str, Any], claims: dict[str, Any]) -> str:
         key = RSAKey.generate_key(2048)
-        told = {"alg": "RSA-OAEP", "enc": "A128GCM"}
+        encryption_header = {"alg": "RSA-OAEP", "enc": "A128GCM"}
         return jwt.encode(
-            told, claims, key, registry=jwe.JWERegistry(algorithms=list(told.values()))
+            encryption_header,
+            claims,
+            key,
+            registry=jwe.JWERegistry(algorithms=list(encryption_header.values())),
         )
 
     hostile.sign = encrypt
-    _refused(sign_in(), "ID token")
+    _check_refused(sign_in(), "ID token")
 
 
 def test_the_userinfo_of_another_subject(sign_in: Any, hostile: Hostile) -> None:
     hostile.claims = {"email": None}
     hostile.userinfo = {"sub": "the-boss", "email": "boss@hostile.example"}
-    _refused(sign_in(), "another subject")
+    _check_refused(sign_in(), "another subject")
 
 
 def test_a_response_without_an_issuer(sign_in: Any) -> None:
-    _refused(sign_in(iss=None), "which provider")
+    _check_refused(sign_in(iss=None), "which provider")
 
 
 def test_a_response_of_another_provider(sign_in: Any, hostile: Hostile) -> None:
-    _refused(sign_in(iss="https://honest.example"), "another provider")
+    _check_refused(sign_in(iss="https://honest.example"), "another provider")
     assert hostile.asked["/token"] == 0, "the code must go to nobody"
 
 
@@ -229,7 +232,7 @@ def test_an_issuer_is_compared_even_where_it_was_not_announced(
     sign_in: Any, hostile: Hostile
 ) -> None:
     hostile.metadata["authorization_response_iss_parameter_supported"] = None
-    _refused(sign_in(iss="https://honest.example"), "another provider")
+    _check_refused(sign_in(iss="https://honest.example"), "another provider")
     assert sign_in.again(iss=None).status_code == 200
 
 
@@ -260,7 +263,7 @@ def test_a_withdrawn_key_is_soon_refused(org: Org, sign_in: Any, hostile: Hostil
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         aged = ProviderState.fetched_at - (MAX_AGE + timedelta(seconds=1))
         session.execute(update(ProviderState).values(fetched_at=aged))
-    _refused(sign_in.again(), "not signed with a key")
+    _check_refused(sign_in.again(), "not signed with a key")
 
 
 def test_keys_that_cannot_sign_are_not_stored(org: Org, sign_in: Any, hostile: Hostile) -> None:

@@ -13,9 +13,15 @@ from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import Browser, Configure, Person, at, person, put
+from tests.identity.sso.conftest import Browser, Configure, Person, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
-from tests.identity.sso.test_sign_in import _as, _denied, _fresh, _invite, _role
+from tests.identity.sso.test_sign_in import (
+    _check_denied,
+    _get_api,
+    _get_role,
+    _invite,
+    _log_out_at_provider,
+)
 
 PASSWORD = "three rivers meet here"
 Work = Callable[[], None]
@@ -23,7 +29,7 @@ Work = Callable[[], None]
 
 def _newest_token(email: str, subject: str, work: Work) -> str:
     work()
-    return [letter.token for letter in list_emails_to(email) if subject in letter.subject][-1]
+    return [message.token for message in list_emails_to(email) if subject in message.subject][-1]
 
 
 def _open_invitations(org: Org) -> list[str]:
@@ -39,7 +45,7 @@ def test_an_unverified_address_does_not_accept_an_invitation(
     who = person()
     _invite(org, who.email, role="admin", team_ids=[team])
     browser.token(org, who)
-    assert _role(org, who.email) == "viewer"
+    assert _get_role(org, who.email) == "viewer"
     assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 0
     assert _open_invitations(org) == [who.email]
 
@@ -49,11 +55,11 @@ def test_an_invitation_to_an_unverified_address_does_not_undo_a_removal(
 ) -> None:
     configure(org)
     who = person()
-    mine = _as(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
+    mine = _get_api(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
     assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
     _invite(org, who.email, role="reviewer")
-    _denied(_fresh(browser).whole(org, who), "emailed link")
-    assert _role(org, who.email) is None
+    _check_denied(_log_out_at_provider(browser).complete_sign_in(org, who), "emailed link")
+    assert _get_role(org, who.email) is None
     assert _open_invitations(org) == [who.email]
 
 
@@ -62,13 +68,13 @@ def test_a_verified_address_accepts_an_invitation_in_an_unproven_domain(
 ) -> None:
     configure(org)
     who = person()
-    mine = _as(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
+    mine = _get_api(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
     with org.app.app_context(), db.transaction() as session:
         session.get_one(User, mine).email_verified_at = db.utc_now()
     assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
     _invite(org, who.email, role="reviewer")
-    _fresh(browser).token(org, who)
-    assert _role(org, who.email) == "reviewer"
+    _log_out_at_provider(browser).token(org, who)
+    assert _get_role(org, who.email) == "reviewer"
 
 
 def _reset_password(org: Org, _other_org: Org, email: str, _token: str, work: Work) -> None:
@@ -138,17 +144,17 @@ def _link(org: Org, email: str, subject: str) -> None:
 def test_a_proof_of_the_address_unlinks_the_strangers_identities(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work, proof: Any
 ) -> None:
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     victim = person()
     hostile.claims = {"sub": "stranger", "email": victim.email}
 
-    def come() -> Any:
-        back = hostile.agree(browser.start(org))
+    def sign_in() -> Any:
+        back = hostile.build_callback_query(browser.start(org))
         answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
         assert answer.status_code in (200, 403), answer.json
         return answer
 
-    login = browser.exchange(come().json["data"]["code"]).json["data"]
+    login = browser.exchange(sign_in().json["data"]["code"]).json["data"]
     _link(other_org, victim.email, "stranger elsewhere")
     proof(org, other_org, victim.email, login["access_token"], work)
 
@@ -158,14 +164,14 @@ def test_a_proof_of_the_address_unlinks_the_strangers_identities(
         assert user.email_verified_at is not None
     assert _list_identities(org, email) == []
     if email == victim.email:
-        assert come().json["data"] == {
+        assert sign_in().json["data"] == {
             "code": None,
             "expires_in": None,
             "confirmation": "email",
             "next": None,
         }
     else:
-        another = browser.exchange(come().json["data"]["code"]).json["data"]
+        another = browser.exchange(sign_in().json["data"]["code"]).json["data"]
         assert another["user"]["id"] != login["user"]["id"]
 
 
@@ -186,14 +192,14 @@ def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
     org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work
 ) -> None:
     """The confirmed identity is kept."""
-    assert put(org, at(hostile)).status_code == 200
+    assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("labeler")
     with org.app.app_context(), db.transaction() as session:
         session.get_one(User, org.users["labeler"]).email_verified_at = None
     _link(org, email, "stranger")
     _link(other_org, email, "stranger elsewhere")
     hostile.claims = {"sub": "holder", "email": email}
-    back = hostile.agree(browser.start(org))
+    back = hostile.build_callback_query(browser.start(org))
     answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
     assert answer.json["data"]["confirmation"] == "email"
     code = _newest_token(email, "", work)

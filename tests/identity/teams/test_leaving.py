@@ -36,24 +36,24 @@ def test_out_of_the_team_and_out_of_the_organization_at_once(
     team = add_members(org, make_team(org), "labeler")
     user = org.users["labeler"]
     with (
-        closing(psycopg2.connect(postgres.url)) as held,
-        closing(psycopg2.connect(postgres.url)) as beside,
+        closing(psycopg2.connect(postgres.url)) as lock_connection,
+        closing(psycopg2.connect(postgres.url)) as watch_connection,
         ThreadPoolExecutor(2) as pool,
     ):
-        beside.autocommit = True
-        watching, cursor = beside.cursor(), held.cursor()
+        watch_connection.autocommit = True
+        watching, cursor = watch_connection.cursor(), lock_connection.cursor()
         cursor.execute("SET LOCAL app.organization_id = %s", (str(org.id),))
         cursor.execute("SELECT FROM teams WHERE id = %s FOR UPDATE", (team["id"],))
-        mine = held.get_backend_pid()
+        mine = lock_connection.get_backend_pid()
 
-        def waiting(number: int) -> bool:
+        def is_waiting(number: int) -> bool:
             watching.execute(_WAITING, (mine, mine))
             return bool(watching.fetchone()[0] == number)
 
         first = pool.submit(org.api("admin").delete, path.format(team=team["id"], user=user))
-        _wait_for(lambda: waiting(1))
+        _wait_for(lambda: is_waiting(1))
         second = pool.submit(org.api("admin").delete, f"/organizations/{org.slug}/members/{user}")
-        _wait_for(lambda: waiting(2))
-        held.rollback()
+        _wait_for(lambda: is_waiting(2))
+        lock_connection.rollback()
         answers = [first.result().status_code, second.result().status_code]
     assert answers == [204, 204]

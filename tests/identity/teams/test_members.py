@@ -19,7 +19,7 @@ def _add(org: Org, team: dict[str, Any], **body: Any) -> Any:
 
 
 def _roles(team: dict[str, Any]) -> dict[str, str]:
-    return {one["user"]["id"]: one["role"] for one in team["members"]}
+    return {member["user"]["id"]: member["role"] for member in team["members"]}
 
 
 def _read(org: Org, team: dict[str, Any]) -> dict[str, Any]:
@@ -41,8 +41,11 @@ def test_a_role_makes_and_unmakes_the_lead(org: Org) -> None:
     labeler, viewer = (str(org.users[name]) for name in ("labeler", "viewer"))
     team = make_team(org)
     lead = [{"user_id": labeler, "role": "lead"}, {"user_id": viewer}]
-    found = _add(org, team, members=lead).json["data"]
-    assert (found["lead_id"], _roles(found)) == (labeler, {labeler: "lead", viewer: "member"})
+    answered_team = _add(org, team, members=lead).json["data"]
+    assert (answered_team["lead_id"], _roles(answered_team)) == (
+        labeler,
+        {labeler: "lead", viewer: "member"},
+    )
     assert _add(org, team, user_ids=[labeler]).json["data"]["lead_id"] == labeler
     swapped = _add(org, team, members=[{"user_id": viewer, "role": "lead"}]).json["data"]
     assert _roles(swapped) == {viewer: "lead", labeler: "member"}
@@ -93,7 +96,7 @@ def test_what_cannot_be_added_adds_nobody(org: Org, other_org: Org) -> None:
 def test_a_thousand_join_in_a_few_statements(org: Org) -> None:
     make_teams(org, teams=1, users=1000, members_per_team=1)
     with org.app.app_context(), tenancy.organization(org.id):
-        ids = [str(one) for one in db.session().scalars(db.db.select(Membership.user_id))]
+        ids = [str(user_id) for user_id in db.session().scalars(db.db.select(Membership.user_id))]
     team = make_team(org)
     with record_statements(org.app) as few:
         assert _add(org, team, user_ids=ids[:1]).status_code == 200
@@ -110,8 +113,12 @@ def test_a_member_leaves_and_so_does_the_lead(org: Org) -> None:
         path = f"/teams/{team['id']}/members/{org.users[name]}"
         assert org.api("admin").delete(path).status_code == 204
         assert org.api("admin").delete(path).status_code == 404
-    left = _read(org, team)
-    assert (left["members"], left["member_count"], left["lead_id"]) == ([], 0, None)
+    team_after = _read(org, team)
+    assert (team_after["members"], team_after["member_count"], team_after["lead_id"]) == (
+        [],
+        0,
+        None,
+    )
 
 
 def test_who_leaves_the_organization_leaves_its_teams(org: Org) -> None:
@@ -120,8 +127,12 @@ def test_who_leaves_the_organization_leaves_its_teams(org: Org) -> None:
     add_members(org, team, "labeler", "viewer")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.execute(delete(Membership).where(Membership.user_id == org.users["labeler"]))
-    left = _read(org, leads)
-    assert (left["members"], left["member_count"], left["lead_id"]) == ([], 0, None)
+    team_after = _read(org, leads)
+    assert (team_after["members"], team_after["member_count"], team_after["lead_id"]) == (
+        [],
+        0,
+        None,
+    )
     stayed = _read(org, team)
     assert list(_roles(stayed)) == [str(org.users["viewer"])]
     assert stayed["member_count"] == 1
@@ -133,7 +144,7 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
     for name in names:
         org.add_user(name, "labeler")
 
-    def come_and_go(name: str) -> list[int]:
+    def add_and_remove(name: str) -> list[int]:
         path = f"/teams/{team['id']}/members"
         api, user = org.api("admin"), str(org.users[name])
         return [
@@ -143,25 +154,25 @@ def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
         ]
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(come_and_go, names)) == [[200, 204, 200]] * len(names)
-    found = _read(org, team)
-    assert found["member_count"] == len(found["members"]) == len(names)
-    assert list(_roles(found).values()).count("lead") == 1
+        assert list(pool.map(add_and_remove, names)) == [[200, 204, 200]] * len(names)
+    team_after = _read(org, team)
+    assert team_after["member_count"] == len(team_after["members"]) == len(names)
+    assert list(_roles(team_after).values()).count("lead") == 1
 
 
 def test_what_other_features_call(org: Org, other_org: Org) -> None:
     first, second = (make_team(org, name) for name in ("B", "A"))
     foreign = make_team(other_org)
-    ids = [one["id"] for one in (first, second, foreign)]
+    ids = [team["id"] for team in (first, second, foreign)]
     user = org.users["labeler"]
     with org.app.app_context(), tenancy.organization(org.id):
         with db.transaction():
             known = service.lock_existing_teams(ids)
-            assert {str(one) for one in known} == {first["id"], second["id"]}
+            assert {str(team_id) for team_id in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)
-        found = [service.list_team_ids(one) for one in (user, org.users["viewer"])]
-    assert found == [sorted(known), []]
+        team_id_lists = [service.list_team_ids(user_id) for user_id in (user, org.users["viewer"])]
+    assert team_id_lists == [sorted(known), []]
     assert [_read(org, team)["member_count"] for team in (first, second)] == [1, 1]
 
 

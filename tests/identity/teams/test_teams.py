@@ -48,8 +48,8 @@ def test_two_spellings_of_a_skill_are_one(org: Org) -> None:
     team = make_team(org, "Skilled", skills=skills)
     assert team["skills"] == ["Line items", "Straße", "Ünits", "ﬁx"]
     for asked in ("LINE items", "strasse", "u\u0308NITS", "FIX"):
-        found = org.api("viewer").get("/teams", query_string={"skill": asked})
-        assert [one["id"] for one in found.json["data"]] == [team["id"]], asked
+        answer = org.api("viewer").get("/teams", query_string={"skill": asked})
+        assert [row["id"] for row in answer.json["data"]] == [team["id"]], asked
     assert org.api("viewer").get("/teams?skill=line").json["data"] == []
 
 
@@ -90,7 +90,7 @@ def test_a_body_names_what_is_there(org: Org, other_org: Org) -> None:
             org.api("admin").patch(f"/teams/{team['id']}", json={"lead_id": lead}),
         ):
             _error(answer, 400, "validation_error", "lead_id")
-    assert [one["name"] for one in org.api("viewer").get("/teams").json["data"]] == ["Invoices"]
+    assert [row["name"] for row in org.api("viewer").get("/teams").json["data"]] == ["Invoices"]
 
 
 def test_an_update_changes_what_it_names(org: Org) -> None:
@@ -115,13 +115,13 @@ def test_another_lead_joins_and_the_former_one_stays(org: Org) -> None:
     team = make_team(org, lead_id=first)
     path = f"/teams/{team['id']}"
     changed = org.api("admin").patch(path, json={"lead_id": second}).json["data"]
-    roles = {one["user"]["id"]: one["role"] for one in changed["members"]}
+    roles = {member["user"]["id"]: member["role"] for member in changed["members"]}
     assert roles == {second: "lead", first: "member"}
     assert changed["members"][0]["user"]["id"] == second
     assert (changed["lead_id"], changed["member_count"]) == (second, 2)
     without = org.api("admin").patch(path, json={"lead_id": None}).json["data"]
     assert (without["lead_id"], without["member_count"]) == (None, 2)
-    assert {one["role"] for one in without["members"]} == {"member"}
+    assert {member["role"] for member in without["members"]} == {"member"}
 
 
 def test_what_stood_under_a_deleted_team_moves_up(org: Org) -> None:
@@ -183,12 +183,12 @@ def test_a_list_is_filtered(org: Org) -> None:
     for query, teams in wanted:
         answer = org.api("viewer").get("/teams", query_string=query)
         assert answer.status_code == 200, answer.json
-        found = answer.json["data"]
-        assert [one["id"] for one in found] == [one["id"] for one in teams], query
+        listed_teams = answer.json["data"]
+        assert [row["id"] for row in listed_teams] == [row["id"] for row in teams], query
         assert answer.json["meta"]["total"] == len(teams)
-    members = {one["id"]: one["member_count"] for one in found}
-    assert all(one["members"] is None for one in found)
+    members = {row["id"]: row["member_count"] for row in listed_teams}
+    assert all(row["members"] is None for row in listed_teams)
     listed = org.api("viewer").get("/teams").json["data"]
-    members = {one["id"]: one["member_count"] for one in listed}
+    members = {row["id"]: row["member_count"] for row in listed}
     assert members == {top["id"]: 0, low["id"]: 2, last["id"]: 1}
-    assert {one["members"] for one in listed} == {None}
+    assert {row["members"] for row in listed} == {None}

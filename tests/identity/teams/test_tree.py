@@ -33,8 +33,8 @@ def _chart(org: Org, query: str = "") -> dict[str, Any]:
     return dict(answer.json["data"])
 
 
-def _shape(nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    return {node["name"]: _shape(node["children"]) for node in nodes}
+def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {node["name"]: _build_name_tree(node["children"]) for node in nodes}
 
 
 def test_a_team_never_stands_under_itself(org: Org) -> None:
@@ -47,12 +47,12 @@ def test_a_team_never_stands_under_itself(org: Org) -> None:
     assert _move(org, low, top["id"]).status_code == 200
     assert _move(org, middle, low["id"]).status_code == 200
     assert _move(org, low, None).status_code == 200
-    assert _shape(_chart(org)["teams"]) == {"Level 0": {}, "Level 2": {"Level 1": {}}}
+    assert _build_name_tree(_chart(org)["teams"]) == {"Level 0": {}, "Level 2": {"Level 1": {}}}
 
 
 def test_two_moves_at_once_make_no_ring(org: Org) -> None:
     for turn in range(5):
-        one, two = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
+        first_team, second_team = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
         together = Barrier(2)
 
         def move(team: dict[str, Any], parent: Any, wait: Callable[[], int]) -> int:
@@ -61,8 +61,8 @@ def test_two_moves_at_once_make_no_ring(org: Org) -> None:
 
         with ThreadPoolExecutor(2) as pool:
             moves = [
-                pool.submit(move, one, two, together.wait),
-                pool.submit(move, two, one, together.wait),
+                pool.submit(move, first_team, second_team, together.wait),
+                pool.submit(move, second_team, first_team, together.wait),
             ]
             assert sorted(done.result() for done in moves) == [200, 400]
     assert _chart(org)["team_count"] == 10
@@ -87,8 +87,8 @@ def test_a_parent_does_not_go_while_a_child_comes(org: Org) -> None:
             gone = pool.submit(delete, parent["id"], together.wait)
             assert gone.result() == 204
             assert made.result() in (201, 400)
-        found = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
-        assert [one["parent_id"] for one in found] == [None] * (made.result() == 201)
+        children = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
+        assert [row["parent_id"] for row in children] == [None] * (made.result() == 201)
 
 
 def test_the_tree_has_a_depth(org: Org) -> None:
@@ -108,10 +108,10 @@ def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
     low = make_team(org, "Low", parent_id=top["id"], lead_id=lead)
     low = add_members(org, low, "viewer", "reviewer")
     make_team(org, "Also", parent_id=top["id"])
-    found = _chart(org)
-    assert _shape(found["teams"]) == {"Top": {"Also": {}, "Low": {}}}
-    assert (found["team_count"], found["member_count"]) == (3, 3)
-    (node,) = found["teams"]
+    chart = _chart(org)
+    assert _build_name_tree(chart["teams"]) == {"Top": {"Also": {}, "Low": {}}}
+    assert (chart["team_count"], chart["member_count"]) == (3, 3)
+    (node,) = chart["teams"]
     children = node.pop("children")
     assert node == {
         "id": top["id"],
@@ -127,18 +127,22 @@ def test_the_chart_is_the_tree_with_its_people(org: Org) -> None:
     }
     assert children[1]["members"] == low["members"]
     assert children[1]["lead"] == low["members"][0]["user"]
-    assert [one["user"]["name"] for one in low["members"]] == ["Labeler", "Reviewer", "Viewer"]
+    assert [member["user"]["name"] for member in low["members"]] == [
+        "Labeler",
+        "Reviewer",
+        "Viewer",
+    ]
 
 
 def test_a_part_of_the_chart(org: Org) -> None:
     teams = _chain(org, 4)
     make_team(org, "Aside", parent_id=teams[1]["id"])
     part = _chart(org, f"?team_id={teams[1]['id']}&depth=2")
-    assert _shape(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
-    assert [one["child_count"] for one in part["teams"][0]["children"]] == [0, 1]
+    assert _build_name_tree(part["teams"]) == {"Level 1": {"Aside": {}, "Level 2": {}}}
+    assert [child["child_count"] for child in part["teams"][0]["children"]] == [0, 1]
     add_members(org, teams[0], "labeler")
     shallow = _chart(org, "?depth=1&members=false")
-    assert (_shape(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
+    assert (_build_name_tree(shallow["teams"]), shallow["member_count"]) == ({"Level 0": {}}, 1)
     assert shallow["teams"][0]["members"] == []
     for query, status in (
         (f"?team_id={uuid7()}", 404),
@@ -167,10 +171,10 @@ def test_a_chart_that_is_too_large_is_refused(org: Org, monkeypatch: pytest.Monk
 def test_a_thousand_teams_are_charted_in_one_statement(org: Org) -> None:
     make_teams(org, teams=1000, users=200, members_per_team=10)
     with record_statements(org.app) as ran:
-        found = _chart(org)
+        chart = _chart(org)
     assert len(ran) == 1
-    assert (found["team_count"], found["member_count"]) == (1000, 10_000)
-    nodes = [node for top in found["teams"] for node in (top, *top["children"])]
+    assert (chart["team_count"], chart["member_count"]) == (1000, 10_000)
+    nodes = [node for top in chart["teams"] for node in (top, *top["children"])]
     assert len(nodes) == 1000
     assert {len(node["members"]) for node in nodes} == {10}
     assert {node["member_count"] for node in nodes} == {10}
@@ -183,5 +187,7 @@ def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
     with record_statements(org.app) as many:
         answer = org.api("viewer").get("/teams?sort=created_at&page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
-    few, many = ([one for one in ran if "FROM teams" in one] for ran in (few, many))
+    few, many = (
+        [statement for statement in ran if "FROM teams" in statement] for ran in (few, many)
+    )
     assert len(many) == len(few) == 1

@@ -58,8 +58,8 @@ def test_an_account_without_a_key_is_found_by_its_exact_address(org: Org) -> Non
         move = "UPDATE users SET email = :email, email_key = NULL WHERE id = :id"
         session.execute(text(move), {"email": twin, "id": org.users["viewer"]})
     with org.app.app_context():
-        found = {email: queries.find_by_email(email) for email in (known, twin, twin.upper())}
-    assert {email: user and user.id for email, user in found.items()} == {
+        users = {email: queries.find_by_email(email) for email in (known, twin, twin.upper())}
+    assert {email: user and user.id for email, user in users.items()} == {
         known: org.users["owner"],
         twin: org.users["viewer"],
         twin.upper(): org.users["viewer"],

@@ -29,8 +29,8 @@ def test_only_what_is_sent_changes(org: Org) -> None:
         "in_app": False,
         "email": False,
     }
-    others = org.api("owner").get("/users/me").json["data"]
-    assert others["notification_preferences"] == before
+    owner_profile = org.api("owner").get("/users/me").json["data"]
+    assert owner_profile["notification_preferences"] == before
 
 
 def test_defaults_are_not_stored(org: Org) -> None:

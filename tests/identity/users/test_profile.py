@@ -24,7 +24,9 @@ def test_the_profile_has_what_a_client_needs(org: Org) -> None:
     assert (me["name"], me["locale"], me["time_zone"]) == ("Viewer", "en", "UTC")
     assert me["email_verified"] is True
     assert set(me["notification_preferences"]) == KINDS
-    assert all(set(one) == {"in_app", "email"} for one in me["notification_preferences"].values())
+    assert all(
+        set(channels) == {"in_app", "email"} for channels in me["notification_preferences"].values()
+    )
     assert answer.headers["ETag"] == f'"{me["revision"]}"'
 
 

@@ -11,10 +11,10 @@ def test_columns_become_text_members_and_metadata(imports: Imports) -> None:
     assert (job["format"], job["counts"]) == ("csv", counts(found=1, created=1))
     (item,) = imports.items(job["id"])
     assert item["uri"] == "list.csv#1"
-    found = imports.artifact(item["artifact_id"])
-    assert (found["name"], found["external_id"]) == ("a.txt", "e-1")
-    assert found["metadata"] == {"lot": "7"}
-    text = imports.api.get(f"/artifacts/{found['id']}/text").json["data"]["text"]
+    artifact = imports.artifact(item["artifact_id"])
+    assert (artifact["name"], artifact["external_id"]) == ("a.txt", "e-1")
+    assert artifact["metadata"] == {"lot": "7"}
+    text = imports.api.get(f"/artifacts/{artifact['id']}/text").json["data"]["text"]
     assert text == 'Line one\nline "two", ü'
 
 

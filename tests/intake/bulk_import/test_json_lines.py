@@ -30,18 +30,20 @@ def test_a_line_becomes_a_document(imports: Imports, lines: Lines) -> None:
     assert job["error"] is None
     (item,) = imports.items(job["id"])
     assert (item["status"], item["uri"], item["error"]) == ("created", "texts.jsonl#1", None)
-    found = imports.artifact(item["artifact_id"])
-    given = {name: value for name, value in record.items() if name not in ("text", "due_at")}
-    assert {name: found[name] for name in given} == given
-    assert found["due_at"] == "2027-01-31T11:00:00Z"
-    assert (found["status"], found["ingestion_job_id"]) == ("ready", job["id"])
-    assert found["created_by"] == str(imports.org.users["labeler"])
-    content = imports.api.get(f"/artifacts/{found['id']}/content")
+    artifact = imports.artifact(item["artifact_id"])
+    direct_fields = {
+        name: value for name, value in record.items() if name not in ("text", "due_at")
+    }
+    assert {name: artifact[name] for name in direct_fields} == direct_fields
+    assert artifact["due_at"] == "2027-01-31T11:00:00Z"
+    assert (artifact["status"], artifact["ingestion_job_id"]) == ("ready", job["id"])
+    assert artifact["created_by"] == str(imports.org.users["labeler"])
+    content = imports.api.get(f"/artifacts/{artifact['id']}/content")
     assert content.data.decode() == record["text"]
-    assert found["sha256"] == hashlib.sha256(content.data).hexdigest()
-    read = imports.api.get(f"/artifacts/{found['id']}/text").json["data"]
+    assert artifact["sha256"] == hashlib.sha256(content.data).hexdigest()
+    read = imports.api.get(f"/artifacts/{artifact['id']}/text").json["data"]
     assert (read["text"], len(read["pages"])) == (record["text"], 1)
-    page = imports.api.get(f"/artifacts/{found['id']}/pages").json["data"][0]
+    page = imports.api.get(f"/artifacts/{artifact['id']}/pages").json["data"][0]
     assert [word["text"] for word in page["words"]][:2] == ["Invoice", "A-1"]
 
 
@@ -67,11 +69,14 @@ def test_an_imported_document_equals_a_created_one(imports: Imports, lines: Line
     assert answer.status_code == 201
     job = imports.make(lines({"text": f"{text} Twice.", "name": "two.txt"}))
     (item,) = imports.items(job["id"])
-    one, two = imports.artifact(answer.json["data"]["id"]), imports.artifact(item["artifact_id"])
+    created, imported = (
+        imports.artifact(answer.json["data"]["id"]),
+        imports.artifact(item["artifact_id"]),
+    )
     own = {"id", "name", "sha256", "size_bytes", "text_length", "created_at", "updated_at"}
     own |= {"ingestion_job_id"}
-    assert {k: v for k, v in one.items() if k not in own} == {
-        k: v for k, v in two.items() if k not in own
+    assert {k: v for k, v in created.items() if k not in own} == {
+        k: v for k, v in imported.items() if k not in own
     }
 
 
@@ -109,9 +114,9 @@ def test_the_rules_run_before_a_document_is_ready(imports: Imports, lines: Lines
     assert imports.events("artifact.ingested") == []
     run_jobs_of(imports.org, "routing")
     for item in items:
-        found = imports.artifact(item["artifact_id"])
-        assert found["status"] == "ready"
-        assert [one["user_id"] for one in found["assignees"]] == [user]
+        artifact = imports.artifact(item["artifact_id"])
+        assert artifact["status"] == "ready"
+        assert [assignee["user_id"] for assignee in artifact["assignees"]] == [user]
     run_jobs_of(imports.org, "routing")
     announced = [event["artifact_id"] for event in imports.events("artifact.ingested")]
     assert sorted(announced) == sorted(item["artifact_id"] for item in items)
@@ -135,12 +140,12 @@ def test_a_known_content_is_a_duplicate(imports: Imports, lines: Lines) -> None:
 def test_another_organization_has_its_own_copy(
     imports: Imports, other_org: Any, lines: Lines
 ) -> None:
-    others = Imports(other_org)
+    other_imports = Imports(other_org)
     data = lines({"text": "The same text"})
-    one, two = imports.make(data), others.make(data)
-    assert one["counts"] == two["counts"] == counts(found=1, created=1)
-    assert others.api.get(f"/ingestion-jobs/{one['id']}").status_code == 404
-    assert others.api.get(f"/ingestion-jobs/{one['id']}/items").status_code == 404
+    job, other_job = imports.make(data), other_imports.make(data)
+    assert job["counts"] == other_job["counts"] == counts(found=1, created=1)
+    assert other_imports.api.get(f"/ingestion-jobs/{job['id']}").status_code == 404
+    assert other_imports.api.get(f"/ingestion-jobs/{job['id']}/items").status_code == 404
 
 
 _BAD = [

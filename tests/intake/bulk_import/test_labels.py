@@ -47,16 +47,16 @@ def test_tags_are_submitted_for_review(imports: Imports, lines: Lines) -> None:
     assert (tag_set["labeler"], tag_set["reviewer"]) == (None, None)
     assert tag_set["submitted_at"] is not None
     assert tag_set["decided_at"] is None
-    assert {one["source"] for one in tag_set["tags"]} == {"import"}
+    assert {saved_tag["source"] for saved_tag in tag_set["tags"]} == {"import"}
     number, total, clause, line = tag_set["tags"]
     assert (number["value"], number["confidence"]) == ("A-1", 0.5)
     assert number["evidence"][0]["text"] == "A-1"
     assert total["value"] == {"amount": "7.00", "currency": "EUR"}
     assert clause["value"] == "Acme Ltd"
     assert (line["field"], line["row"]) == ("lines.item", 0)
-    found = imports.artifact(item["artifact_id"])
-    assert found["status"] == "in_review"
-    assert found["label_counts"] == label_counts(submitted=1)
+    artifact = imports.artifact(item["artifact_id"])
+    assert artifact["status"] == "in_review"
+    assert artifact["label_counts"] == label_counts(submitted=1)
     (revision,) = imports.workspace.revisions(tag_set["id"])
     author = imports.org.users["labeler"]
     assert (revision.number, revision.kind, revision.author_id) == (1, "import", author)
@@ -96,8 +96,8 @@ def test_a_reviewer_imports_accepted_labels(imports: Imports, lines: Lines) -> N
     (tag_set,) = _list_tag_sets(imports, item["artifact_id"])
     assert (tag_set["status"], tag_set["reviewer"]) == ("accepted", None)
     assert tag_set["decided_at"] == tag_set["submitted_at"]
-    found = imports.artifact(item["artifact_id"])
-    assert (found["status"], found["label_counts"]) == ("done", label_counts(accepted=1))
+    artifact = imports.artifact(item["artifact_id"])
+    assert (artifact["status"], artifact["label_counts"]) == ("done", label_counts(accepted=1))
     (event,) = imports.events("tag_set.accepted")
     assert (event["tag_set_id"], event["reviewer_id"]) == (tag_set["id"], None)
     assert imports.events("tag_set.submitted") == []
@@ -123,11 +123,11 @@ def test_no_tags_are_an_answer_and_null_is_none(imports: Imports, lines: Lines) 
     fields = [make_field("note", "text")]
     schema_id = str(imports.workspace.schema(fields=fields))
     data = lines({"text": "One", "tags": []}, {"text": "Two", "tags": None}, {"text": "Three"})
-    one, two, three = _import(imports, data, schema_id=schema_id)
-    (tag_set,) = _list_tag_sets(imports, one["artifact_id"])
+    accepted_item, second_item, third_item = _import(imports, data, schema_id=schema_id)
+    (tag_set,) = _list_tag_sets(imports, accepted_item["artifact_id"])
     assert (tag_set["tags"], tag_set["status"]) == ([], "submitted")
-    assert _list_tag_sets(imports, two["artifact_id"]) == []
-    assert _list_tag_sets(imports, three["artifact_id"]) == []
+    assert _list_tag_sets(imports, second_item["artifact_id"]) == []
+    assert _list_tag_sets(imports, third_item["artifact_id"]) == []
 
 
 def test_rules_run_only_on_documents_without_labels(imports: Imports, lines: Lines) -> None:
@@ -141,7 +141,9 @@ def test_rules_run_only_on_documents_without_labels(imports: Imports, lines: Lin
     assert imports.artifact(other["artifact_id"])["status"] == "processing"
     run_jobs_of(imports.org, "routing")
     assert imports.artifact(labeled["artifact_id"])["assignees"] == []
-    assert [one["user_id"] for one in imports.artifact(other["artifact_id"])["assignees"]] == [user]
+    assert [
+        assignee["user_id"] for assignee in imports.artifact(other["artifact_id"])["assignees"]
+    ] == [user]
     assert len(imports.events("artifact.ingested")) == 2
 
 
@@ -157,12 +159,12 @@ def test_a_document_that_needs_two_tag_sets_is_labeled_once_more(
 
 def test_a_duplicate_keeps_its_labels(imports: Imports, lines: Lines) -> None:
     schema_id = str(imports.workspace.schema())
-    one = {"text": _TEXT, "tags": [tag("number", "1")]}
-    two = {"text": _TEXT, "tags": [tag("number", "2")]}
-    first, second = _import(imports, lines(one, two), schema_id=schema_id)
+    first_record = {"text": _TEXT, "tags": [tag("number", "1")]}
+    second_record = {"text": _TEXT, "tags": [tag("number", "2")]}
+    first, second = _import(imports, lines(first_record, second_record), schema_id=schema_id)
     assert second["status"] == "duplicate"
     (tag_set,) = _list_tag_sets(imports, first["artifact_id"])
-    assert [one["value"] for one in tag_set["tags"]] == ["1"]
+    assert [saved_tag["value"] for saved_tag in tag_set["tags"]] == ["1"]
     assert imports.count("tag_sets") == 1
 
 
@@ -242,13 +244,13 @@ def test_an_export_of_label_studio(imports: Imports, required: int) -> None:
     job = imports.make(orjson.dumps(tasks), "export.json", schema_id=schema_id)
     assert (job["format"], job["status"]) == ("label_studio", "completed")
     labeled, other = imports.items(job["id"])
-    found = imports.artifact(labeled["artifact_id"])
-    assert (found["external_id"], found["metadata"]) == ("5", {"lot": 7})
-    assert found["status"] == "in_review"
+    artifact = imports.artifact(labeled["artifact_id"])
+    assert (artifact["external_id"], artifact["metadata"]) == ("5", {"lot": 7})
+    assert artifact["status"] == "in_review"
     tag_sets = _list_tag_sets(imports, labeled["artifact_id"])
-    vendors = {one["tags"][0]["value"] for one in tag_sets}
+    vendors = {tag_set["tags"][0]["value"] for tag_set in tag_sets}
     assert vendors == {"Acme Ltd", "Invoice"} if required == 2 else {"Acme Ltd"}
-    assert all(one["tags"][1]["value"] == "good" for one in tag_sets)
+    assert all(tag_set["tags"][1]["value"] == "good" for tag_set in tag_sets)
     assert imports.artifact(other["artifact_id"])["status"] == "ready"
 
 
@@ -291,8 +293,8 @@ def test_an_export_of_doccano(imports: Imports, lines: Lines) -> None:
     spans, category, none = (
         _list_tag_sets(imports, item["artifact_id"]) for item in imports.items(job["id"])
     )
-    assert [one["value"] for one in spans[0]["tags"]] == ["Acme Ltd", "Invoice"]
-    assert [one["value"] for one in category[0]["tags"]] == ["good"]
+    assert [saved_tag["value"] for saved_tag in spans[0]["tags"]] == ["Acme Ltd", "Invoice"]
+    assert [saved_tag["value"] for saved_tag in category[0]["tags"]] == ["good"]
     assert none == []
 
 

@@ -32,7 +32,7 @@ def test_the_format_is_recognized(imports: Imports, data: bytes, name: str, form
     assert answer.json["data"]["format"] == format_id
 
 
-def _refused(answer: Any, status: int, code: str, field: str) -> None:
+def _check_refused(answer: Any, status: int, code: str, field: str) -> None:
     error = answer.json["error"]
     assert (answer.status_code, error["code"], error["field"]) == (status, code, field)
 
@@ -40,17 +40,17 @@ def _refused(answer: Any, status: int, code: str, field: str) -> None:
 def test_what_is_refused_leaves_nothing(imports: Imports, other_org: Any) -> None:
     foreign = str(Imports(other_org).workspace.schema())
     good = b'{"text": "x"}'
-    _refused(imports.send(b""), 400, "validation_error", "file")
-    _refused(imports.send(b"\x89PNG\r\n\x1a\n", "a.png"), 400, "validation_error", "format")
-    _refused(imports.send(good, format="xml"), 422, "unprocessable", "format")
-    _refused(imports.send(good, schema_id=foreign), 400, "validation_error", "schema_id")
-    _refused(imports.send(good, schema_id=uuid7()), 400, "validation_error", "schema_id")
-    _refused(imports.send(good, "a\u202eb.jsonl"), 422, "unprocessable", "name")
-    _refused(imports.send(good, name="a/b"), 422, "unprocessable", "name")
-    _refused(imports.send(good, other="x"), 422, "unprocessable", "other")
+    _check_refused(imports.send(b""), 400, "validation_error", "file")
+    _check_refused(imports.send(b"\x89PNG\r\n\x1a\n", "a.png"), 400, "validation_error", "format")
+    _check_refused(imports.send(good, format="xml"), 422, "unprocessable", "format")
+    _check_refused(imports.send(good, schema_id=foreign), 400, "validation_error", "schema_id")
+    _check_refused(imports.send(good, schema_id=uuid7()), 400, "validation_error", "schema_id")
+    _check_refused(imports.send(good, "a\u202eb.jsonl"), 422, "unprocessable", "name")
+    _check_refused(imports.send(good, name="a/b"), 422, "unprocessable", "name")
+    _check_refused(imports.send(good, other="x"), 422, "unprocessable", "other")
     empty = imports.api.post("/artifacts/bulk-import", {"content": ""})
-    _refused(empty, 400, "validation_error", "content")
-    _refused(imports.api.post("/artifacts/bulk-import", {}), 422, "unprocessable", "content")
+    _check_refused(empty, 400, "validation_error", "content")
+    _check_refused(imports.api.post("/artifacts/bulk-import", {}), 422, "unprocessable", "content")
     assert imports.files() == []
     assert imports.count("ingestion_jobs") == 0
 
@@ -70,10 +70,10 @@ def test_the_same_key_and_body_start_one_job(imports: Imports, lines: Lines) -> 
     data = lines({"text": "Once"})
     headers = {"Idempotency-Key": "import-1"}
     body = {"content": data.decode()}
-    one = imports.api.post("/artifacts/bulk-import", body, headers=headers)
-    two = imports.api.post("/artifacts/bulk-import", body, headers=headers)
-    assert one.json["data"]["id"] == two.json["data"]["id"]
-    assert two.headers["Idempotency-Replayed"] == "true"
+    first_answer = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    second_answer = imports.api.post("/artifacts/bulk-import", body, headers=headers)
+    assert first_answer.json["data"]["id"] == second_answer.json["data"]["id"]
+    assert second_answer.headers["Idempotency-Replayed"] == "true"
     other = imports.api.post("/artifacts/bulk-import", {"content": "text\nx"}, headers=headers)
     assert (other.status_code, other.json["error"]["code"]) == (409, "conflict")
     assert imports.count("ingestion_jobs") == 1

@@ -11,17 +11,17 @@ from tests.factories import run_jobs_of
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
 
-def _break(folder: Folder) -> None:
+def _remove_folder(folder: Folder) -> None:
     shutil.rmtree(folder.path)
 
 
-def _mend(folder: Folder) -> None:
+def _restore_folder(folder: Folder) -> None:
     folder.path.mkdir(exist_ok=True)
 
 
 def test_a_failed_crawl_raises_one_alert(folder: Folder) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     first = folder.crawl(connector)
     second = folder.crawl(connector)
     assert first["status"] == second["status"] == "failed"
@@ -42,17 +42,17 @@ def test_a_failed_crawl_raises_one_alert(folder: Folder) -> None:
 
 def test_a_successful_crawl_closes_alerts(folder: Folder) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
-    _mend(folder)
+    _restore_folder(folder)
     assert folder.crawl(connector)["status"] == "completed"
     (alert,) = folder.alerts(connector)
     assert alert["closed_at"] is not None
     assert folder.alerts(connector, open="true") == []
     assert folder.read(connector)["open_alert_count"] == 0
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
-    assert [found["closed_at"] is None for found in folder.alerts(connector)] == [True, False]
+    assert [alert["closed_at"] is None for alert in folder.alerts(connector)] == [True, False]
     assert len(folder.events("connector.alert")) == 2
 
 
@@ -64,7 +64,7 @@ def test_an_unreachable_host_has_an_alert_of_its_own(folder: Folder) -> None:
 
 def test_administrators_are_notified(folder: Folder) -> None:
     connector = folder.connect(name="Invoices of Ada")
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
     run_jobs_of(folder.org, "notifications")
     rows = folder.sql("SELECT user_id, title, body, link FROM notifications")
@@ -76,7 +76,7 @@ def test_administrators_are_notified(folder: Folder) -> None:
 
 def test_acknowledging(folder: Folder) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
     path = f"/connectors/{connector['id']}/alerts/{folder.alerts(connector)[0]['id']}/acknowledge"
     first = folder.admin.post(path).json["data"]
@@ -89,14 +89,14 @@ def test_acknowledging(folder: Folder) -> None:
 
 def test_many_failures_suspend_the_schedule(folder: Folder) -> None:
     connector = folder.connect(schedule="0 6 * * *")
-    _break(folder)
+    _remove_folder(folder)
     folder.sql("UPDATE connectors SET failures_in_a_row = 8")
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is not None
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is None
     assert {alert["kind"] for alert in folder.alerts(connector)} == {"crawl_failed", "quarantined"}
-    _mend(folder)
+    _restore_folder(folder)
     folder.crawl(connector)
     mended = folder.read(connector)
     assert (mended["next_crawl_at"] is not None, mended["open_alert_count"]) == (True, 0)
@@ -104,10 +104,13 @@ def test_many_failures_suspend_the_schedule(folder: Folder) -> None:
 
 def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
-    found = folder.read(connector)
-    assert (found["revision"], found["updated_at"]) == (1, connector["updated_at"])
+    read_connector = folder.read(connector)
+    assert (read_connector["revision"], read_connector["updated_at"]) == (
+        1,
+        connector["updated_at"],
+    )
 
 
 def _cancel_during_the_listing(
@@ -129,7 +132,7 @@ def test_a_cancelled_crawl_that_fails_raises_no_alert(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     job = folder.request(connector)
     _cancel_during_the_listing(folder, job, monkeypatch)
     folder.work()
@@ -141,9 +144,9 @@ def test_a_cancelled_crawl_that_fails_raises_no_alert(
 
 def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     connector = folder.connect()
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
-    _mend(folder)
+    _restore_folder(folder)
     job = folder.request(connector)
     _cancel_during_the_listing(folder, job, monkeypatch)
     folder.work()
@@ -153,7 +156,7 @@ def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.M
 
 def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder) -> None:
     connector = folder.connect(schedule="0 6 * * *")
-    _break(folder)
+    _remove_folder(folder)
     folder.sql("UPDATE connectors SET failures_in_a_row = 9")
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is None
@@ -173,7 +176,7 @@ def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder)
 
 def test_an_update_of_a_connector_with_few_failures_keeps_their_number(folder: Folder) -> None:
     connector = folder.connect(schedule="0 6 * * *")
-    _break(folder)
+    _remove_folder(folder)
     folder.crawl(connector)
     folder.update(connector, name="Renamed")
     (row,) = folder.sql("SELECT failures_in_a_row, open_alert_count FROM connectors")

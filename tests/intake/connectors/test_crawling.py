@@ -35,8 +35,8 @@ def test_a_crawl_creates_a_document_of_each_file(folder: Folder) -> None:
     assert (artifact["name"], artifact["status"]) == ("b.txt", "ready")
     assert artifact["connector_id"] == connector["id"]
     assert artifact["ingestion_job_id"] == job["id"]
-    found = folder.read(connector)["last_crawl"]
-    assert (found["job_id"], found["status"]) == (job["id"], "completed")
+    last_crawl = folder.read(connector)["last_crawl"]
+    assert (last_crawl["job_id"], last_crawl["status"]) == (job["id"], "completed")
     assert len(folder.events("artifact.ingested")) == 2
 
 

@@ -82,7 +82,7 @@ def _drip(handler: _Handler) -> None:
         sleep(0.05)
 
 
-def _lose(handler: _Handler) -> None:
+def _send_not_found(handler: _Handler) -> None:
     handler.send_error(404)
 
 
@@ -102,7 +102,7 @@ def _send(words: str) -> Answer:
 
 @pytest.mark.parametrize(
     ("fault", "code"),
-    [(_drop, "unreachable"), (_drip, "unreachable"), (_lose, "not_found")],
+    [(_drop, "unreachable"), (_drip, "unreachable"), (_send_not_found, "not_found")],
     ids=["breaks_off", "never_ends", "gone"],
 )
 def test_a_document_that_fails_is_an_item_and_is_read_next_time(

@@ -41,7 +41,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> _Clock:
     return clock
 
 
-def _split(clock: _Clock, *items: tuple[float, str | None]) -> list[tuple[list[str], str | None]]:
+def _split_listing(
+    clock: _Clock, *items: tuple[float, str | None]
+) -> list[tuple[list[str], str | None]]:
     """Split a listing that yields each path after a number of seconds; b.txt is excluded."""
 
     def list_objects() -> Iterator[SourceObject | ListingPosition]:
@@ -56,23 +58,23 @@ def _split(clock: _Clock, *items: tuple[float, str | None]) -> list[tuple[list[s
 
 def test_a_part_ends_after_five_seconds(clock: _Clock) -> None:
     items = [(1.0, "a.txt"), (3.0, "b.txt"), (3.0, "c"), (4.9, "c/d.txt"), (0.2, "c/e")]
-    assert _split(clock, *items) == [(["a.txt"], "c"), (["c/d.txt"], "c/e")]
+    assert _split_listing(clock, *items) == [(["a.txt"], "c"), (["c/d.txt"], "c/e")]
 
 
 def test_a_part_ends_after_a_thousand_documents(clock: _Clock) -> None:
     documents = [(0.0, f"{number:04}.txt") for number in range(1500)]
-    parts = _split(clock, *documents, (0.0, "b.txt"))
+    parts = _split_listing(clock, *documents, (0.0, "b.txt"))
     assert [(len(paths), cursor) for paths, cursor in parts] == [(1000, "0999.txt"), (500, "b.txt")]
 
 
 def test_a_run_that_finds_its_position_slowly_makes_progress(clock: _Clock) -> None:
     items = [(60.0, "a"), (10.0, "b"), (40.0, "c"), (10.0, "d"), (1.0, "e")]
-    assert _split(clock, *items) == [([], None)] * 3 + [([], "d"), ([], "e")]
+    assert _split_listing(clock, *items) == [([], None)] * 3 + [([], "d"), ([], "e")]
 
 
 def test_a_listing_without_progress_is_interrupted(clock: _Clock) -> None:
     items = [(3.0, None), (3.0, None), (3.0, None), (3.0, None), (0.0, "a.txt"), (3.0, None)]
-    assert _split(clock, *items) == [([], None), ([], None), (["a.txt"], "a.txt")]
+    assert _split_listing(clock, *items) == [([], None), ([], None), (["a.txt"], "a.txt")]
     assert list(split_listing([], PathPatterns([], []))) == []
     part = ListedPart([], "a")
     assert list(split_listing([ListingPosition("a")], PathPatterns([], []))) == [part]

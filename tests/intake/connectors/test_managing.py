@@ -220,19 +220,19 @@ def test_only_encrypted_protocols_by_default(
     settings = container.settings()
     monkeypatch.setattr(type(settings), "connector_allow_unencrypted", False)
     host = {"host": "a.example", "username": "u", "password": "p"}
-    for type_name, given, field in (
+    for type_name, new_settings, field in (
         ("http", {"url": "http://a.example/"}, "url"),
         ("http", {"urls": ["https://a.example/", "http://a.example/"]}, "urls"),
         ("s3", {**STORE, "endpoint_url": "http://a.example"}, "endpoint_url"),
         ("ftp", {**host, "tls": False}, "tls"),
     ):
-        error = _refuse(folder, type=type_name, settings=given)
+        error = _refuse(folder, type=type_name, settings=new_settings)
         assert error["field"] == f"settings.{field}"
 
 
 def test_types_have_schemas_of_their_settings(folder: Folder) -> None:
     answer = folder.api.get("/connectors/types")
-    types = {one["type"]: one for one in answer.json["data"]}
+    types = {connector_type["type"]: connector_type for connector_type in answer.json["data"]}
     assert types.keys() >= {"local", "s3", "http", "sftp", "ftp", "imap"}
     password = types["ftp"]["settings_schema"]["properties"]["password"]
     assert password["writeOnly"] is True
@@ -241,7 +241,7 @@ def test_types_have_schemas_of_their_settings(folder: Folder) -> None:
 def test_local_folders_need_a_root(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(container.settings()), "connector_local_root", "")
     answer = folder.api.get("/connectors/types")
-    assert "local" not in {one["type"] for one in answer.json["data"]}
+    assert "local" not in {connector_type["type"] for connector_type in answer.json["data"]}
     assert _refuse(folder)["field"] == "type"
 
 
@@ -256,26 +256,26 @@ def test_an_update_changes_what_is_sent(folder: Folder) -> None:
 
 
 def test_lists_are_filtered(folder: Folder) -> None:
-    one = folder.connect(enabled=False)
-    two = folder.connect(type="s3", settings=STORE)
+    local_connector = folder.connect(enabled=False)
+    s3_connector = folder.connect(type="s3", settings=STORE)
 
     def list_ids(**query: Any) -> list[str]:
         answer = folder.api.get("/connectors", query_string=query)
-        return [found["id"] for found in answer.json["data"]]
+        return [connector["id"] for connector in answer.json["data"]]
 
-    assert list_ids() == [two["id"], one["id"]]
-    assert list_ids(type="s3") == [two["id"]]
-    assert list_ids(enabled="false") == [one["id"]]
+    assert list_ids() == [s3_connector["id"], local_connector["id"]]
+    assert list_ids(type="s3") == [s3_connector["id"]]
+    assert list_ids(enabled="false") == [local_connector["id"]]
 
 
 def test_an_organization_sees_only_its_own_folder(folder: Folder, other_org: Org) -> None:
     folder.write("mine.txt", "words")
     body = {"name": "Theirs", "type": "local", "settings": {"path": f"../{folder.org.id}"}}
     api = other_org.api("admin")
-    theirs = api.post("/connectors", json=body).json["data"]["id"]
-    tested = api.post(f"/connectors/{theirs}/test").json["data"]
+    foreign_id = api.post("/connectors", json=body).json["data"]["id"]
+    tested = api.post(f"/connectors/{foreign_id}/test").json["data"]
     assert (tested["ok"], tested["entries"]) == (False, [])
-    assert api.get(f"/connectors/{theirs}/browse").status_code == 409
+    assert api.get(f"/connectors/{foreign_id}/browse").status_code == 409
 
 
 def test_an_update_does_not_wait_for_the_end_of_a_crawl(

@@ -20,13 +20,13 @@ from tests.intake.connectors.conftest import ADDRESS, Folder
 
 
 @pytest.fixture
-def silent_host() -> Iterator[int]:
+def silent_port() -> Iterator[int]:
     """Return the port of a host that accepts connections and never answers."""
     with socket.create_server((ADDRESS, 0)) as server:
         yield server.getsockname()[1]
 
 
-def _test(folder: Folder, connector: dict[str, Any]) -> dict[str, Any]:
+def _test_connector(folder: Folder, connector: dict[str, Any]) -> dict[str, Any]:
     answer = folder.admin.post(f"/connectors/{connector['id']}/test")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
@@ -35,7 +35,7 @@ def _test(folder: Folder, connector: dict[str, Any]) -> dict[str, Any]:
 def test_a_source_that_answers(folder: Folder) -> None:
     folder.write("a.txt", "words")
     folder.write("sub/b.md", "words")
-    tested = _test(folder, folder.connect(include=["*.txt"]))
+    tested = _test_connector(folder, folder.connect(include=["*.txt"]))
     assert (tested["ok"], tested["error"]) == (True, None)
     entries = [
         (e["path"], e["is_folder"], e["size_bytes"], e["included"]) for e in tested["entries"]
@@ -59,7 +59,7 @@ def test_a_source_that_cannot_be_read(
     folder: Folder, type_name: str, settings: dict[str, Any], kind: str
 ) -> None:
     connector = folder.connect(type=type_name, settings=settings)
-    tested = _test(folder, connector)
+    tested = _test_connector(folder, connector)
     assert (tested["ok"], tested["error"]["kind"]) == (False, kind)
     assert tested["error"]["message"].endswith(".")
     browsed = folder.admin.get(f"/connectors/{connector['id']}/browse")
@@ -88,11 +88,11 @@ def test_browsing_shows_what_a_crawl_would_read(folder: Folder) -> None:
 
 
 def test_a_host_that_does_not_answer_is_given_up(
-    folder: Folder, silent_host: int, monkeypatch: pytest.MonkeyPatch
+    folder: Folder, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
-    connector = folder.connect(type="http", settings={"url": f"http://{ADDRESS}:{silent_host}/"})
-    tested = _test(folder, connector)
+    connector = folder.connect(type="http", settings={"url": f"http://{ADDRESS}:{silent_port}/"})
+    tested = _test_connector(folder, connector)
     assert (tested["ok"], tested["error"]["kind"]) == (False, "unreachable")
     again = folder.admin.post(f"/connectors/{connector['id']}/test")
     assert (again.status_code, again.json["error"]["code"]) == (503, "service_unavailable")
@@ -100,16 +100,16 @@ def test_a_host_that_does_not_answer_is_given_up(
 
 
 def test_a_slow_host_of_another_organization_delays_nobody(
-    folder: Folder, other_org: Org, silent_host: int, monkeypatch: pytest.MonkeyPatch
+    folder: Folder, other_org: Org, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"http://{ADDRESS}:{silent_host}/"
+    url = f"http://{ADDRESS}:{silent_port}/"
     body = {"name": "Slow", "type": "http", "settings": {"url": url}}
     api = other_org.api("admin")
     slow = api.post("/connectors", json=body).json["data"]["id"]
     monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
     assert api.post(f"/connectors/{slow}/test").json["data"]["ok"] is False
     monkeypatch.setattr(probing, "WAIT_SECONDS", 60.0)
-    assert _test(folder, folder.connect())["ok"] is True
+    assert _test_connector(folder, folder.connect())["ok"] is True
 
 
 def test_probes_are_limited(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +139,9 @@ def test_an_unexpected_answer_is_reported_and_frees_the_place(
     connector = folder.connect()
     with monkeypatch.context() as patched:
         patched.setattr(probing, "open_source", fail)
-        assert _test(folder, connector)["error"]["kind"] == "protocol"
+        assert _test_connector(folder, connector)["error"]["kind"] == "protocol"
     run_probe()
-    assert _test(folder, connector)["ok"] is True
+    assert _test_connector(folder, connector)["ok"] is True
 
 
 def test_slow_hosts_hold_at_most_half_of_the_threads(
@@ -154,7 +154,7 @@ def test_slow_hosts_hold_at_most_half_of_the_threads(
             slow.enter_context(outbound_slots.hold_slot(uuid7()))
         refused = folder.admin.post(f"/connectors/{connector['id']}/test")
         assert (refused.status_code, refused.json["error"]["code"]) == (503, "service_unavailable")
-    assert _test(folder, connector)["ok"] is True
+    assert _test_connector(folder, connector)["ok"] is True
 
 
 def _list_endlessly(connection: socket.socket) -> None:
@@ -179,7 +179,7 @@ def test_patterns_that_take_long_end_a_probe(
     folder.write("a.txt", "words")
     connector = folder.connect(include=["*.txt"])
     monkeypatch.setattr(probing, "MATCH_SECONDS", -1.0)
-    assert _test(folder, connector)["error"]["kind"] == "not_allowed"
+    assert _test_connector(folder, connector)["error"]["kind"] == "not_allowed"
 
 
 @pytest.mark.parametrize(("size", "shown"), [("7", 7), ("-7", None), ("9" * 30, None)])
@@ -197,7 +197,7 @@ def test_impossible_sizes_are_not_shown(
 
     with run_host(list_one) as port:
         settings = {**BUCKET, "endpoint_url": f"http://127.0.0.1:{port}"}
-        tested = _test(folder, folder.connect(type="s3", settings=settings))
+        tested = _test_connector(folder, folder.connect(type="s3", settings=settings))
     assert [entry["size_bytes"] for entry in tested["entries"]] == [shown]
 
 
@@ -225,7 +225,7 @@ def test_a_probe_that_does_not_end_is_ended(
         if type_name == "s3":
             place = {"endpoint_url": f"http://127.0.0.1:{port}"}
         connector = folder.connect(type=type_name, settings={**settings, **place})
-        assert _test(folder, connector)["error"]["kind"] == "unreachable"
+        assert _test_connector(folder, connector)["error"]["kind"] == "unreachable"
         wait_until(
             lambda: folder.org.id not in probing._probing_organization_ids,
             "the probe to end",
@@ -248,4 +248,4 @@ def test_a_thread_that_cannot_be_started_frees_the_place(
         patched.setattr(threading.Thread, "start", refuse)
         refused = folder.admin.post(f"/connectors/{connector['id']}/test")
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert _test(folder, connector)["ok"] is True
+    assert _test_connector(folder, connector)["ok"] is True

@@ -61,8 +61,8 @@ def test_a_crawl_that_runs_takes_the_place_of_a_due_one(folder: Folder) -> None:
     job = folder.request(connector)
     _make_due(folder)
     _run_schedule(folder)
-    found = folder.api.get("/ingestion-jobs", query_string={"connector_id": connector["id"]})
-    assert [one["id"] for one in found.json["data"]] == [job["id"]]
+    answer = folder.api.get("/ingestion-jobs", query_string={"connector_id": connector["id"]})
+    assert [listed_job["id"] for listed_job in answer.json["data"]] == [job["id"]]
 
 
 def test_disabled_connectors_have_no_next_time(folder: Folder) -> None:
@@ -186,8 +186,8 @@ def test_a_retry_and_a_due_crawl_at_the_same_time(
             continued.set()
         assert answer.result().status_code == 202
     _run_schedule(folder)
-    (found,) = folder.api.get("/ingestion-jobs").json["data"]
-    assert (found["id"], found["status"]) == (job["id"], "queued")
+    (listed_job,) = folder.api.get("/ingestion-jobs").json["data"]
+    assert (listed_job["id"], listed_job["status"]) == (job["id"], "queued")
 
 
 def test_an_operator_reopens_no_crawl_beside_another(folder: Folder) -> None:

@@ -17,7 +17,7 @@ FIELDS = [make_field("number", "text"), make_field("total", "money")]
 
 
 @pytest.fixture
-def assisted(org: Org) -> Workspace:
+def ai_workspace(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance."""
     workspace = Workspace(org)
     workspace.schema_id = workspace.schema(fields=FIELDS)  # type: ignore[attr-defined]
@@ -34,14 +34,14 @@ def _import(workspace: Workspace, count: int, schema_id: UUID | None) -> Any:
     answer = workspace.org.api("admin").post("/artifacts/bulk-import", body)
     assert answer.status_code == 202, answer.json
     run_jobs_of(workspace.org, "imports", "default", "routing")
-    return _show(workspace, answer.json["data"]["id"])
+    return _get_job(workspace, answer.json["data"]["id"])
 
 
-def _show(workspace: Workspace, job_id: str) -> Any:
+def _get_job(workspace: Workspace, job_id: str) -> Any:
     return workspace.org.api("viewer").get(f"/ingestion-jobs/{job_id}").json["data"]
 
 
-def _extract(workspace: Workspace, job_id: str, *, by: str = "labeler") -> Any:
+def _request_extraction(workspace: Workspace, job_id: str, *, by: str = "labeler") -> Any:
     return workspace.org.api(by).post(f"/ingestion-jobs/{job_id}/extract")
 
 
@@ -53,9 +53,9 @@ def _run(workspace: Workspace) -> None:
     assert soon == []
 
 
-def test_all_documents_are_predicted_with_progress(assisted: Workspace) -> None:
-    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
-    answer = _extract(assisted, source["id"])
+def test_all_documents_are_predicted_with_progress(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 3, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    answer = _request_extraction(ai_workspace, source["id"])
     assert answer.status_code == 202, answer.json
     queued = answer.json["data"]
     assert (queued["kind"], queued["status"], queued["name"]) == (
@@ -64,41 +64,41 @@ def test_all_documents_are_predicted_with_progress(assisted: Workspace) -> None:
         "texts.jsonl",
     )
     assert queued["progress"]["total"] == 3
-    assert _extract(assisted, source["id"]).json["data"]["id"] == queued["id"]
-    run_jobs_of(assisted.org, "imports")
-    running = _show(assisted, queued["id"])
+    assert _request_extraction(ai_workspace, source["id"]).json["data"]["id"] == queued["id"]
+    run_jobs_of(ai_workspace.org, "imports")
+    running = _get_job(ai_workspace, queued["id"])
     assert (running["status"], running["progress"]["done"]) == ("running", 3)
-    _run(assisted)
-    ended = _show(assisted, queued["id"])
+    _run(ai_workspace)
+    ended = _get_job(ai_workspace, queued["id"])
     assert (ended["status"], ended["counts"]["found"], ended["counts"]["created"]) == (
         "completed",
         3,
         3,
     )
-    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
-    assert [one["status"] for one in items] == ["created"] * 3
+    items = ai_workspace.org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
+    assert [item["status"] for item in items] == ["created"] * 3
     for item in items:
-        shown = assisted.org.api("viewer").get(f"/artifacts/{item['artifact_id']}").json["data"]
+        shown = ai_workspace.org.api("viewer").get(f"/artifacts/{item['artifact_id']}").json["data"]
         assert shown["prediction"]["status"] == "completed"
         assert shown["ingestion_job_id"] == source["id"]
-    kinds = assisted.org.api("viewer").get("/ingestion-jobs?kind=extract").json["data"]
-    assert [one["id"] for one in kinds] == [queued["id"]]
-    assert _extract(assisted, source["id"]).json["data"]["id"] != queued["id"]
+    kinds = ai_workspace.org.api("viewer").get("/ingestion-jobs?kind=extract").json["data"]
+    assert [listed_job["id"] for listed_job in kinds] == [queued["id"]]
+    assert _request_extraction(ai_workspace, source["id"]).json["data"]["id"] != queued["id"]
 
 
-def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace) -> None:
-    source = _import(assisted, 2, None)
-    job = _extract(assisted, source["id"]).json["data"]
-    _run(assisted)
-    ended = _show(assisted, job["id"])
+def test_documents_that_cannot_be_predicted_are_failed_items(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 2, None)
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    _run(ai_workspace)
+    ended = _get_job(ai_workspace, job["id"])
     assert (ended["status"], ended["counts"]["failed"]) == ("completed_with_errors", 2)
-    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
-    assert {one["error"]["code"] for one in items} == {"conflict"}
-    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
-    retried = assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry")
+    items = ai_workspace.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+    assert {item["error"]["code"] for item in items} == {"conflict"}
+    ai_workspace.sql("UPDATE artifacts SET schema_id = :id", id=ai_workspace.schema_id)  # type: ignore[attr-defined]
+    retried = ai_workspace.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry")
     assert retried.status_code == 202, retried.json
-    _run(assisted)
-    ended = _show(assisted, job["id"])
+    _run(ai_workspace)
+    ended = _get_job(ai_workspace, job["id"])
     assert (ended["status"], ended["counts"]["created"], ended["counts"]["failed"]) == (
         "completed",
         2,
@@ -106,142 +106,157 @@ def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace
     )
 
 
-def test_the_seconds_of_a_retried_document_count_from_the_retry(assisted: Workspace) -> None:
-    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
-    assisted.sql("UPDATE artifacts SET schema_id = NULL")
-    job = _extract(assisted, source["id"]).json["data"]
-    _run(assisted)
-    assisted.sql("UPDATE ingestion_items SET created_at = created_at - interval '1 day'")
-    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
-    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
-    _run(assisted)
-    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+def test_the_seconds_of_a_retried_document_count_from_the_retry(
+    ai_workspace: Workspace,
+) -> None:
+    source = _import(ai_workspace, 1, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    ai_workspace.sql("UPDATE artifacts SET schema_id = NULL")
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    _run(ai_workspace)
+    ai_workspace.sql("UPDATE ingestion_items SET created_at = created_at - interval '1 day'")
+    ai_workspace.sql("UPDATE artifacts SET schema_id = :id", id=ai_workspace.schema_id)  # type: ignore[attr-defined]
+    assert (
+        ai_workspace.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    )
+    _run(ai_workspace)
+    items = ai_workspace.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
     assert [item["status"] for item in items] == ["created"]
     assert items[0]["seconds"] < 43_200
 
 
 def test_a_retry_is_of_what_failed_though_the_source_has_new_documents(
-    assisted: Workspace,
+    ai_workspace: Workspace,
 ) -> None:
-    source = _import(assisted, 4, assisted.schema_id)  # type: ignore[attr-defined]
+    source = _import(ai_workspace, 4, ai_workspace.schema_id)  # type: ignore[attr-defined]
     late = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 2"
-    assisted.sql(late, status="failed", job=source["id"])
+    ai_workspace.sql(late, status="failed", job=source["id"])
     items = "SELECT artifact_id FROM ingestion_items WHERE job_id = :job AND status = 'created'"
-    expected = assisted.sql(f"{items} ORDER BY number", job=source["id"])
+    expected = ai_workspace.sql(f"{items} ORDER BY number", job=source["id"])
     schema = "UPDATE artifacts SET schema_id = :schema WHERE id = :id"
-    assisted.sql(schema, schema=None, id=expected[1].artifact_id)
-    job = _extract(assisted, source["id"]).json["data"]
-    _run(assisted)
-    assert _show(assisted, job["id"])["counts"]["failed"] == 1
-    assisted.sql(late, status="created", job=source["id"])
-    assisted.sql(schema, schema=assisted.schema_id, id=expected[1].artifact_id)  # type: ignore[attr-defined]
-    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
-    _run(assisted)
-    predicted = assisted.sql("SELECT artifact_id FROM predictions")
+    ai_workspace.sql(schema, schema=None, id=expected[1].artifact_id)
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    _run(ai_workspace)
+    assert _get_job(ai_workspace, job["id"])["counts"]["failed"] == 1
+    ai_workspace.sql(late, status="created", job=source["id"])
+    ai_workspace.sql(schema, schema=ai_workspace.schema_id, id=expected[1].artifact_id)  # type: ignore[attr-defined]
+    assert (
+        ai_workspace.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    )
+    _run(ai_workspace)
+    predicted = ai_workspace.sql("SELECT artifact_id FROM predictions")
     assert sorted(predicted) == sorted(expected)
-    handled = assisted.sql(f"{items} ORDER BY number", job=job["id"])
+    handled = ai_workspace.sql(f"{items} ORDER BY number", job=job["id"])
     assert handled[: len(expected)] == expected
 
 
 def test_a_retry_that_is_killed_before_the_new_documents_goes_on(
-    assisted: Workspace, imports: Imports
+    ai_workspace: Workspace, imports: Imports
 ) -> None:
-    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
+    source = _import(ai_workspace, 3, ai_workspace.schema_id)  # type: ignore[attr-defined]
     late = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 3"
-    assisted.sql(late, status="failed", job=source["id"])
-    assisted.sql("UPDATE artifacts SET schema_id = NULL")
-    job = _extract(assisted, source["id"]).json["data"]
-    _run(assisted)
-    assisted.sql(late, status="created", job=source["id"])
-    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
-    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    ai_workspace.sql(late, status="failed", job=source["id"])
+    ai_workspace.sql("UPDATE artifacts SET schema_id = NULL")
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    _run(ai_workspace)
+    ai_workspace.sql(late, status="created", job=source["id"])
+    ai_workspace.sql("UPDATE artifacts SET schema_id = :id", id=ai_workspace.schema_id)  # type: ignore[attr-defined]
+    assert (
+        ai_workspace.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    )
     imports.run(run_extraction, job["id"], checkpoints=2)
-    run_jobs_of(assisted.org, "default", "predictions", "default")
-    assert _show(assisted, job["id"])["status"] == "running"
-    _run(assisted)
-    ended = _show(assisted, job["id"])
+    run_jobs_of(ai_workspace.org, "default", "predictions", "default")
+    assert _get_job(ai_workspace, job["id"])["status"] == "running"
+    _run(ai_workspace)
+    ended = _get_job(ai_workspace, job["id"])
     assert (ended["status"], ended["counts"]["created"]) == ("completed", 3)
 
 
-def test_a_document_that_is_deleted_meanwhile_fails(assisted: Workspace) -> None:
-    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
-    job = _extract(assisted, source["id"]).json["data"]
-    run_jobs_of(assisted.org, "imports")
+def test_a_document_that_is_deleted_meanwhile_fails(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 2, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    run_jobs_of(ai_workspace.org, "imports")
     items = f"/ingestion-jobs/{job['id']}/items"
-    first = assisted.org.api("viewer").get(items).json["data"][0]
-    assisted.org.api("admin").delete(f"/artifacts/{first['artifact_id']}")
-    _run(assisted)
-    assert _show(assisted, job["id"])["counts"]["failed"] == 1
-    (failed,) = assisted.org.api("viewer").get(f"{items}?status=failed").json["data"]
+    first = ai_workspace.org.api("viewer").get(items).json["data"][0]
+    ai_workspace.org.api("admin").delete(f"/artifacts/{first['artifact_id']}")
+    _run(ai_workspace)
+    assert _get_job(ai_workspace, job["id"])["counts"]["failed"] == 1
+    (failed,) = ai_workspace.org.api("viewer").get(f"{items}?status=failed").json["data"]
     assert failed["error"]["code"] == "not_found"
 
 
-def test_a_prediction_that_somebody_else_requested(assisted: Workspace) -> None:
-    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
-    ((artifact_id,),) = assisted.sql("SELECT id FROM artifacts")
-    requested = assisted.org.api("labeler").post(f"/artifacts/{artifact_id}/predict").json["data"]
-    job = _extract(assisted, source["id"]).json["data"]
-    _run(assisted)
-    assert _show(assisted, job["id"])["status"] == "completed"
-    assert assisted.sql("SELECT CAST(id AS text) FROM predictions") == [(requested["id"],)]
+def test_a_prediction_that_somebody_else_requested(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 1, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    ((artifact_id,),) = ai_workspace.sql("SELECT id FROM artifacts")
+    requested = (
+        ai_workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/predict").json["data"]
+    )
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    _run(ai_workspace)
+    assert _get_job(ai_workspace, job["id"])["status"] == "completed"
+    assert ai_workspace.sql("SELECT CAST(id AS text) FROM predictions") == [(requested["id"],)]
 
 
-def test_events_in_any_order_and_twice(assisted: Workspace) -> None:
-    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
-    job = _extract(assisted, source["id"]).json["data"]
-    run_jobs_of(assisted.org, "imports", "predictions")
-    assisted.sql(
+def test_events_in_any_order_and_twice(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 3, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    run_jobs_of(ai_workspace.org, "imports", "predictions")
+    ai_workspace.sql(
         "INSERT INTO jobs (id, organization_id, queue, function, args)"
         " SELECT gen_random_uuid(), organization_id, queue, function, args FROM jobs"
         " WHERE function = 'extraction_jobs.settle' ORDER BY id"
     )
-    _run(assisted)
-    ended = _show(assisted, job["id"])
+    _run(ai_workspace)
+    ended = _get_job(ai_workspace, job["id"])
     assert (ended["status"], ended["counts"]["created"]) == ("completed", 3)
-    events = assisted.sql("SELECT data ->> 'job_id' FROM outbox_events WHERE organization_id = :org"
-                          " AND name = 'ingestion_job.ended'", org=assisted.org.id)  # fmt: skip
-    assert [one[0] for one in events].count(job["id"]) == 1
+    events = ai_workspace.sql(
+        "SELECT data ->> 'job_id' FROM outbox_events WHERE organization_id = :org"
+        " AND name = 'ingestion_job.ended'",
+        org=ai_workspace.org.id,
+    )
+    assert [emitted[0] for emitted in events].count(job["id"]) == 1
 
 
-def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
-    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
-    job = _extract(assisted, source["id"]).json["data"]
-    run_jobs_of(assisted.org, "imports", "default")
-    path = f"/schemas/{assisted.schema_id}"  # type: ignore[attr-defined]
-    assert assisted.org.api("admin").delete(path).status_code == 204
-    run_jobs_of(assisted.org, "bulk")
-    assert assisted.sql("SELECT prediction FROM artifacts") == [(None,), (None,)]
-    _run(assisted)
-    assert _show(assisted, job["id"])["status"] == "running"
+def test_a_schema_that_is_deleted_meanwhile(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 2, ai_workspace.schema_id)  # type: ignore[attr-defined]
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    run_jobs_of(ai_workspace.org, "imports", "default")
+    path = f"/schemas/{ai_workspace.schema_id}"  # type: ignore[attr-defined]
+    assert ai_workspace.org.api("admin").delete(path).status_code == 204
+    run_jobs_of(ai_workspace.org, "bulk")
+    assert ai_workspace.sql("SELECT prediction FROM artifacts") == [(None,), (None,)]
+    _run(ai_workspace)
+    assert _get_job(ai_workspace, job["id"])["status"] == "running"
     late = "UPDATE jobs SET due_at = now() WHERE function = 'ingestion_jobs.settle'"
-    assisted.sql(f"{late} AND organization_id = :org", org=assisted.org.id)
-    run_jobs_of(assisted.org, "default")
-    assert _show(assisted, job["id"])["status"] == "completed_with_errors"
-    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
-    assert [one["error"]["code"] for one in items] == ["schema_deleted"] * 2
+    ai_workspace.sql(f"{late} AND organization_id = :org", org=ai_workspace.org.id)
+    run_jobs_of(ai_workspace.org, "default")
+    assert _get_job(ai_workspace, job["id"])["status"] == "completed_with_errors"
+    items = ai_workspace.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+    assert [item["error"]["code"] for item in items] == ["schema_deleted"] * 2
 
 
-def test_documents_that_are_still_parsed_must_be_waited_for(assisted: Workspace) -> None:
-    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
+def test_documents_that_are_still_parsed_must_be_waited_for(ai_workspace: Workspace) -> None:
+    source = _import(ai_workspace, 2, ai_workspace.schema_id)  # type: ignore[attr-defined]
     item = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 2"
-    assisted.sql(item, status="processing", job=source["id"])
-    assisted.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :job", job=source["id"])
-    refused = _extract(assisted, source["id"])
+    ai_workspace.sql(item, status="processing", job=source["id"])
+    ai_workspace.sql(
+        "UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :job", job=source["id"]
+    )
+    refused = _request_extraction(ai_workspace, source["id"])
     assert (refused.status_code, refused.json["error"]["details"]) == (409, {"state": "cancelled"})
-    assisted.sql(item, status="created", job=source["id"])
-    assert _extract(assisted, source["id"]).status_code == 202
+    ai_workspace.sql(item, status="created", job=source["id"])
+    assert _request_extraction(ai_workspace, source["id"]).status_code == 202
 
 
-def test_refusals(assisted: Workspace, other_org: Org) -> None:
-    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
+def test_refusals(ai_workspace: Workspace, other_org: Org) -> None:
+    source = _import(ai_workspace, 1, ai_workspace.schema_id)  # type: ignore[attr-defined]
     foreign = other_org.api("admin").post(f"/ingestion-jobs/{source['id']}/extract")
     missing = other_org.api("admin").post(f"/ingestion-jobs/{uuid7()}/extract")
     assert (foreign.status_code, foreign.data) == (404, missing.data)
-    assert _extract(assisted, source["id"], by="viewer").status_code == 403
-    job = _extract(assisted, source["id"]).json["data"]
-    again = _extract(assisted, job["id"])
+    assert _request_extraction(ai_workspace, source["id"], by="viewer").status_code == 403
+    job = _request_extraction(ai_workspace, source["id"]).json["data"]
+    again = _request_extraction(ai_workspace, job["id"])
     assert (again.status_code, again.json["error"]["details"]) == (409, {"kind": "extract"})
-    assisted.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job["id"])
-    assisted.sql("UPDATE ingestion_jobs SET status = 'running' WHERE id = :id", id=source["id"])
-    running = _extract(assisted, source["id"])
+    ai_workspace.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :id", id=job["id"])
+    ai_workspace.sql("UPDATE ingestion_jobs SET status = 'running' WHERE id = :id", id=source["id"])
+    running = _request_extraction(ai_workspace, source["id"])
     assert (running.status_code, running.json["error"]["details"]) == (409, {"state": "running"})

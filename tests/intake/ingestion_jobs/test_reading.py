@@ -51,7 +51,7 @@ def test_progress_of_a_running_job(imports: Imports, lines: Lines) -> None:
     assert progress == expected
 
 
-def _ids(imports: Imports, **query: Any) -> list[str]:
+def _list_ids(imports: Imports, **query: Any) -> list[str]:
     answer = imports.api.get("/ingestion-jobs", query_string=query)
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -59,24 +59,24 @@ def _ids(imports: Imports, **query: Any) -> list[str]:
 
 
 def test_jobs_are_listed_newest_first_and_filtered(imports: Imports, lines: Lines) -> None:
-    one = imports.make(lines({"text": "One"}))["id"]
-    two = imports.make(lines({"text": 2}))["id"]
-    three = imports.start(lines({"text": "Three"}))
-    assert _ids(imports) == [three, two, one]
-    assert _ids(imports, sort="created_at") == [one, two, three]
-    assert _ids(imports, status="completed") == [one]
-    assert _ids(imports, status=["completed_with_errors", "queued"]) == [three, two]
-    assert _ids(imports, kind="import") == [three, two, one]
-    created = imports.get(two)["created_at"]
-    assert _ids(imports, created_after=created) == [three, two]
-    assert _ids(imports, created_before=created) == [one]
+    first_id = imports.make(lines({"text": "One"}))["id"]
+    second_id = imports.make(lines({"text": 2}))["id"]
+    third_id = imports.start(lines({"text": "Three"}))
+    assert _list_ids(imports) == [third_id, second_id, first_id]
+    assert _list_ids(imports, sort="created_at") == [first_id, second_id, third_id]
+    assert _list_ids(imports, status="completed") == [first_id]
+    assert _list_ids(imports, status=["completed_with_errors", "queued"]) == [third_id, second_id]
+    assert _list_ids(imports, kind="import") == [third_id, second_id, first_id]
+    created = imports.get(second_id)["created_at"]
+    assert _list_ids(imports, created_after=created) == [third_id, second_id]
+    assert _list_ids(imports, created_before=created) == [first_id]
     for name in ("status", "kind"):
         answer = imports.api.get("/ingestion-jobs", query_string={name: "x"})
         assert answer.status_code == 422
     first = imports.api.get("/ingestion-jobs", query_string={"page_size": 2}).json
     rest = {"page_size": 2, "cursor": first["meta"]["next_cursor"]}
     second = imports.api.get("/ingestion-jobs", query_string=rest).json
-    assert [job["id"] for job in first["data"] + second["data"]] == [three, two, one]
+    assert [job["id"] for job in first["data"] + second["data"]] == [third_id, second_id, first_id]
 
 
 def test_items_come_in_pages_and_by_status(imports: Imports, lines: Lines) -> None:

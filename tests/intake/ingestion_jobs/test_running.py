@@ -61,13 +61,13 @@ def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
     record = running.ingestion_jobs.record_batch
     calls = []
 
-    def die(*args: Any, **members: Any) -> None:
+    def record_and_die(*args: Any, **members: Any) -> None:
         record(*args, **members)
         calls.append(args)
         if len(calls) == 2:
             raise Killed
 
-    monkeypatch.setattr(running.ingestion_jobs, "record_batch", die)
+    monkeypatch.setattr(running.ingestion_jobs, "record_batch", record_and_die)
     imports.run(running.run_import, job_id)
     assert (imports.count(), imports.get(job_id)["counts"]["created"]) == (3, 3)
     monkeypatch.setattr(running.ingestion_jobs, "record_batch", record)
@@ -96,7 +96,7 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
         if len(calls) == 2:
             db.session().commit()
             monkeypatch.setattr(running.ingestion_jobs, "begin_batch", begin)
-            _in_another_context(imports, job_id)
+            _run_in_thread(imports, job_id)
         return begin(*args)
 
     monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
@@ -106,7 +106,7 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
     assert imports.count() == 9
 
 
-def _in_another_context(imports: Imports, job_id: str) -> None:
+def _run_in_thread(imports: Imports, job_id: str) -> None:
     from threading import Thread  # noqa: PLC0415
 
     thread = Thread(target=imports.run, args=(running.run_import, job_id))
@@ -120,11 +120,11 @@ def test_a_run_without_its_lease_commits_nothing(
     job_id = imports.start(lines({"text": "One"}))
     record = running.ingestion_jobs.record_batch
 
-    def lose(*args: Any, **members: Any) -> None:
+    def record_and_lose_lease(*args: Any, **members: Any) -> None:
         record(*args, **members)
         raise LostLease
 
-    monkeypatch.setattr(running.ingestion_jobs, "record_batch", lose)
+    monkeypatch.setattr(running.ingestion_jobs, "record_batch", record_and_lose_lease)
     imports.work()
     assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
 

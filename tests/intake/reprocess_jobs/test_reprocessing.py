@@ -23,7 +23,7 @@ BREAK = "UPDATE artifacts SET media_type = 'image/png' WHERE id = :id"
 REPAIR = "UPDATE artifacts SET media_type = 'application/pdf' WHERE id = :id"
 
 
-def _document(imports: Imports, text: str = "Warehouse") -> str:
+def _create_document(imports: Imports, text: str = "Warehouse") -> str:
     """Upload a PDF, parse it, and return its id."""
     answer = upload(imports.admin, make_pdf(text), f"{text}.pdf")
     assert answer.status_code == 201, answer.json
@@ -41,7 +41,7 @@ def _fail(imports: Imports, *artifact_ids: str) -> None:
         imports.sql(failed, id=artifact_id)
 
 
-def _jobs(imports: Imports) -> list[dict[str, Any]]:
+def _list_jobs(imports: Imports) -> list[dict[str, Any]]:
     """Return the jobs that reprocess, newest first."""
     answer = imports.api.get("/ingestion-jobs?kind=reprocess")
     assert answer.status_code == 200, answer.json
@@ -56,10 +56,10 @@ def _reprocess(imports: Imports, artifact_id: str) -> dict[str, Any]:
     assert (answer.json["data"]["id"], answer.json["data"]["status"]) == (artifact_id, "processing")
     # The first check comes before the document has been parsed.
     run_jobs_of(imports.org, "default")
-    return _jobs(imports)[0]
+    return _list_jobs(imports)[0]
 
 
-def _work(imports: Imports) -> None:
+def _run_due_jobs(imports: Imports) -> None:
     """Run the jobs that are due. None is due soon after: nothing polls but the safety net."""
     run_jobs_of(imports.org, "imports", "documents", "ocr", "default")
     sql = "SELECT function FROM jobs WHERE queue = 'default' AND organization_id = :org"
@@ -74,7 +74,7 @@ def _create(imports: Imports, selection: FailedSelection = FailedSelection()) ->
 
 
 def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     job = _reprocess(imports, artifact_id)
     assert (job["kind"], job["name"], job["status"]) == ("reprocess", "Warehouse.pdf", "running")
     assert job["created_by"] == str(imports.org.users["admin"])
@@ -85,7 +85,7 @@ def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
         "processing",
         artifact_id,
     )
-    _work(imports)
+    _run_due_jobs(imports)
     ended = imports.get(job["id"])
     assert (ended["status"], ended["counts"]) == ("completed", counts(found=1, created=1))
     assert ended["finished_at"] is not None
@@ -96,7 +96,7 @@ def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
         (job["id"], "reprocess", "completed")
     ]
     stats = imports.api.get("/ingestion-jobs/stats").json["data"]
-    (kind,) = (one for one in stats["by_kind"] if one["kind"] == "reprocess")
+    (kind,) = (group for group in stats["by_kind"] if group["kind"] == "reprocess")
     assert (kind["jobs"], kind["counts"]) == (1, counts(found=1, created=1))
     assert imports.artifact(artifact_id)["ingestion_job_id"] is None
 
@@ -104,13 +104,13 @@ def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
 def test_a_document_that_cannot_be_read_is_a_failed_item_until_a_retry_reads_it(
     imports: Imports,
 ) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     imports.sql(BREAK, id=artifact_id)
     job_id = _reprocess(imports, artifact_id)["id"]
     retry = f"/ingestion-jobs/{job_id}/retry"
     assert imports.admin.post(retry).json["error"]["details"] == {"state": "running"}
     for repaired in (False, True):
-        _work(imports)
+        _run_due_jobs(imports)
         job = imports.get(job_id)
         assert (job["status"], job["counts"]) == (
             "completed_with_errors",
@@ -124,13 +124,13 @@ def test_a_document_that_cannot_be_read_is_a_failed_item_until_a_retry_reads_it(
         assert (answer.status_code, answer.json["data"]["status"]) == (202, "queued")
         run_jobs_of(imports.org, "imports")
         assert imports.items(job_id)[0]["status"] == "processing"
-    _work(imports)
+    _run_due_jobs(imports)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=1, created=1))
     assert imports.artifact(artifact_id)["status"] == "ready"
     assert imports.items(job_id)[0]["error"] is None
     assert len(imports.events("artifact.reprocessed")) == 3
-    assert [job["id"] for job in _jobs(imports)] == [job_id]
+    assert [job["id"] for job in _list_jobs(imports)] == [job_id]
 
 
 def test_an_item_waits_for_text_recognition(
@@ -145,14 +145,14 @@ def test_an_item_waits_for_text_recognition(
     run_jobs_of(imports.org, "documents", "default")
     assert imports.artifact(artifact_id)["ocr"] == "pending"
     assert imports.get(job["id"])["status"] == "running"
-    _work(imports)
+    _run_due_jobs(imports)
     assert imports.artifact(artifact_id)["ocr"] == "done"
     assert imports.get(job["id"])["status"] == "completed"
 
 
 def test_an_item_does_not_wait_for_the_routing_rules(imports: Imports) -> None:
     router = Router(imports.workspace)
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     router.rule(user_id=str(imports.org.users["reviewer"]))
     job = _reprocess(imports, artifact_id)
     run_jobs_of(imports.org, "documents", "default")
@@ -161,11 +161,11 @@ def test_an_item_does_not_wait_for_the_routing_rules(imports: Imports) -> None:
 
 
 def test_a_document_that_is_deleted_meanwhile_fails(imports: Imports) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     job = _reprocess(imports, artifact_id)
     assert imports.admin.delete(f"/artifacts/{artifact_id}").status_code == 204
     for _ in range(2):
-        _work(imports)
+        _run_due_jobs(imports)
         ended = imports.get(job["id"])
         assert (ended["status"], ended["counts"]["failed"]) == ("completed_with_errors", 1)
         assert imports.items(job["id"])[0]["error"]["code"] == "not_found"
@@ -173,20 +173,20 @@ def test_a_document_that_is_deleted_meanwhile_fails(imports: Imports) -> None:
 
 
 def test_a_retry_of_documents_that_changed_since(imports: Imports) -> None:
-    archived, repaired = _document(imports, "One"), _document(imports, "Two")
+    archived, repaired = _create_document(imports, "One"), _create_document(imports, "Two")
     job_ids = []
     for artifact_id in (archived, repaired):
         imports.sql(BREAK, id=artifact_id)
         job_ids.append(_reprocess(imports, artifact_id)["id"])
-    _work(imports)
+    _run_due_jobs(imports)
     assert imports.admin.patch(f"/artifacts/{archived}", {"archived": True}).status_code == 200
     imports.sql(REPAIR, id=repaired)
     _reprocess(imports, repaired)
-    _work(imports)
+    _run_due_jobs(imports)
     reprocessed_count = len(imports.events("artifact.reprocessed"))
     for job_id in job_ids:
         assert imports.admin.post(f"/ingestion-jobs/{job_id}/retry").status_code == 202
-    _work(imports)
+    _run_due_jobs(imports)
     assert [imports.get(job_id)["status"] for job_id in job_ids] == [
         "completed_with_errors",
         "completed",
@@ -196,11 +196,11 @@ def test_a_retry_of_documents_that_changed_since(imports: Imports) -> None:
 
 
 def test_cancelling_ends_the_job_and_the_document_is_still_parsed(imports: Imports) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     job = _reprocess(imports, artifact_id)
     cancelled = imports.admin.post(f"/ingestion-jobs/{job['id']}/cancel")
     assert (cancelled.status_code, cancelled.json["data"]["status"]) == (200, "cancelled")
-    _work(imports)
+    _run_due_jobs(imports)
     assert imports.artifact(artifact_id)["status"] == "ready"
     ended = imports.get(job["id"])
     assert (ended["status"], ended["counts"]) == ("cancelled", counts(found=1, created=1))
@@ -208,7 +208,7 @@ def test_cancelling_ends_the_job_and_the_document_is_still_parsed(imports: Impor
 
 
 def test_of_two_requests_at_once_one_creates_a_job(imports: Imports) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     barrier = Barrier(2)
 
     def send(_: int) -> int:
@@ -218,13 +218,13 @@ def test_of_two_requests_at_once_one_creates_a_job(imports: Imports) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(send, range(2))) == [202, 409]
-    (job,) = _jobs(imports)
-    _work(imports)
+    (job,) = _list_jobs(imports)
+    _run_due_jobs(imports)
     assert imports.get(job["id"])["status"] == "completed"
 
 
 def test_refused_requests_create_no_job(imports: Imports, other_org: Org) -> None:
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     path = f"/artifacts/{artifact_id}/reprocess"
     foreign = other_org.api("admin").post(path)
     missing = other_org.api("admin").post(f"/artifacts/{uuid7()}/reprocess")
@@ -232,14 +232,14 @@ def test_refused_requests_create_no_job(imports: Imports, other_org: Org) -> Non
     assert imports.api.post(path).status_code == 403
     assert imports.admin.patch(f"/artifacts/{artifact_id}", {"archived": True}).status_code == 200
     assert imports.admin.post(path).json["error"]["details"] == {"state": "archived"}
-    assert _jobs(imports) == _jobs(Imports(other_org)) == []
+    assert _list_jobs(imports) == _list_jobs(Imports(other_org)) == []
 
 
 def test_failed_documents_become_items_of_one_job_batch_by_batch(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "BATCH_SIZE", 2)
-    ids = [_document(imports, f"Text {n}") for n in range(6)]
+    ids = [_create_document(imports, f"Text {n}") for n in range(6)]
     _fail(imports, *ids[:5])
     imports.sql(BREAK, id=ids[1])
     job_id = _create(imports)
@@ -254,7 +254,7 @@ def test_failed_documents_become_items_of_one_job_batch_by_batch(
         )
         run_jobs_of(imports.org, "documents", "default")
         assert imports.get(job_id)["status"] == "running"
-    _work(imports)
+    _run_due_jobs(imports)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == (
         "completed_with_errors",
@@ -267,7 +267,7 @@ def test_failed_documents_become_items_of_one_job_batch_by_batch(
     assert len(imports.events("artifact.reprocessed")) == 5
     imports.sql(REPAIR, id=ids[1])
     assert imports.admin.post(f"/ingestion-jobs/{job_id}/retry").status_code == 202
-    _work(imports)
+    _run_due_jobs(imports)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=5, created=5))
     assert len(imports.events("artifact.reprocessed")) == 6
@@ -276,23 +276,23 @@ def test_failed_documents_become_items_of_one_job_batch_by_batch(
 def test_a_document_that_another_request_reprocessed_is_not_reprocessed_twice(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = [_document(imports, text) for text in ("One", "Two")]
+    ids = [_create_document(imports, text) for text in ("One", "Two")]
     _fail(imports, *ids)
     first, second = _create(imports), _create(imports)
     begin_batch = ingestion_jobs.begin_batch
 
-    def begin_late(*arguments: Any) -> Any:
+    def begin_batch_late(*arguments: Any) -> Any:
         monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_batch)
         db.session().commit()
         with ThreadPoolExecutor(1) as pool:
             pool.submit(imports.run, service.run_reprocess, second).result()
         return begin_batch(*arguments)
 
-    monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_late)
+    monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_batch_late)
     imports.run(service.run_reprocess, first)
-    _work(imports)
-    found = [imports.get(job_id)["counts"]["found"] for job_id in (first, second)]
-    assert found == [0, 2]
+    _run_due_jobs(imports)
+    found_counts = [imports.get(job_id)["counts"]["found"] for job_id in (first, second)]
+    assert found_counts == [0, 2]
     assert [imports.get(job_id)["status"] for job_id in (first, second)] == ["completed"] * 2
     assert len(imports.events("artifact.reprocessed")) == 2
 
@@ -301,21 +301,21 @@ def test_a_cancelled_job_leaves_the_remaining_documents(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "BATCH_SIZE", 1)
-    ids = [_document(imports, text) for text in ("One", "Two")]
+    ids = [_create_document(imports, text) for text in ("One", "Two")]
     _fail(imports, *ids)
     job_id = _create(imports)
     imports.run(service.run_reprocess, job_id, checkpoints=3)
     assert imports.admin.post(f"/ingestion-jobs/{job_id}/cancel").status_code == 200
-    _work(imports)
-    assert [imports.artifact(one)["status"] for one in ids] == ["ready", "failed"]
+    _run_due_jobs(imports)
+    assert [imports.artifact(artifact_id)["status"] for artifact_id in ids] == ["ready", "failed"]
     assert imports.get(job_id)["counts"] == counts(found=1, created=1)
 
 
 def test_jobs_of_other_kinds_are_not_touched(imports: Imports, lines: Callable[..., bytes]) -> None:
     job_id = imports.start(lines({"text": "Once"}))
-    artifact_id = _document(imports)
+    artifact_id = _create_document(imports)
     _reprocess(imports, artifact_id)
-    _work(imports)
+    _run_due_jobs(imports)
     assert imports.get(job_id)["status"] == "completed"
     (event,) = (e for e in imports.events("ingestion_job.ended") if e["kind"] == "reprocess")
     extracted = imports.api.post(f"/ingestion-jobs/{event['job_id']}/extract")

@@ -71,7 +71,7 @@ def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
 def _check_markup(text: str, *, allow_comments: bool) -> None:
     # Check before parsing: the parser expands entities in attributes regardless of its settings.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InvalidDocument("Document types and entities are not accepted.")
+        raise InvalidDocument("DTDs and entities are not accepted.")
     if not allow_comments and "<!" in text:
         raise InvalidDocument("Comments and CDATA sections are not accepted.")
     if "<?" in text.removeprefix("<?xml "):

@@ -64,17 +64,17 @@ class LabelChecker:
     def __init__(self) -> None:
         self._versions: dict[UUID, CurrentVersion | ApiError] = {}
 
-    def check(self, prepared: PreparedText, labels: RecordLabels) -> CheckedLabels | Outcome:
+    def check(self, prepared_text: PreparedText, labels: RecordLabels) -> CheckedLabels | Outcome:
         """Check a parsed document's labels; return the tag sets to create, or a failed outcome.
 
         Ignores mark lists beyond the number of tag sets that the schema requires.
         """
-        assert prepared.parsed is not None
-        schema_id = prepared.text.schema_id
+        assert prepared_text.parsed is not None
+        schema_id = prepared_text.text.schema_id
         if schema_id is None:
             message = "Labels require a schema. Set `schema_id`."
             return Outcome(None, error=("validation_error", message))
-        text, page_count = prepared.parsed.text, len(prepared.parsed.pages)
+        text, page_count = prepared_text.parsed.text, len(prepared_text.parsed.pages)
         try:
             version = self._get_version(schema_id)
             checked_tag_sets = [

@@ -171,10 +171,10 @@ def _import_batch(
     """Import those records of a batch whose numbers are in `numbers`, and record the outcomes."""
     started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
-    prepared = [
+    prepared_records = [
         batch.results.get(record.number) or _prepare_record(settings, record) for record in records
     ]
-    outcomes = _create_documents(job, settings, _check_labels(prepared))
+    outcomes = _create_documents(job, settings, _check_labels(prepared_records))
     seconds = round((perf_counter() - started_at) / max(1, len(records)), 6)
     items = [
         _build_item(settings, record, outcome, seconds)

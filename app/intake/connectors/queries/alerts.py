@@ -75,8 +75,8 @@ def list_alerts(connector_id: UUID, page: PageRequest, filters: AlertFilters) ->
     conditions: list[ColumnElement[bool]] = [ConnectorAlert.connector_id == connector_id]
     conditions += build_period_conditions(ConnectorAlert.created_at, *get_created_bounds(filters))
     if "is_open" in filters:
-        closed = ConnectorAlert.closed_at
-        conditions.append(closed.is_(None) if filters["is_open"] else closed.is_not(None))
+        closed_at = ConnectorAlert.closed_at
+        conditions.append(closed_at.is_(None) if filters["is_open"] else closed_at.is_not(None))
     return paginate(
         select(ConnectorAlert).where(*conditions),
         page,

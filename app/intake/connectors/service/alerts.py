@@ -16,7 +16,7 @@ from app.intake.connectors.queries.alerts import AlertFilters
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
-QUARANTINE_AFTER = 10
+MAX_CONSECUTIVE_FAILURES = 10
 """The number of consecutive failed crawls after which the schedule is suspended."""
 _KINDS = {
     HostErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
@@ -36,7 +36,7 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
     records.set_state(connector_id, failures_in_a_row=failures)
     kind = _KINDS.get(code, AlertKind.CRAWL_FAILED)
     raise_alert(connector, kind, message, job_id=job_id)
-    if failures >= QUARANTINE_AFTER and connector.next_crawl_at is not None:
+    if failures >= MAX_CONSECUTIVE_FAILURES and connector.next_crawl_at is not None:
         records.set_state(connector_id, next_crawl_at=None, stale_at=None)
         text = (
             f"The schedule is suspended after {failures} failed crawls in a row. It resumes after a"
@@ -73,7 +73,7 @@ def resume(connector: Connector) -> None:
     Closes the QUARANTINED alert, and resets the number of failures. The caller has set the time of
     the next crawl. Does nothing if the schedule is not suspended.
     """
-    if connector.next_crawl_at is None or connector.failures_in_a_row < QUARANTINE_AFTER:
+    if connector.next_crawl_at is None or connector.failures_in_a_row < MAX_CONSECUTIVE_FAILURES:
         return
     queries.close(connector.id, AlertKind.QUARANTINED.value)
     records.set_state(connector.id, failures_in_a_row=0)

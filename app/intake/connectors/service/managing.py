@@ -180,14 +180,14 @@ def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
 
 
 def _set_settings(connector: Connector, new_settings: Mapping[str, Any]) -> None:
-    stored = ValidatedSettings(
+    stored_settings = ValidatedSettings(
         connector.settings, typed_settings.read_secrets(connector.credentials)
     )
     settings = typed_settings.merge_settings(
-        _check_type(connector.type), stored, new_settings, field="settings"
+        _check_type(connector.type), stored_settings, new_settings, field="settings"
     )
     connector.settings = settings.public
-    if settings.secrets != stored.secrets:
+    if settings.secrets != stored_settings.secrets:
         connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
         connector.stored_secrets = sorted(settings.secrets)
 
@@ -211,10 +211,12 @@ def _build_response(row: Row[Any]) -> dict[str, Any]:
             "at": values["job_at"],
             "status": values["job_status"],
         }
-    visible = url_queries.build_visible_settings(values["settings"], values["stored_secrets"])
+    visible_settings = url_queries.build_visible_settings(
+        values["settings"], values["stored_secrets"]
+    )
     return {
         **values,
-        "settings": visible.settings,
-        "stored_secrets": visible.hidden_names,
+        "settings": visible_settings.settings,
+        "stored_secrets": visible_settings.hidden_names,
         "last_crawl": last_crawl,
     }

@@ -37,9 +37,9 @@ TEST_ENTRY_COUNT = 5
 MATCH_SECONDS = 2.0
 """The maximum processor time in seconds to compare the entries with the connector's patterns. Some
 combinations of names and patterns make each comparison slow."""
-MAX_SIZE = 2**63 - 1
+MAX_SIZE_BYTES = 2**63 - 1
 """The maximum size of a document that is shown. A host may report any number."""
-_RETRY_AFTER = 5
+_RETRY_AFTER_SECONDS = 5
 _lock = threading.Lock()
 _probing_organization_ids: set[UUID] = set()
 """The ids of the organizations that have a running probe."""
@@ -163,7 +163,7 @@ def _release_probe(organization_id: UUID) -> None:
 
 def _build_busy_error() -> errors.ApiError:
     message = "Another connector is being tested or browsed. Try again shortly."
-    return errors.busy(message, retry_after=_RETRY_AFTER)
+    return errors.busy(message, retry_after=_RETRY_AFTER_SECONDS)
 
 
 def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[str, Any]]:
@@ -176,7 +176,7 @@ def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[st
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
-    size = entry.size if entry.size is not None and 0 <= entry.size <= MAX_SIZE else None
+    size = entry.size if entry.size is not None and 0 <= entry.size <= MAX_SIZE_BYTES else None
     is_size_allowed = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,

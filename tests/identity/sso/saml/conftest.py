@@ -153,7 +153,7 @@ def configure() -> Configure:
     return act
 
 
-def asked(url: str) -> tuple[etree._Element, str]:
+def parse_request(url: str) -> tuple[etree._Element, str]:
     """Return the request in a redirect to a provider, and its RelayState."""
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     request = zlib.decompress(base64.b64decode(query["SAMLRequest"]), wbits=-15)
@@ -167,9 +167,9 @@ class Forger:
     org: Org
     subject: str = field(default_factory=lambda: f"p{uuid7().hex[-12:]}")
 
-    def fitting(self, url: str) -> tuple[Forge, str]:
+    def build_forge(self, url: str) -> tuple[Forge, str]:
         """Return a `Forge` for the request in `url`, and its RelayState."""
-        root, relay_state = asked(url)
+        root, relay_state = parse_request(url)
         forge = Forge(
             subject=self.subject,
             assertion_id=f"_{uuid7().hex}",
@@ -198,7 +198,7 @@ TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
 
 
 @pytest.fixture
-def traces(app: Flask) -> Callable[[Org], dict[str, int]]:
+def count_rows(app: Flask) -> Callable[[Org], dict[str, int]]:
     """Return a function that counts an organization's rows in the tables that a sign-in writes."""
 
     def count(org: Org) -> dict[str, int]:

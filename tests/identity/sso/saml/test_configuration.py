@@ -30,27 +30,27 @@ class Site:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site(body=metadata())
+    new_site = Site(body=metadata())
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.asked += 1
-            self.send_response(found.status)
-            for name, value in found.headers.items():
+            new_site.asked += 1
+            self.send_response(new_site.status)
+            for name, value in new_site.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(found.body)))
+            self.send_header("Content-Length", str(len(new_site.body)))
             self.end_headers()
-            self.wfile.write(found.body)
+            self.wfile.write(new_site.body)
 
         def log_message(self, *_: Any) -> None:
             pass
 
     with serve_http(Handler, HOST) as port:
-        found.url = f"http://{HOST}:{port}/metadata"
-        yield found
+        new_site.url = f"http://{HOST}:{port}/metadata"
+        yield new_site
 
 
-def refused(answer: Any, field_name: str) -> str:
+def get_error_message(answer: Any, field_name: str) -> str:
     assert answer.status_code == 400, answer.json
     error = answer.json["error"]
     assert (error["code"], error["field"]) == ("validation_error", field_name)
@@ -98,7 +98,7 @@ def test_the_configuration_is_returned(org: Org, configure: Configure) -> None:
 def test_the_invalid_member_is_named(
     org: Org, configure: Configure, saml: dict[str, Any], member: str
 ) -> None:
-    refused(configure(org, saml), f"saml.{member}")
+    get_error_message(configure(org, saml), f"saml.{member}")
     assert org.api("admin").get(f"/organizations/{org.slug}/sso").status_code == 404
 
 
@@ -117,12 +117,14 @@ def test_fetched_metadata_is_limited(
 ) -> None:
     for name, value in members.items():
         setattr(site, name, value)
-    assert reason in refused(configure(org, {"metadata_url": site.url}), "saml.metadata_url")
+    assert reason in get_error_message(
+        configure(org, {"metadata_url": site.url}), "saml.metadata_url"
+    )
     assert site.asked == 1
 
 
 @pytest.fixture
-def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
+def run_check(org: Org, work: Callable[[], None]) -> Callable[[], None]:
     """Run the hourly job."""
 
     def act() -> None:
@@ -133,24 +135,24 @@ def look(org: Org, work: Callable[[], None]) -> Callable[[], None]:
     return act
 
 
-def _signs_in(org: Org, browser: Browser, key_name: str) -> int:
+def _sign_in_with_key(org: Org, browser: Browser, key_name: str) -> int:
     forger = Forger(org)
-    forge, relay_state = forger.fitting(browser.start(org))
+    forge, relay_state = forger.build_forge(browser.start(org))
     root = forge.with_changes(key_name=key_name).make()
     return browser.post(org, forger.form(root, relay_state)).status_code
 
 
 def test_keys_are_fetched_again(
-    org: Org, site: Site, configure: Configure, browser: Browser, look: Callable[[], None]
+    org: Org, site: Site, configure: Configure, browser: Browser, run_check: Callable[[], None]
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
     site.body = metadata(certificate("rsa"), certificate("other"))
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 200]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 200]
     site.body = metadata(certificate("other"))
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [401, 200]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [401, 200]
 
 
 @pytest.mark.parametrize(
@@ -167,22 +169,22 @@ def test_a_failing_or_different_provider_changes_nothing(
     site: Site,
     configure: Configure,
     browser: Browser,
-    look: Callable[[], None],
+    run_check: Callable[[], None],
     members: dict[str, Any],
 ) -> None:
     assert configure(org, {"metadata_url": site.url}).status_code == 200
     for name, value in members.items():
         setattr(site, name, value)
-    look()
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    run_check()
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
 
 
 def test_keys_of_another_organization_are_not_trusted(
     org: Org, other_org: Org, configure: Configure, browser: Browser
 ) -> None:
     """Two organizations configured providers of the same name; each trusts only its own keys."""
-    for one, key in ((org, "rsa"), (other_org, "other")):
+    for organization, key in ((org, "rsa"), (other_org, "other")):
         text = metadata(certificate(key)).decode()
-        assert configure(one, {"metadata_xml": text}).status_code == 200
-    assert [_signs_in(org, browser, key) for key in ("rsa", "other")] == [200, 401]
-    assert [_signs_in(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]
+        assert configure(organization, {"metadata_xml": text}).status_code == 200
+    assert [_sign_in_with_key(org, browser, key) for key in ("rsa", "other")] == [200, 401]
+    assert [_sign_in_with_key(other_org, browser, key) for key in ("rsa", "other")] == [401, 200]

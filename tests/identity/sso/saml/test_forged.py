@@ -16,28 +16,30 @@ from tests.factories.saml import Forge, assertion, find
 from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
 from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
 
-Traces = Callable[[Org], dict[str, int]]
+CountRows = Callable[[Org], dict[str, int]]
 
 
-def refused(answer: TestResponse) -> str:
+def get_error_message(answer: TestResponse) -> str:
     assert answer.status_code == 401, answer.json
     assert answer.json["error"]["code"] == "invalid_credentials"
     message: str = answer.json["error"]["message"]
     return message
 
 
-def test_a_matching_response_is_accepted(forger: Forger, browser: Browser, traces: Traces) -> None:
-    before = traces(forger.org)
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+def test_a_matching_response_is_accepted(
+    forger: Forger, browser: Browser, count_rows: CountRows
+) -> None:
+    before = count_rows(forger.org)
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     arrived = browser.post(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json
-    assert {k: v - before[k] for k, v in traces(forger.org).items()} == dict.fromkeys(before, 1)
+    assert {k: v - before[k] for k, v in count_rows(forger.org).items()} == dict.fromkeys(before, 1)
 
 
 def _for_both(forger: Forger, browser: Browser) -> list[Form]:
     """Return two unsigned responses with one assertion that confirms two requests."""
-    first, first_state = forger.fitting(browser.start(forger.org))
-    second, second_state = forger.fitting(browser.start(forger.org))
+    first, first_state = forger.build_forge(browser.start(forger.org))
+    second, second_state = forger.build_forge(browser.start(forger.org))
 
     def confirm_both(root: etree._Element) -> None:
         confirmation = find(root, "saml:SubjectConfirmation")
@@ -51,12 +53,12 @@ def _for_both(forger: Forger, browser: Browser) -> list[Form]:
     return [*forms, forger.form(root, second_state)]
 
 
-def test_an_assertion_is_used_once(forger: Forger, browser: Browser, traces: Traces) -> None:
+def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows: CountRows) -> None:
     first, second = _for_both(forger, browser)
     assert browser.post(forger.org, first).status_code == 200
-    before = traces(forger.org)
-    assert "used before" in refused(browser.post(forger.org, second))
-    assert traces(forger.org) == before
+    before = count_rows(forger.org)
+    assert "used before" in get_error_message(browser.post(forger.org, second))
+    assert count_rows(forger.org) == before
 
 
 def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
@@ -66,10 +68,10 @@ def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browse
     start = threading.Barrier(2)
 
     def post(form: Form) -> None:
-        one = Browser(forger.org.app)
-        one.client.set_cookie("sso", cookie.value)
+        client_browser = Browser(forger.org.app)
+        client_browser.client.set_cookie("sso", cookie.value)
         start.wait()
-        answers.append(one.post(forger.org, form).status_code)
+        answers.append(client_browser.post(forger.org, form).status_code)
 
     threads = [threading.Thread(target=post, args=(form,)) for form in forms]
     for thread in threads:
@@ -83,7 +85,7 @@ def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser)
     """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
-    refused(browser.post(forger.org, first))
+    get_error_message(browser.post(forger.org, first))
     _, third = _for_both(forger, browser)
     assert browser.post(forger.org, third).status_code == 200
 
@@ -94,14 +96,14 @@ def test_wrapped_signatures_are_refused(
     sign: tuple[str, ...],
     forger: Forger,
     browser: Browser,
-    traces: Traces,
+    count_rows: CountRows,
 ) -> None:
-    before = traces(forger.org)
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+    before = count_rows(forger.org)
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     root = attack(forge.with_changes(sign=sign).make(), "_evil")
     assert EVIL in etree.tostring(root).decode()
-    refused(browser.post(forger.org, forger.form(root, relay_state)))
-    assert traces(forger.org) == before
+    get_error_message(browser.post(forger.org, forger.form(root, relay_state)))
+    assert count_rows(forger.org) == before
 
 
 def _unsigned(forge: Forge) -> etree._Element:
@@ -128,16 +130,16 @@ def _more_groups(forge: Forge) -> etree._Element:
 
 @pytest.mark.parametrize("make", [_unsigned, _by_a_stranger, _changed, _more_groups])
 def test_forgeries_are_refused(
-    make: Callable[[Forge], etree._Element], forger: Forger, browser: Browser, traces: Traces
+    make: Callable[[Forge], etree._Element], forger: Forger, browser: Browser, count_rows: CountRows
 ) -> None:
-    before = traces(forger.org)
-    forge, relay_state = forger.fitting(browser.start(forger.org))
-    refused(browser.post(forger.org, forger.form(make(forge), relay_state)))
-    assert traces(forger.org) == before
+    before = count_rows(forger.org)
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
+    get_error_message(browser.post(forger.org, forger.form(make(forge), relay_state)))
+    assert count_rows(forger.org) == before
 
 
 def test_parsing_a_document_fetches_nothing(forger: Forger, browser: Browser) -> None:
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     with socket.create_server((HOST, 0)) as server:
         server.settimeout(0.2)
         there = f"http://{HOST}:{server.getsockname()[1]}"
@@ -154,7 +156,7 @@ def test_parsing_a_document_fetches_nothing(forger: Forger, browser: Browser) ->
 
 
 def test_a_comment_does_not_truncate_a_name(forger: Forger, browser: Browser) -> None:
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     text = etree.tostring(forge.make()).decode()
     bent = text.replace(
         f">{forger.subject}<", f">{forger.subject[:-3]}<!---->{forger.subject[-3:]}<"
@@ -177,7 +179,7 @@ def test_the_cookie_is_sent_from_the_providers_site(
     cookie = started.headers["Set-Cookie"]
     assert cookie.startswith("__Host-sso=")
     assert {"Secure", "HttpOnly", "SameSite=None", "Path=/"} <= set(cookie.split("; "))
-    forge, relay_state = forger.fitting(started.json["data"]["redirect_url"])
+    forge, relay_state = forger.build_forge(started.json["data"]["redirect_url"])
     form = forger.form(forge.make(), relay_state)
     path = f"/api/v1/auth/sso/{forger.org.slug}/saml/acs"
     assert Browser(forger.org.app).client.post(path, data=form, **https).status_code == 400
@@ -193,7 +195,7 @@ def test_an_application_may_prove_itself_instead_of_the_browser(
     """
     verifier = "v" * 43
     url = browser.start(forger.org, code_challenge=create_s256_code_challenge(verifier))
-    forge, relay_state = forger.fitting(url)
+    forge, relay_state = forger.build_forge(url)
     arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json
     code = arrived.json["data"]["code"]

@@ -15,7 +15,7 @@ from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.identity.sso.saml.conftest import Browser, Forger, Form
 
-Traces = Callable[[Org], dict[str, int]]
+CountRows = Callable[[Org], dict[str, int]]
 STEPS = pytest.mark.parametrize("step", ["before", "behind"])
 
 
@@ -35,14 +35,14 @@ def cut(postgres: EmbeddedPostgres) -> Cut:
     def patch_step(patch: pytest.MonkeyPatch, module: Any, name: str, step: str) -> None:
         act = getattr(module, name)
 
-        def interrupted(*arguments: Any, **named: Any) -> Any:
+        def run_interrupted(*arguments: Any, **named: Any) -> Any:
             if step == "before":
                 lose_connection()
-            found = act(*arguments, **named)
+            result = act(*arguments, **named)
             lose_connection()
-            return found
+            return result
 
-        patch.setattr(module, name, interrupted)
+        patch.setattr(module, name, run_interrupted)
 
     return patch_step
 
@@ -58,13 +58,13 @@ def count_sessions(forger: Forger) -> int:
         return int(db.session().execute(text(statement), values).scalar_one())
 
 
-def answer_of(forger: Forger, browser: Browser) -> Form:
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+def build_form(forger: Forger, browser: Browser) -> Form:
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     return forger.form(forge.make(), relay_state)
 
 
 def get_code(forger: Forger, browser: Browser) -> str:
-    arrived = browser.post(forger.org, answer_of(forger, browser))
+    arrived = browser.post(forger.org, build_form(forger, browser))
     assert arrived.status_code == 200, arrived.json
     return str(arrived.json["data"]["code"])
 
@@ -78,23 +78,23 @@ def check_interrupted(answer: TestResponse) -> None:
 def test_an_interrupted_response_only_uses_the_flow_up(
     forger: Forger,
     browser: Browser,
-    traces: Traces,
+    count_rows: CountRows,
     monkeypatch: pytest.MonkeyPatch,
     cut: Cut,
     step: str,
 ) -> None:
-    before = traces(forger.org)
-    form = answer_of(forger, browser)
+    before = count_rows(forger.org)
+    form = build_form(forger, browser)
     with monkeypatch.context() as patch:
         cut(patch, callbacks.sign_in, "sign_in", step)
         check_interrupted(browser.post(forger.org, form))
     # The assertion is not recorded either: it is recorded in the same transaction.
-    assert traces(forger.org) == before
+    assert count_rows(forger.org) == before
     again = browser.post(forger.org, form)
     assert (again.status_code, again.json["error"]["field"]) == (400, "RelayState")
-    assert traces(forger.org) == before
+    assert count_rows(forger.org) == before
     assert browser.exchange(get_code(forger, browser)).status_code == 200
-    assert traces(forger.org) == {name: count + 1 for name, count in before.items()}
+    assert count_rows(forger.org) == {name: count + 1 for name, count in before.items()}
     assert count_sessions(forger) == 1
 
 

@@ -8,12 +8,12 @@ from werkzeug.test import TestResponse
 from app.kit.ids import uuid7
 from tests.factories.saml import metadata
 from tests.identity.sso.saml.conftest import Browser, Configure, Forger
-from tests.identity.sso.saml.test_interrupted import answer_of, get_code
-from tests.identity.sso.test_sign_in import _denied, _mailed, _role
+from tests.identity.sso.saml.test_interrupted import build_form, get_code
+from tests.identity.sso.test_sign_in import _check_denied, _get_mailed_code, _get_role
 
 
 def _sign_in(forger: Forger, browser: Browser) -> TestResponse:
-    return browser.post(forger.org, answer_of(forger, browser))
+    return browser.post(forger.org, build_form(forger, browser))
 
 
 def _link(forger: Forger, browser: Browser) -> str:
@@ -37,7 +37,7 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
     arrived = _sign_in(forger, browser)
     assert arrived.status_code == 200, arrived.json
     assert (arrived.json["data"]["code"], arrived.json["data"]["confirmation"]) == (None, "email")
-    confirmed = browser.exchange(_mailed(_email(forger), work))
+    confirmed = browser.exchange(_get_mailed_code(_email(forger), work))
     assert confirmed.status_code == 200, confirmed.json
     assert _sign_in(forger, browser).json["data"]["code"] is not None
 
@@ -47,11 +47,11 @@ def test_a_removed_member_is_refused_with_another_name_identifier_too(
 ) -> None:
     path = _link(forger, browser)
     assert forger.org.api("admin").delete(path).status_code == 204
-    _denied(_sign_in(forger, browser), "removed")
-    forge, relay_state = forger.fitting(browser.start(forger.org))
+    _check_denied(_sign_in(forger, browser), "removed")
+    forge, relay_state = forger.build_forge(browser.start(forger.org))
     other = replace(forge, subject=f"{forger.subject}-2", assertion_id=f"_{uuid7().hex}")
-    _denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
-    assert _role(forger.org, _email(forger)) is None
+    _check_denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
+    assert _get_role(forger.org, _email(forger)) is None
 
 
 def test_a_link_to_the_groups_changes_no_role(
@@ -59,15 +59,15 @@ def test_a_link_to_the_groups_changes_no_role(
 ) -> None:
     """Microsoft Entra ID sends a link instead of more than 150 groups."""
 
-    def arrive(**attributes: list[str]) -> TestResponse:
-        forge, relay_state = forger.fitting(browser.start(forger.org))
+    def sign_in(**attributes: list[str]) -> TestResponse:
+        forge, relay_state = forger.build_forge(browser.start(forger.org))
         root = replace(forge, attributes={**forge.attributes, **attributes}).make()
         return browser.post(forger.org, forger.form(root, relay_state))
 
     mapping = [{"group": "staff", "role": "reviewer"}]
     saml = {"metadata_xml": metadata().decode()}
     assert configure(forger.org, saml, group_mapping=mapping).status_code == 200
-    assert arrive(groups=["staff"]).status_code == 200
+    assert sign_in(groups=["staff"]).status_code == 200
     link = {"http://schemas.microsoft.com/claims/groups.link": ["https://graph.example/x"]}
-    _denied(arrive(**link), "more groups")
-    assert _role(forger.org, _email(forger)) == "reviewer"
+    _check_denied(sign_in(**link), "more groups")
+    assert _get_role(forger.org, _email(forger)) == "reviewer"

@@ -23,18 +23,20 @@ def parse(document: bytes, **options: bool) -> ProviderMetadata:
     return metadata.parse(document, now=NOW, **options)
 
 
-def refused(document: bytes) -> str:
+def get_refusal(document: bytes) -> str:
     with pytest.raises(InvalidDocument) as caught:
         parse(document)
     return str(caught.value)
 
 
 def test_metadata_is_parsed() -> None:
-    found = parse(written(certificate("rsa"), certificate("ec")))
-    assert (found.entity_id, found.sso_url) == (ISSUER, SSO_URL)
+    provider_metadata = parse(written(certificate("rsa"), certificate("ec")))
+    assert (provider_metadata.entity_id, provider_metadata.sso_url) == (ISSUER, SSO_URL)
     expected = [certificate(name).public_bytes(Encoding.DER) for name in ("rsa", "ec")]
-    loaded = metadata.load_certificates(found.certificates)
-    assert [one.public_bytes(Encoding.DER) for one in loaded] == expected
+    loaded = metadata.load_certificates(provider_metadata.certificates)
+    assert [
+        loaded_certificate.public_bytes(Encoding.DER) for loaded_certificate in loaded
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,13 @@ def test_variants_of_metadata_are_parsed(old: str, new: str) -> None:
 
 
 def test_one_provider_among_several_entities() -> None:
-    one = written().decode()
+    descriptor = written().decode()
     service = '<md:EntityDescriptor entityID="https://sp.example"><md:SPSSODescriptor/></md:EntityDescriptor>'
     opening = '<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">'
     closing = "</md:EntitiesDescriptor>"
-    assert parse(f"{opening}{service}{one}{closing}".encode()).entity_id == ISSUER
-    assert "2 SAML 2.0" in refused(f"{opening}{one}{one}{closing}".encode())
-    assert "0 SAML 2.0" in refused(f"{opening}{service}{closing}".encode())
+    assert parse(f"{opening}{service}{descriptor}{closing}".encode()).entity_id == ISSUER
+    assert "2 SAML 2.0" in get_refusal(f"{opening}{descriptor}{descriptor}{closing}".encode())
+    assert "0 SAML 2.0" in get_refusal(f"{opening}{service}{closing}".encode())
 
 
 @pytest.mark.parametrize(
@@ -76,13 +78,13 @@ def test_one_provider_among_several_entities() -> None:
         ("<md:IDPSSODescriptor", '<md:IDPSSODescriptor validUntil="2026-11-21T12:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="2001-01-01T00:00:00Z"', "expi"),
         ("<md:EntityDescriptor", '<md:EntityDescriptor validUntil="soon"', "not a time"),
-        ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "Document types"),
+        ("<md:EntityDescriptor", "<!DOCTYPE x><md:EntityDescriptor", "DTDs"),
     ],
 )
 def test_invalid_metadata_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:
     text = written().decode()
     assert old in text
-    assert reason in refused(text.replace(old, new).encode())
+    assert reason in get_refusal(text.replace(old, new).encode())
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_invalid_metadata_is_refused_with_a_reason(old: str, new: str, reason: s
     ],
 )
 def test_the_sign_on_url_must_be_https(url: str) -> None:
-    assert "https" in refused(written(sso_url=url))
+    assert "https" in get_refusal(written(sso_url=url))
 
 
 def test_http_can_be_allowed() -> None:
@@ -113,7 +115,7 @@ def test_http_can_be_allowed() -> None:
 
 @pytest.mark.parametrize("name", ["small", "weak-ec", "other-ec"])
 def test_weak_keys_are_refused(name: str) -> None:
-    assert "2048" in refused(written(certificate(name)))
+    assert "2048" in get_refusal(written(certificate(name)))
     # If there is a strong certificate too, the weak one is ignored.
     assert len(parse(written(certificate(name), certificate("rsa"))).certificates) == 1
 
@@ -121,17 +123,17 @@ def test_weak_keys_are_refused(name: str) -> None:
 @pytest.mark.parametrize("text", ["", "AAAA", "no base64", "\u00e9"])
 def test_invalid_certificates(text: str) -> None:
     document = written().decode().replace(encode_certificate(certificate("rsa")), text)
-    assert "certificate" in refused(document.encode())
+    assert "certificate" in get_refusal(document.encode())
 
 
 def test_the_number_of_certificates_is_limited() -> None:
     many = [certificate("rsa", days=100 + n) for n in range(11)]
-    assert "more than 10" in refused(written(*many))
+    assert "more than 10" in get_refusal(written(*many))
 
 
 @pytest.mark.parametrize("document", [b"", b"<x/>", b"hello", b"<html><body/></html>"])
 def test_documents_that_are_not_metadata(document: bytes) -> None:
-    assert refused(document).endswith(".")
+    assert get_refusal(document).endswith(".")
 
 
 def test_our_metadata_matches_the_schema() -> None:

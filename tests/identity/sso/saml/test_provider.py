@@ -21,25 +21,25 @@ from tests.identity.sso.saml.conftest import (
     Configure,
     Form,
     Provider,
-    asked,
+    parse_request,
     person,
     private_pem,
 )
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
-Traces = Callable[[Org], dict[str, int]]
+CountRows = Callable[[Org], dict[str, int]]
 
 
 @pytest.fixture
-def trusting(org: Org, provider: Provider, configure: Configure) -> Org:
+def saml_org(org: Org, provider: Provider, configure: Configure) -> Org:
     """Return an organization whose members sign in with the real provider."""
     answer = configure(org, {"metadata_url": provider.metadata_url}, default_role="labeler")
     assert answer.status_code == 200, answer.json
     return org
 
 
-def answered(
+def get_form(
     provider: Provider, org: Org, url: str, user: dict[str, Any] | None = None, **options: Any
 ) -> Form:
     """Return the form with the provider's response to the request in `url`."""
@@ -47,7 +47,7 @@ def answered(
     return provider.sign_in(url)
 
 
-def refused(answer: TestResponse, status: int, code: str) -> str:
+def get_error_message(answer: TestResponse, status: int, code: str) -> str:
     assert (answer.status_code, answer.json["error"]["code"]) == (status, code), answer.json
     message: str = answer.json["error"]["message"]
     return message
@@ -66,19 +66,19 @@ def refused(answer: TestResponse, status: int, code: str) -> str:
     ids=lambda options: "+".join(options) or "plain",
 )
 def test_a_new_person_signs_in(
-    trusting: Org, provider: Provider, browser: Browser, options: dict[str, Any]
+    saml_org: Org, provider: Provider, browser: Browser, options: dict[str, Any]
 ) -> None:
     who = person()
-    form = answered(provider, trusting, browser.start(trusting), who, **options)
-    assert form["action"].endswith(f"/api/v1/auth/sso/{trusting.slug}/saml/acs")
-    arrived = browser.post(trusting, form)
+    form = get_form(provider, saml_org, browser.start(saml_org), who, **options)
+    assert form["action"].endswith(f"/api/v1/auth/sso/{saml_org.slug}/saml/acs")
+    arrived = browser.post(saml_org, form)
     assert arrived.status_code == 200, arrived.json
     answer = browser.exchange(arrived.json["data"]["code"])
     assert answer.status_code == 200, answer.json
     login = answer.json["data"]
     assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
-    assert login["organizations"] == [{"slug": trusting.slug, "name": "Test", "role": "labeler"}]
-    api = Api(trusting.app.test_client(), login["access_token"], trusting.slug)
+    assert login["organizations"] == [{"slug": saml_org.slug, "name": "Test", "role": "labeler"}]
+    api = Api(saml_org.app.test_client(), login["access_token"], saml_org.slug)
     assert api.get("/schemas").status_code == 200
 
 
@@ -88,7 +88,7 @@ def test_a_person_signs_in_with_another_provider_product(
     """This provider signs assertion and response, and asks for signed requests."""
     assert configure(org, {"metadata_url": provider.other_metadata_url}).status_code == 200
     who = person()
-    form = answered(provider, org, browser.start(org), who)
+    form = get_form(provider, org, browser.start(org), who)
     root = etree.fromstring(base64.b64decode(form["SAMLResponse"]))
     assert len(root.findall(".//{*}Signature")) == 2
     arrived = browser.post(org, form)
@@ -98,13 +98,13 @@ def test_a_person_signs_in_with_another_provider_product(
 
 
 def test_the_second_time_it_is_the_same_person(
-    trusting: Org, provider: Provider, browser: Browser, other_browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser, other_browser: Browser
 ) -> None:
     who, ids = person(), set()
-    for one in (browser, other_browser):
-        form = answered(provider, trusting, one.start(trusting), who)
-        code = one.post(trusting, form).json["data"]["code"]
-        ids.add(one.exchange(code).json["data"]["user"]["id"])
+    for used_browser in (browser, other_browser):
+        form = get_form(provider, saml_org, used_browser.start(saml_org), who)
+        code = used_browser.post(saml_org, form).json["data"]["code"]
+        ids.add(used_browser.exchange(code).json["data"]["user"]["id"])
     assert len(ids) == 1
 
 
@@ -114,37 +114,37 @@ def test_groups_give_roles(
     mapping = [{"group": "chiefs", "role": "reviewer"}, {"group": "staff", "role": "labeler"}]
     settings = {"metadata_url": provider.metadata_url}
     assert configure(org, settings, group_mapping=mapping).status_code == 200
-    form = answered(provider, org, browser.start(org), person(groups=["staff", "chiefs"]))
+    form = get_form(provider, org, browser.start(org), person(groups=["staff", "chiefs"]))
     code = browser.post(org, form).json["data"]["code"]
     login = browser.exchange(code).json["data"]
-    assert [found["role"] for found in login["organizations"]] == ["reviewer"]
+    assert [organization["role"] for organization in login["organizations"]] == ["reviewer"]
 
 
 def test_an_application_gets_the_code_by_redirect(
-    trusting: Org, provider: Provider, browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     back = {"redirect_uri": "https://app.example/signed-in", "next": "/inbox"}
-    form = answered(provider, trusting, browser.start(trusting, **back))
-    arrived = browser.post(trusting, form)
+    form = get_form(provider, saml_org, browser.start(saml_org, **back))
+    arrived = browser.post(saml_org, form)
     assert arrived.status_code == 303
     assert arrived.headers["Location"].startswith("https://app.example/signed-in?code=")
     # The same response again: the sign-in is used up, so there is no URL to redirect to.
-    refused(browser.post(trusting, form), 400, "validation_error")
+    get_error_message(browser.post(saml_org, form), 400, "validation_error")
 
 
 def test_the_content_of_the_request(
     org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
     settings = {"metadata_url": provider.metadata_url, "name_id_format": PERSISTENT}
-    told = configure(org, settings).json["data"]["saml"]
-    assert told["metadata_url"] == provider.metadata_url
-    request, relay_state = asked(browser.start(org))
-    assert request.find("{*}Issuer").text == told["entity_id"]
-    assert request.get("AssertionConsumerServiceURL") == told["acs_url"]
+    saml_settings = configure(org, settings).json["data"]["saml"]
+    assert saml_settings["metadata_url"] == provider.metadata_url
+    request, relay_state = parse_request(browser.start(org))
+    assert request.find("{*}Issuer").text == saml_settings["entity_id"]
+    assert request.get("AssertionConsumerServiceURL") == saml_settings["acs_url"]
     assert request.find("{*}NameIDPolicy").get("Format") == PERSISTENT
     assert len(relay_state) <= 80
-    form = answered(provider, org, browser.start(org), nameIdentifierFormat=EMAIL)
-    assert "format" in refused(browser.post(org, form), 401, "invalid_credentials")
+    form = get_form(provider, org, browser.start(org), nameIdentifierFormat=EMAIL)
+    assert "format" in get_error_message(browser.post(org, form), 401, "invalid_credentials")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -187,87 +187,91 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_responses_are_refused(
-    name: str, trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    name: str, saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
     options, reason = REFUSED[name]
-    before = traces(trusting)
-    form = answered(provider, trusting, browser.start(trusting), **options)
-    message = refused(browser.post(trusting, form), 401, "invalid_credentials")
+    before = count_rows(saml_org)
+    form = get_form(provider, saml_org, browser.start(saml_org), **options)
+    message = get_error_message(browser.post(saml_org, form), 401, "invalid_credentials")
     assert reason in message
-    assert traces(trusting) == before
+    assert count_rows(saml_org) == before
     # The sign-in is used up, so an attacker has only one try.
-    refused(browser.post(trusting, form), 400, "validation_error")
+    get_error_message(browser.post(saml_org, form), 400, "validation_error")
 
 
 def test_an_error_is_returned_to_the_application(
-    trusting: Org, provider: Provider, browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
-    url = browser.start(trusting, redirect_uri="https://app.example/signed-in")
-    form = answered(provider, trusting, url, signAssertion=False)
-    arrived = browser.post(trusting, form)
+    url = browser.start(saml_org, redirect_uri="https://app.example/signed-in")
+    form = get_form(provider, saml_org, url, signAssertion=False)
+    arrived = browser.post(saml_org, form)
     assert arrived.status_code == 303
     assert "error=invalid_credentials" in arrived.headers["Location"]
 
 
 def test_a_provider_that_refuses_the_sign_in(
-    trusting: Org, provider: Provider, browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     declined = "urn:oasis:names:tc:SAML:2.0:status:Responder"
-    form = answered(provider, trusting, browser.start(trusting), samlStatusCode=declined)
-    message = refused(browser.post(trusting, form), 403, "permission_denied")
+    form = get_form(provider, saml_org, browser.start(saml_org), samlStatusCode=declined)
+    message = get_error_message(browser.post(saml_org, form), 403, "permission_denied")
     assert message.startswith("The identity provider refused the sign-in")
 
 
 def test_a_response_is_bound_to_the_browser(
-    trusting: Org, provider: Provider, browser: Browser, other_browser: Browser, traces: Traces
+    saml_org: Org,
+    provider: Provider,
+    browser: Browser,
+    other_browser: Browser,
+    count_rows: CountRows,
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
-    form = answered(provider, trusting, browser.start(trusting))
-    other_browser.start(trusting)
-    before = traces(trusting)
-    answer = other_browser.post(trusting, form)
-    refused(answer, 400, "validation_error")
+    form = get_form(provider, saml_org, browser.start(saml_org))
+    other_browser.start(saml_org)
+    before = count_rows(saml_org)
+    answer = other_browser.post(saml_org, form)
+    get_error_message(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
-    assert traces(trusting) == before
+    assert count_rows(saml_org) == before
     # The browser that began the sign-in can still use it.
-    assert browser.post(trusting, form).status_code == 200
+    assert browser.post(saml_org, form).status_code == 200
 
 
 def test_a_response_is_bound_to_its_request(
-    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
-    first = answered(provider, trusting, browser.start(trusting))
-    second = answered(provider, trusting, browser.start(trusting))
-    before = traces(trusting)
-    swapped = browser.post(trusting, first, RelayState=second["RelayState"])
-    assert "not a response to the request" in refused(swapped, 401, "invalid_credentials")
-    assert traces(trusting) == before
+    first = get_form(provider, saml_org, browser.start(saml_org))
+    second = get_form(provider, saml_org, browser.start(saml_org))
+    before = count_rows(saml_org)
+    swapped = browser.post(saml_org, first, RelayState=second["RelayState"])
+    assert "not a response to the request" in get_error_message(swapped, 401, "invalid_credentials")
+    assert count_rows(saml_org) == before
 
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
 def test_unsolicited_responses(
-    trusting: Org, provider: Provider, browser: Browser, relay_state: str | None
+    saml_org: Org, provider: Provider, browser: Browser, relay_state: str | None
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
-    answer = browser.post(trusting, form, RelayState=relay_state)
-    refused(answer, 400, "validation_error")
+    form = get_form(provider, saml_org, browser.start(saml_org))
+    answer = browser.post(saml_org, form, RelayState=relay_state)
+    get_error_message(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
 
 
 def test_only_one_of_two_concurrent_posts_succeeds(
-    trusting: Org, provider: Provider, browser: Browser, traces: Traces
+    saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
+    form = get_form(provider, saml_org, browser.start(saml_org))
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
-    before, answers = traces(trusting), []
+    before, answers = count_rows(saml_org), []
     start = threading.Barrier(4)
 
     def post() -> None:
-        one = Browser(trusting.app)
-        one.client.set_cookie("sso", cookie.value)
+        client_browser = Browser(saml_org.app)
+        client_browser.client.set_cookie("sso", cookie.value)
         start.wait()
-        answers.append(one.post(trusting, form).status_code)
+        answers.append(client_browser.post(saml_org, form).status_code)
 
     threads = [threading.Thread(target=post) for _ in range(4)]
     for thread in threads:
@@ -275,38 +279,38 @@ def test_only_one_of_two_concurrent_posts_succeeds(
     for thread in threads:
         thread.join(30)
     assert sorted(answers) == [200, 400, 400, 400]
-    assert {k: v - before[k] for k, v in traces(trusting).items()} == dict.fromkeys(before, 1)
+    assert {k: v - before[k] for k, v in count_rows(saml_org).items()} == dict.fromkeys(before, 1)
 
 
 def test_a_response_for_another_organization(
-    trusting: Org,
+    saml_org: Org,
     other_org: Org,
     provider: Provider,
     browser: Browser,
     configure: Configure,
-    traces: Traces,
+    count_rows: CountRows,
 ) -> None:
     """Two organizations trust the same provider, but are separate audiences."""
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
-    before = traces(trusting), traces(other_org)
-    form = answered(provider, trusting, browser.start(trusting))
-    refused(browser.post(other_org, form), 403, "permission_denied")
+    before = count_rows(saml_org), count_rows(other_org)
+    form = get_form(provider, saml_org, browser.start(saml_org))
+    get_error_message(browser.post(other_org, form), 403, "permission_denied")
     # The other organization sent the request, and the first one gets the response.
-    form = answered(provider, trusting, browser.start(trusting))
-    _, relay_state = asked(browser.start(other_org))
-    message = refused(
+    form = get_form(provider, saml_org, browser.start(saml_org))
+    _, relay_state = parse_request(browser.start(other_org))
+    message = get_error_message(
         browser.post(other_org, form, RelayState=relay_state), 401, "invalid_credentials"
     )
     assert "destination" in message
-    assert (traces(trusting), traces(other_org)) == before
+    assert (count_rows(saml_org), count_rows(other_org)) == before
 
 
 def test_an_organization_without_saml_is_like_an_unknown_one(
-    org: Org, other_org: Org, trusting: Org, provider: Provider, browser: Browser
+    org: Org, other_org: Org, saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
+    form = get_form(provider, saml_org, browser.start(saml_org))
     answers = []
-    for slug in (other_org.slug, "no-such-organization", trusting.slug):
+    for slug in (other_org.slug, "no-such-organization", saml_org.slug):
         path = f"/api/v1/auth/sso/{slug}/saml/acs"
         members = {"SAMLResponse": form["SAMLResponse"], "RelayState": "unknown"}
         answers.append(browser.client.post(path, data=members))
@@ -315,12 +319,12 @@ def test_an_organization_without_saml_is_like_an_unknown_one(
 
 
 def test_a_configuration_change_ends_open_sign_ins(
-    trusting: Org, provider: Provider, browser: Browser, configure: Configure
+    saml_org: Org, provider: Provider, browser: Browser, configure: Configure
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
+    form = get_form(provider, saml_org, browser.start(saml_org))
     settings = {"metadata_url": provider.metadata_url}
-    assert configure(trusting, settings, enabled=False).status_code == 200
-    refused(browser.post(trusting, form), 403, "permission_denied")
+    assert configure(saml_org, settings, enabled=False).status_code == 200
+    get_error_message(browser.post(saml_org, form), 403, "permission_denied")
 
 
 @pytest.mark.parametrize(
@@ -336,35 +340,35 @@ def test_a_configuration_change_ends_open_sign_ins(
     ],
 )
 def test_garbage_is_not_a_response(
-    trusting: Org, provider: Provider, browser: Browser, response: str
+    saml_org: Org, provider: Provider, browser: Browser, response: str
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
-    answer = browser.post(trusting, form, SAMLResponse=response)
-    refused(answer, 422, "unprocessable")
+    form = get_form(provider, saml_org, browser.start(saml_org))
+    answer = browser.post(saml_org, form, SAMLResponse=response)
+    get_error_message(answer, 422, "unprocessable")
     assert answer.json["error"]["field"] == "SAMLResponse"
     # It was not a response, so the sign-in is still valid.
-    assert browser.post(trusting, form).status_code == 200
+    assert browser.post(saml_org, form).status_code == 200
 
 
-def test_large_responses_are_refused(trusting: Org, browser: Browser) -> None:
+def test_large_responses_are_refused(saml_org: Org, browser: Browser) -> None:
     form = {"SAMLResponse": "A" * 300_000, "RelayState": "x"}
-    refused(browser.post(trusting, form), 413, "payload_too_large")
+    get_error_message(browser.post(saml_org, form), 413, "payload_too_large")
 
 
 def test_the_form_may_have_additional_members(
-    trusting: Org, provider: Provider, browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting))
+    form = get_form(provider, saml_org, browser.start(saml_org))
     lines = "\r\n".join(
         form["SAMLResponse"][i : i + 76] for i in range(0, len(form["SAMLResponse"]), 76)
     )
-    arrived = browser.post(trusting, form, SAMLResponse=lines, submit="Continue")
+    arrived = browser.post(saml_org, form, SAMLResponse=lines, submit="Continue")
     assert arrived.status_code == 200, arrived.json
 
 
-def test_the_metadata_is_the_same_for_every_slug(org: Org, trusting: Org) -> None:
+def test_the_metadata_is_the_same_for_every_slug(org: Org, saml_org: Org) -> None:
     texts = set()
-    for slug in (trusting.slug, "no-such-organization"):
+    for slug in (saml_org.slug, "no-such-organization"):
         answer = org.anonymous().get(f"/auth/sso/{slug}/saml/metadata")
         assert answer.status_code == 200
         assert answer.mimetype == "application/samlmetadata+xml"
@@ -377,13 +381,13 @@ def test_the_metadata_is_the_same_for_every_slug(org: Org, trusting: Org) -> Non
 
 
 def test_accepted_assertions_are_recorded_and_deleted(
-    trusting: Org, provider: Provider, browser: Browser
+    saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
-    form = answered(provider, trusting, browser.start(trusting), lifetimeInSeconds=300)
-    assert browser.post(trusting, form).status_code == 200
-    with trusting.app.app_context(), tenancy.organization(trusting.id):
+    form = get_form(provider, saml_org, browser.start(saml_org), lifetimeInSeconds=300)
+    assert browser.post(saml_org, form).status_code == 200
+    with saml_org.app.app_context(), tenancy.organization(saml_org.id):
         kept = db.session().execute(
             text("SELECT expires_at - now() FROM sso_assertions WHERE organization_id = :id"),
-            {"id": trusting.id},
+            {"id": saml_org.id},
         )
         assert timedelta(minutes=4) < kept.scalar_one() <= timedelta(minutes=6)

@@ -35,7 +35,7 @@ def check(root: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     return response.verify(response.parse(etree.tostring(root)), expected)
 
 
-def refused(root: etree._Element, expected: ExpectedValues) -> str:
+def get_refusal(root: etree._Element, expected: ExpectedValues) -> str:
     with pytest.raises(ResponseRefused) as caught:
         check(root, expected)
     return str(caught.value)
@@ -52,11 +52,15 @@ def forge() -> Forge:
 )
 def test_a_signed_response_identifies_the_person(sign: tuple[str, ...], key_name: str) -> None:
     forge = Forge(sign=sign, key_name=key_name, attributes={"mail": ["a@x.example"], "cn": ["A"]})
-    found = check(forge.make(), forge.expected())
-    assert (found.issuer, found.subject, found.name_id_format) == (ISSUER, "ada", PERSISTENT)
-    assert (found.email, found.name, found.groups) == ("a@x.example", "A", ())
-    assert found.assertion_id == "_assertion"
-    assert found.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
+    identity = check(forge.make(), forge.expected())
+    assert (identity.issuer, identity.subject, identity.name_id_format) == (
+        ISSUER,
+        "ada",
+        PERSISTENT,
+    )
+    assert (identity.email, identity.name, identity.groups) == ("a@x.example", "A", ())
+    assert identity.assertion_id == "_assertion"
+    assert identity.expires_at == datetime.fromisoformat(format_time(forge.now + forge.lifetime))
 
 
 def _set(name: str, attribute: str, value: str | None) -> Change:
@@ -178,7 +182,7 @@ def test_a_broken_rule_is_refused(name: str, sign: str, forge: Forge) -> None:
         signed = signed.with_changes(sign=())
     if name == "response-no-id" and sign == "response":
         signed = signed.with_changes(sign=("assertion",))
-    assert refused(signed.make(BROKEN[name]), signed.expected())
+    assert get_refusal(signed.make(BROKEN[name]), signed.expected())
 
 
 FINE: dict[str, Change] = {
@@ -204,7 +208,7 @@ def test_optional_parts_may_be_missing_or_added(name: str, forge: Forge) -> None
 
 def test_a_signed_response_needs_a_destination(forge: Forge) -> None:
     signed = forge.with_changes(sign=("response",))
-    assert "destination" in refused(signed.make(FINE["no-destination"]), signed.expected())
+    assert "destination" in get_refusal(signed.make(FINE["no-destination"]), signed.expected())
 
 
 def test_one_valid_audience_and_confirmation_is_sufficient(forge: Forge) -> None:
@@ -224,7 +228,7 @@ def test_an_assertion_without_a_covering_signature_is_refused(
     root = forge.with_changes(sign=sign).make()
     for signature in root.findall(".//ds:Signature", NS):
         signature.getparent().remove(signature)
-    assert "Signature" in refused(root, forge.expected())
+    assert "Signature" in get_refusal(root, forge.expected())
 
 
 def test_an_assertion_replaced_after_signing_is_refused(forge: Forge) -> None:
@@ -232,7 +236,7 @@ def test_an_assertion_replaced_after_signing_is_refused(forge: Forge) -> None:
     root = forge.with_changes(sign=("response",)).make()
     other = assertion(forge.with_changes(subject="eve").tree())
     root.replace(assertion(root), other)
-    assert refused(root, forge.expected()) == "no configured key created this signature"
+    assert get_refusal(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("broken", ["assertion", "response"])
@@ -240,14 +244,14 @@ def test_both_signatures_must_be_valid(broken: str, forge: Forge) -> None:
     root = forge.with_changes(sign=("assertion", "response")).make()
     value = find(assertion(root) if broken == "assertion" else root, "ds:SignatureValue")
     value.text = value.text.replace(value.text[:8], "AAAAAAAA", 1)
-    assert refused(root, forge.expected()) == "no configured key created this signature"
+    assert get_refusal(root, forge.expected()) == "no configured key created this signature"
 
 
 @pytest.mark.parametrize("changed", ["saml:NameID", "saml:AttributeValue", "saml:Audience"])
 def test_a_change_after_signing_is_refused(changed: str, forge: Forge) -> None:
     root = forge.make()
     find(root, changed).text += "x"
-    assert refused(root, forge.expected()) == "no configured key created this signature"
+    assert get_refusal(root, forge.expected()) == "no configured key created this signature"
 
 
 def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
@@ -256,28 +260,32 @@ def test_a_small_clock_difference_is_tolerated(forge: Forge) -> None:
     for now in (forge.now - SKEW, end + SKEW - second):
         assert check(root, forge.expected(now=now)).subject == "ada"
     for now in (forge.now - SKEW - second, end + SKEW + second):
-        assert refused(root, forge.expected(now=now))
+        assert get_refusal(root, forge.expected(now=now))
     # It was issued before the request, so it belongs to another sign-in.
     late = forge.expected(requested_at=forge.now + SKEW + second)
-    assert "issued" in refused(root, late)
+    assert "issued" in get_refusal(root, late)
 
 
 @pytest.mark.parametrize("sign", ["assertion", "response"])
 def test_encrypted_assertions_are_refused_clearly(sign: str, forge: Forge) -> None:
     root = forge.with_changes(sign=(sign,)).make(_add("samlp:Status", "saml:EncryptedAssertion"))
-    assert "encrypted" in refused(root, forge.expected())
+    assert "encrypted" in get_refusal(root, forge.expected())
 
 
 def test_the_requested_format_is_required(forge: Forge) -> None:
     root = forge.make()
     assert check(root, forge.expected(name_id_format=PERSISTENT)).subject == "ada"
-    assert "format" in refused(root, forge.expected(name_id_format=EMAIL))
+    assert "format" in get_refusal(root, forge.expected(name_id_format=EMAIL))
 
 
 def test_the_name_id_may_be_the_email_address(forge: Forge) -> None:
     named = forge.with_changes(format=EMAIL, subject="ada@x.example", attributes={})
-    found = check(named.make(), named.expected())
-    assert (found.subject, found.email, found.name) == ("ada@x.example", "ada@x.example", None)
+    identity = check(named.make(), named.expected())
+    assert (identity.subject, identity.email, identity.name) == (
+        "ada@x.example",
+        "ada@x.example",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -314,8 +322,8 @@ def test_common_attribute_names_are_known(
     attributes: dict[str, list[str]], email: str | None, name: str | None, groups: tuple[str, ...]
 ) -> None:
     forge = Forge(attributes=attributes)
-    found = check(forge.make(), forge.expected())
-    assert (found.email, found.name, found.groups) == (email, name, groups)
+    identity = check(forge.make(), forge.expected())
+    assert (identity.email, identity.name, identity.groups) == (email, name, groups)
 
 
 @examples(300)
@@ -344,22 +352,22 @@ def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
                 target.set("ID", data.draw(st.sampled_from(["_assertion", "_response", "_evil"])))
             case "text":
                 target.text = "eve"
-    found = untouched
+    identity = untouched
     with contextlib.suppress(ResponseRefused, InvalidDocument):
-        found = response.verify(response.parse(etree.tostring(root)), forge.expected())
-    assert found == untouched
+        identity = response.verify(response.parse(etree.tostring(root)), forge.expected())
+    assert identity == untouched
 
 
 def test_the_number_of_groups_is_limited(forge: Forge) -> None:
     many = forge.with_changes(attributes={"groups": [f"g{n}" for n in range(1001)]})
-    assert "groups" in refused(many.make(), many.expected())
+    assert "groups" in get_refusal(many.make(), many.expected())
 
 
 def test_a_key_may_be_one_of_several(forge: Forge) -> None:
     keys = (certificate("ec"), certificate("other"), certificate("rsa"))
     assert check(forge.make(), forge.expected(certificates=keys)).subject == "ada"
-    assert refused(forge.make(), forge.expected(certificates=keys[:2]))
-    assert refused(forge.make(), forge.expected(certificates=()))
+    assert get_refusal(forge.make(), forge.expected(certificates=keys[:2]))
+    assert get_refusal(forge.make(), forge.expected(certificates=()))
 
 
 def test_the_age_of_a_configured_certificate_does_not_matter(forge: Forge) -> None:

@@ -25,11 +25,11 @@ class OldSigner(XMLSigner):
 
 
 def subject(root: etree._Element, forge: Forge, **expected: Any) -> str:
-    found = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
-    return found.subject
+    identity = response.verify(response.parse(etree.tostring(root)), forge.expected(**expected))
+    return identity.subject
 
 
-def refused(root: etree._Element, forge: Forge, **expected: Any) -> str:
+def get_refusal(root: etree._Element, forge: Forge, **expected: Any) -> str:
     with pytest.raises(ResponseRefused) as caught:
         subject(root, forge, **expected)
     return str(caught.value)
@@ -72,7 +72,7 @@ def test_other_algorithms_are_refused(
 ) -> None:
     monkeypatch.setattr(saml, "XMLSigner", OldSigner)
     forge = Forge(sign=(sign,), signer=options)
-    assert reason in refused(forge.make(), forge)
+    assert reason in get_refusal(forge.make(), forge)
 
 
 @pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
@@ -87,7 +87,7 @@ def test_the_certificate_is_not_a_shared_secret(
     monkeypatch.setattr(XMLSigner, "sign", _without_certificate(XMLSigner.sign))
     root = forge.make()
     monkeypatch.undo()
-    assert "signature algorithm" in refused(root, Forge(now=forge.now))
+    assert "signature algorithm" in get_refusal(root, Forge(now=forge.now))
 
 
 def _without_certificate(sign: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,7 +100,7 @@ def test_a_certificate_in_the_message_is_ignored() -> None:
     root = stranger.make()
     assert find(root, "ds:X509Certificate").text
     assert subject(root, stranger) == "ada"
-    assert refused(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
+    assert get_refusal(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
 
 
 def test_a_key_in_the_message_is_ignored() -> None:
@@ -114,7 +114,7 @@ def test_a_key_in_the_message_is_ignored() -> None:
             "<ds:Exponent>AQAB</ds:Exponent></ds:RSAKeyValue></ds:KeyValue>"
         )
     ]
-    assert refused(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
+    assert get_refusal(root, stranger, certificates=(certificate("rsa"),)) == NO_KEY
 
 
 @pytest.mark.parametrize("text", [None, "", "no base64", "AAAA"])
@@ -131,7 +131,7 @@ def test_key_info_in_the_message_is_ignored(text: str | None) -> None:
 
 def test_an_ec_key_does_not_verify_an_rsa_signature() -> None:
     forge = Forge()
-    assert refused(forge.make(), forge, certificates=(certificate("ec"),)) == NO_KEY
+    assert get_refusal(forge.make(), forge, certificates=(certificate("ec"),)) == NO_KEY
 
 
 def _algorithm(name: str, value: str) -> Callable[[etree._Element], None]:
@@ -161,16 +161,16 @@ def _transform(algorithm: str, inside: str = "") -> Callable[[etree._Element], N
 
 def _repeat(name: str) -> Callable[[etree._Element], None]:
     def change(root: etree._Element) -> None:
-        found = find(root, name)
-        found.addnext(etree.fromstring(etree.tostring(found, with_tail=False)))
+        element = find(root, name)
+        element.addnext(etree.fromstring(etree.tostring(element, with_tail=False)))
 
     return change
 
 
 def _remove(name: str) -> Callable[[etree._Element], None]:
     def change(root: etree._Element) -> None:
-        found = find(root, name)
-        found.getparent().remove(found)
+        element = find(root, name)
+        element.getparent().remove(element)
 
     return change
 
@@ -217,7 +217,7 @@ def test_other_forms_are_refused(name: str) -> None:
     forge = Forge()
     root = forge.make()
     change(root)
-    assert reason in refused(root, forge)
+    assert reason in get_refusal(root, forge)
 
 
 @pytest.mark.parametrize("value", ["", "AAAA", "no base64!", "A" * 5000])
@@ -226,7 +226,7 @@ def test_invalid_values_are_refused(name: str, value: str) -> None:
     forge = Forge()
     root = forge.make()
     find(root, name).text = value
-    assert refused(root, forge) == NO_KEY
+    assert get_refusal(root, forge) == NO_KEY
 
 
 def test_unsigned_content_is_not_read() -> None:
@@ -235,4 +235,4 @@ def test_unsigned_content_is_not_read() -> None:
     root = forge.make()
     signature = find(assertion(root), "ds:Signature")
     find(root, "saml:Subject").append(signature)
-    assert "0 Signature elements" in refused(root, forge)
+    assert "0 Signature elements" in get_refusal(root, forge)

@@ -115,8 +115,8 @@ def test_a_comment_does_not_truncate_a_name(comment: str, sign: str) -> None:
         response.parse(bent.encode())
     # If it were accepted, the result would be the whole name or none.
     with contextlib.suppress(ResponseRefused):
-        found = response.verify(etree.fromstring(bent), forge.expected())
-        assert found.subject == "ada@example.com.evil.example"
+        identity = response.verify(etree.fromstring(bent), forge.expected())
+        assert identity.subject == "ada@example.com.evil.example"
 
 
 def test_other_documents_are_not_responses() -> None:
