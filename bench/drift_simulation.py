@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from app.engines.drift.comparing import assign_verdicts, compare
 from app.engines.drift.model import (
     CategorySample,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
     Verdict,
 )
-from app.engines.drift.testing import assign_verdicts, compare
 
 RUNS = 1000
 BASELINE = 800
@@ -129,7 +129,7 @@ class Result(NamedTuple):
         return self.false_runs / self.quiet_runs
 
 
-def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = None) -> Result:
+def simulate(runs: int, *, seed: int = 20261202, limits: DriftThresholds | None = None) -> Result:
     """Simulate `runs` runs with a planted shift, and the same number of quiet runs."""
     random = np.random.default_rng(seed)
     names = list(METRICS)
@@ -143,7 +143,7 @@ def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = No
     return Result(found, planted, runs, false_runs)
 
 
-def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> set[str]:
+def _run(random: Generator, shifted: str | None, limits: DriftThresholds | None) -> set[str]:
     hypotheses = [
         Hypothesis(
             name,

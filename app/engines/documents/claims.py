@@ -55,7 +55,7 @@ _COMPATIBLE_TYPES = {
 }
 
 
-def list_claims(extension: str, declared: str | None) -> list[str]:
+def list_claimed_types(extension: str, declared: str | None) -> list[str]:
     """Return the media types that the file extension and the sender indicate, if any."""
     declared_type = (declared or "").partition(";")[0].strip().lower()
     claims = (_TYPES_BY_EXTENSION.get(extension, ""), declared_type)

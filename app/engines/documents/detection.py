@@ -6,7 +6,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from app.engines.documents import media
-from app.engines.documents.claims import check_binary_type, choose_text_type, list_claims
+from app.engines.documents.claims import check_binary_type, choose_text_type, list_claimed_types
 from app.engines.documents.model import UnsupportedMediaType
 from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
@@ -65,7 +65,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     `application/octet-stream` is ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = list_claims(extension, declared)
+    claims = list_claimed_types(extension, declared)
     if not head:
         claimed = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
         if claims and claimed is None:

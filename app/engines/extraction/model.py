@@ -76,12 +76,13 @@ class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
     An example is usable for training if its document contains one of its accepted values.
     """
 
-    def __init__(self, usable: int) -> None:
-        super().__init__(usable)
-        self.usable = usable
+    def __init__(self, usable_count: int) -> None:
+        super().__init__(usable_count)
+        self.usable_count = usable_count
 
     def __str__(self) -> str:
-        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {self.usable}."
+        count = self.usable_count
+        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {count}."
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome

@@ -9,7 +9,7 @@ from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.currencies import read_currency
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 from app.engines.extraction.values import Target
 from app.engines.fields.values.currencies import get_allowed_currencies
 
@@ -58,7 +58,7 @@ def _find_option(
     Names with fewer than `min_length` letters and digits are ignored.
     """
     for name in names:
-        letters = compact(name)
+        letters = compact_text(name)
         if len(letters) >= min_length:
             for candidate in searcher.build_candidates(letters, "option"):
                 return Candidate(

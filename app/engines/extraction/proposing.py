@@ -50,18 +50,18 @@ def collect_candidates(
     memory: Memory,
     *,
     scores: SpanScores | None = None,
-    excluded_document: int | None = None,
+    excluded_document_number: int | None = None,
 ) -> tuple[FieldView, list[Candidate]]:
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
     Returns the field's view of the document, and the candidates. Remembered values that occur only
-    in the document `excluded_document` are not used.
+    in the document `excluded_document_number` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
     if target.kind in ("lines", "code", "text"):
         candidates += _list_remembered_candidates(
-            prepared_document, target, memory, excluded_document, candidates
+            prepared_document, target, memory, excluded_document_number, candidates
         )
     view = build_field_view(prepared_document.analysis, target, prepared_document.contexts)
     if scores:
@@ -86,14 +86,14 @@ def _list_remembered_candidates(
     prepared_document: PreparedDocument,
     target: Target,
     memory: Memory,
-    excluded_document: int | None,
+    excluded_document_number: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
     """Return candidates where values from the memory occur, except those in `candidates`."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered: list[Candidate] = []
     for letters in memory.list_values(target.name):
-        if memory.list_document_numbers(target.name, letters) == [excluded_document]:
+        if memory.list_document_numbers(target.name, letters) == [excluded_document_number]:
             continue
         matches = prepared_document.searcher.build_candidates(letters, "memory")
         remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]

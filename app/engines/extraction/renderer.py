@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 
 MODES = ("plain", "same_letters", "similar")
 PUNCTUATION = ",.;:-"
@@ -37,7 +37,7 @@ class Renderer:
         stripped_text = text.rstrip(self.stripped_chars) or text
         if self.mode == "plain":
             return stripped_text
-        letters = compact(text)
+        letters = compact_text(text)
         spelling = self._choose_spelling(letters, excluded_spelling)
         if spelling is None and self.mode == "similar":
             spelling = self._choose_similar_spelling(letters, excluded_spelling)

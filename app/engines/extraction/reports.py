@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.engines.extraction.calibration import build_bins
 from app.engines.extraction.model import FieldReport, Report
-from app.engines.extraction.values import Target, get_letters
+from app.engines.extraction.values import Target, get_compact_text
 from app.engines.fields import JsonValue
 
 CONFIDENT_THRESHOLD = 0.9
@@ -51,10 +51,10 @@ def compare_proposals(
     A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
     """
     unmatched_keys = [target.build_key(value) for value in values]
-    unmatched_letters = [get_letters(value) for value in values]
+    unmatched_letters = [get_compact_text(value) for value in values]
     outcomes = []
     for value, log_odds, margin in proposals:
-        key, letters = target.build_key(value), get_letters(value)
+        key, letters = target.build_key(value), get_compact_text(value)
         correct = key in unmatched_keys
         correct_letters = correct or letters in unmatched_letters
         if correct_letters:
@@ -143,8 +143,8 @@ def is_not_worse(new: Report, old: Report) -> bool:
     ]
     if len(pairs) < 2:  # noqa: PLR2004 - nothing to resample
         size = max(min(new.overall.support, old.overall.support), 1)
-        spread = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
-        return bool(new.overall.f1 >= old.overall.f1 - 1.64 * spread)
+        standard_error = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
+        return bool(new.overall.f1 >= old.overall.f1 - 1.64 * standard_error)
     generator = random.Random(0)  # noqa: S311 - a repeatable sample, not a secret
     better_count = 0
     for _ in range(_BOOTSTRAP_ROUNDS):

@@ -18,7 +18,7 @@ from app.engines.extraction.values import Target, build_target
 from app.engines.fields import Field, JsonValue, Tag
 
 _Cell = tuple[FieldView, Candidate, JsonValue]
-MAX_ROWS = 200
+MAX_PROPOSED_ROWS = 200
 _MAX_CONFIDENCE = 0.75
 
 
@@ -61,7 +61,7 @@ def _propose_table(
                 build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_fraction, number)
             )
         number += 1
-        if number == MAX_ROWS:
+        if number == MAX_PROPOSED_ROWS:
             break
     return tags
 

@@ -19,6 +19,10 @@ MAX_SECONDS = 5.0
 """The maximum processor time in seconds for checking a list of tags. The time to match a pattern is
 proportional to its size and to the length of the text. With long texts, a tag can take seconds."""
 
+_TOO_SLOW_MESSAGE = (
+    "take too long to check against their fields' patterns; "
+    "send fewer tags, or simplify the patterns"
+)
 _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
 """The values of a tag's `source`."""
@@ -88,11 +92,11 @@ class CompiledFields:
             raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
         checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
-        seen: set[_TagKey] = set()
+        used_keys: set[_TagKey] = set()
         for position, tag in enumerate(_iterate_with_time_limit(tags)):
             try:
-                tag_key, field, content = self._find_field(tag, seen)
-                seen.add(tag_key)
+                tag_key, field, content = self._find_field(tag, used_keys)
+                used_keys.add(tag_key)
                 checked_tags.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
@@ -112,18 +116,18 @@ class CompiledFields:
         An invalid tag is ignored, so a later tag with the same field and row may be kept.
         """
         valid: list[Tag] = []
-        seen: set[_TagKey] = set()
+        used_keys: set[_TagKey] = set()
         for tag in tags:
             if len(valid) == MAX_TAGS:
                 break
             try:
-                tag_key, field, content = self._find_field(tag, seen)
+                tag_key, field, content = self._find_field(tag, used_keys)
                 valid.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
             except TagProblem:
                 continue
-            seen.add(tag_key)
+            used_keys.add(tag_key)
         return valid
 
     def list_missing_required_fields(self, tags: Iterable[Tag]) -> list[str]:
@@ -160,12 +164,12 @@ class CompiledFields:
                     yield name
 
     def _find_field(
-        self, tag: object, seen: set[_TagKey]
+        self, tag: object, used_keys: set[_TagKey]
     ) -> tuple[_TagKey, _CompiledField, dict[str, Any]]:
         """Return the key and the field of a tag, and the tag itself as an object.
 
         Raises TagProblem if the tag is not an object, a property is unknown, the field does not
-        exist, the row is invalid, or a field that is not multiple already has a tag in `seen`.
+        exist, the row is invalid, or a field that is not multiple already has a tag in `used_keys`.
         """
         if not isinstance(tag, dict):
             raise TagProblem("", "must be an object")
@@ -178,7 +182,7 @@ class CompiledFields:
             raise TagProblem(".field", self._explain_unknown_field(name))
         row = _check_row(tag.get("row"), field)
         tag_key = (name, row)
-        if tag_key in seen and not field.multiple:
+        if tag_key in used_keys and not field.multiple:
             raise TagProblem(".field", "already has a tag and does not allow multiple values")
         return tag_key, field, tag
 
@@ -198,7 +202,7 @@ def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
     ends_at = thread_time() + MAX_SECONDS
     for tag in tags:
         if thread_time() > ends_at:
-            raise TagErrors([("tags", "take too long to check against their fields' patterns")])
+            raise TagErrors([("tags", _TOO_SLOW_MESSAGE)])
         yield tag
 
 

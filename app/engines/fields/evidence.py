@@ -79,7 +79,7 @@ def _get_document_text(
 ) -> str | None:
     if claimed_text is None:
         return source.fill_in(start, end)
-    actual_text = source.slice(start, end)
+    actual_text = source.get_slice(start, end)
     if not is_same_text(claimed_text, actual_text):
         raise TagProblem(".text", describe_difference(claimed_text, actual_text))
     return actual_text
@@ -100,9 +100,9 @@ def _check_box(raw: object) -> list[float]:
 
 def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, int]:
     if type(start) is not int:
-        raise TagProblem(".start", "must be a whole number, given together with end")
+        raise TagProblem(".start", "must be a whole number; start and end are required together")
     if type(end) is not int:
-        raise TagProblem(".end", "must be a whole number, given together with start")
+        raise TagProblem(".end", "must be a whole number; start and end are required together")
     if not 0 <= start < text_length:
         raise TagProblem(".start", f"is outside the text of {text_length:,} characters")
     if end > text_length:

@@ -7,7 +7,7 @@ from app.engines.fields.errors import ValueProblem
 
 MAX_IDENTIFIER = 100
 
-MODULES: dict[str, str] = {
+MODULE_BY_FORMAT: dict[str, str] = {
     "bic": "bic",
     "cas": "casrn",
     "ch_uid": "ch.uid",
@@ -63,7 +63,7 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
 
 
 def _parse_in_format(text: str, format_name: str) -> str | None:
-    module = importlib.import_module(f"stdnum.{MODULES[format_name]}")
+    module = importlib.import_module(f"stdnum.{MODULE_BY_FORMAT[format_name]}")
     validate: Callable[[str], str] = module.validate
     try:
         return str(validate(text))

@@ -21,7 +21,7 @@ class SourceText:
         self._text: str | None = None
         self._remaining = MAX_FILLED_IN
 
-    def slice(self, start: int, end: int) -> str:
+    def get_slice(self, start: int, end: int) -> str:
         """Return the code points from `start` up to, but not including, `end`."""
         if self._text is None:
             self._text = self._load()
@@ -37,7 +37,7 @@ class SourceText:
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):
             return None
         self._remaining -= length
-        return self.slice(start, end)
+        return self.get_slice(start, end)
 
 
 def is_same_text(claimed: str, actual: str) -> bool:

@@ -35,7 +35,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def get_headers(field: Field, path: str) -> list[str]:
+def list_column_names(field: Field, path: str) -> list[str]:
     """Return the headers of a field's columns, as pandas.json_normalize would name them.
 
     `path` is the path of the field in the JSON row. Money has two columns; other types have one.

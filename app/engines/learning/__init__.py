@@ -127,7 +127,7 @@ def _run_child(
         finally:
             timer.cancel()
         if is_timed_out:
-            raise LearningFailed("timed_out", "The child process took too long.")
+            raise LearningFailed("timed_out", "Training or evaluation took too long.")
         if header is None:
             raise _build_exit_error(child.wait())
     if "error" in header:
@@ -183,5 +183,5 @@ def _build_exit_error(status: int) -> LearningFailed | LearningInterrupted:
     if -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         return LearningInterrupted()
     if status == -24:  # noqa: PLR2004 - SIGXCPU
-        return LearningFailed("timed_out", "Training took too much processor time.")
+        return LearningFailed("timed_out", "Training or evaluation took too much processor time.")
     return LearningFailed("crashed", f"The training process exited with status {status}.")

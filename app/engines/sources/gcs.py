@@ -26,7 +26,7 @@ from app.engines.sources.object_store import (
     Parameters,
     StoredObject,
     cache_credential,
-    check_parts,
+    check_part_count,
 )
 from app.engines.sources.private_keys import KEY_ERRORS, PrivateKey, load_key
 
@@ -116,7 +116,7 @@ class _Bucket(ObjectStore):
 
     def _parse_listing(self, body: bytes) -> ListingPage:
         # See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
-        check_parts(body, b",")
+        check_part_count(body, b",")
         try:
             page = orjson.loads(body)
             return ListingPage(

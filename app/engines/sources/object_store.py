@@ -96,8 +96,10 @@ class ObjectStore(ABC):
         Raises HostError if the store refuses the request.
         """
         parameters = self._build_parameters(query, token)
-        given = {name: value for name, value in parameters.items() if value is not None}
-        url = f"{self._listing_url}?{urlencode(given, quote_via=quote)}"
+        present_parameters = {
+            name: value for name, value in parameters.items() if value is not None
+        }
+        url = f"{self._listing_url}?{urlencode(present_parameters, quote_via=quote)}"
         with self._request(url, is_document=False) as response:
             if response.status_code != HTTPStatus.OK:
                 raise self.build_refusal_error(response)
@@ -287,7 +289,7 @@ def check_key(key: bytes) -> None:
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
-def check_parts(page: bytes, *separators: bytes) -> None:
+def check_part_count(page: bytes, *separators: bytes) -> None:
     """Raise HostError if a page of a listing has too many parts to be parsed in memory.
 
     A part takes a hundred bytes in memory, but as few as three on the page. Each of the

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, marks, rows
+from app.engines.agreement import dense_marks, marks, rows
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import measure_agreement
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.votes import find_majority
-from app.engines.agreement.windows import Budget
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 from tests.factories.properties import examples
 
@@ -83,7 +83,7 @@ def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch)
         lined = align_rows(given_sets, SHAPES)
         held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
         assert held == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
-        assert lined.sets == given_sets
+        assert lined.tag_sets == given_sets
 
 
 @QUICK
@@ -131,7 +131,7 @@ def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", 0)
     (exact,) = find_majority(sets, SHAPES)
     assert (len(exact.winners), exact.tie) == (20, False)
-    monkeypatch.setattr(dense, "MAX_COMPARISONS", 40)
+    monkeypatch.setattr(dense_marks, "MAX_COMPARISONS", 40)
     (cut,) = find_majority(sets, SHAPES)
     assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
     assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20

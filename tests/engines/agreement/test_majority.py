@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.agreement.places import serialize_tag
+from app.engines.agreement.tag_keys import serialize_tag
 from app.engines.agreement.votes import Ballot, find_majority
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, marks, measures
+from app.engines.agreement import dense_marks, marks, measures
 from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
 from app.engines.agreement.measures import has_agreement
 from tests.engines.agreement.labels import SHAPES, span
@@ -36,7 +36,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     if request.param != "listed":
         monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", -1)
     if request.param == "dense":
-        monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", -1)
+        monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", -1)
 
 
 def _shared(one: Mark, other: Mark) -> float:
@@ -149,15 +149,15 @@ def test_boxes_whose_areas_are_rounded_to_zero_do_not_overlap(count: int) -> Non
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
-    monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
+    monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
     count = [0]
-    plain = dense._MarkIndex._compute_overlaps
+    plain = dense_marks._MarkIndex._compute_overlaps
 
     def counted(self: Any, box: Any) -> Any:
         count[0] += 1
         return plain(self, box)
 
-    monkeypatch.setattr(dense._MarkIndex, "_compute_overlaps", counted)
+    monkeypatch.setattr(dense_marks._MarkIndex, "_compute_overlaps", counted)
     return count
 
 

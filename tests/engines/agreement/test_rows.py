@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from app.engines.agreement import sequences
 from app.engines.agreement.comparing import diff_by_content
 from app.engines.agreement.measures import measure_agreement
-from app.engines.agreement.places import build_shapes
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.tag_keys import build_shapes
 from app.engines.agreement.votes import find_majority
 from tests.engines.agreement.labels import SHAPES, span, tag
 from tests.factories.labels import make_field
@@ -49,7 +49,7 @@ def table(*rows: str) -> list[dict[str, Any]]:
 
 
 def _overall(*sets: list[Any]) -> float:
-    found = measure_agreement(align_rows(sets, KNOWN).sets, KNOWN)
+    found = measure_agreement(align_rows(sets, KNOWN).tag_sets, KNOWN)
     assert found is not None
     return found.overall
 
@@ -94,7 +94,7 @@ def test_three_tables_vote_row_by_row() -> None:
     lined = align_rows([plain, plain, longer], KNOWN)
     won = {
         (b.field, b.row): [c.tag["value"] for c in b.winners]
-        for b in find_majority(lined.sets, KNOWN)
+        for b in find_majority(lined.tag_sets, KNOWN)
     }
     assert won["lines.item", 0] == won["lines.count", 0] == []
     assert won["lines.item", 1] == ["a"]
@@ -239,7 +239,9 @@ def test_rows_rise_in_every_set_and_none_is_lost(sets: list[Any]) -> None:
     for n, tags in enumerate(sets):
         held = [line[n] for line in lines if line[n] is not None]
         assert held == sorted({one["row"] for one in tags})
-        assert [{**one, "row": 0} for one in lined.sets[n]] == [{**one, "row": 0} for one in tags]
+        assert [{**one, "row": 0} for one in lined.tag_sets[n]] == [
+            {**one, "row": 0} for one in tags
+        ]
 
 
 _member = st.sets(st.integers(0, 4), min_size=1, max_size=3)

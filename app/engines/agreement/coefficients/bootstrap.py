@@ -122,10 +122,10 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
             class_counts = generator.multinomial(total, counts / total, size=block_size)
             yield np.ascontiguousarray(class_counts.T, dtype=np.float64)
         else:
-            yield _draw_documents(generator, counts, total, block_size)
+            yield _sample_documents(generator, counts, total, block_size)
 
 
-def _draw_documents(
+def _sample_documents(
     generator: np.random.Generator, counts: Integers, total: int, block_size: int
 ) -> Floats:
     """Draw documents one by one, with replacement; return the class weights of each resample.
@@ -141,7 +141,7 @@ def _draw_documents(
     return weights.T.astype(np.float64, order="C")
 
 
-def estimate(
+def compute_samples(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Estimate coefficients; return their values in the sample and in the resamples.

@@ -63,7 +63,9 @@ def _split_amount(value: object) -> tuple[Decimal, str]:
 
 def _parse_object(value: dict[Any, Any]) -> tuple[Decimal, str]:
     if not value.keys() <= {"amount", "currency"} or "amount" not in value:
-        raise ValueProblem('must have the properties "amount" and "currency"')
+        raise ValueProblem(
+            'must have the property "amount"; the only other property allowed is "currency"'
+        )
     currency = value.get("currency")
     return parse_decimal(value["amount"]), "" if currency is None else clean_text(currency)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.engines.drift.model import (
     CategorySample,
     Comparison,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
@@ -35,7 +35,7 @@ _SMOOTHING = 0.5
 _MIN_GONE_P_VALUE = 0.05
 
 
-def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Comparison:
+def compare(hypothesis: Hypothesis, limits: DriftThresholds | None = None) -> Comparison:
     """Compare two samples with a statistical test.
 
     The verdict is preliminary until `assign_verdicts` sets it.
@@ -43,7 +43,7 @@ def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Compar
     Raises:
         ValueError: the samples are not of the same type.
     """
-    limits = limits or DriftLimits()
+    limits = limits or DriftThresholds()
     key, baseline, current = hypothesis.key, hypothesis.baseline, hypothesis.current
     if type(baseline) is not type(current):
         raise ValueError("The samples of a hypothesis must be of the same type.")
@@ -63,12 +63,12 @@ def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Compar
 
 
 def assign_verdicts(
-    comparisons: Sequence[Comparison], limits: DriftLimits | None = None
+    comparisons: Sequence[Comparison], limits: DriftThresholds | None = None
 ) -> list[Comparison]:
     """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
-    limits = limits or DriftLimits()
+    limits = limits or DriftThresholds()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
     adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
@@ -79,15 +79,15 @@ def assign_verdicts(
     ]
 
 
-def _set_verdict(comparison: Comparison, limits: DriftLimits) -> Comparison:
+def _set_verdict(comparison: Comparison, limits: DriftThresholds) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
     assert psi is not None
     verdict = Verdict.UNCLEAR
-    if q_value <= limits.false_discovery_rate and psi >= limits.effect:
+    if q_value <= limits.false_discovery_rate and psi >= limits.min_effect:
         verdict = Verdict.DRIFT
-    elif p_value > _MIN_GONE_P_VALUE and psi < limits.effect / 2:
+    elif p_value > _MIN_GONE_P_VALUE and psi < limits.min_effect / 2:
         verdict = Verdict.GONE
     return replace(comparison, verdict=verdict)
 

@@ -5,22 +5,22 @@ import math
 import numpy as np
 import pytest
 
+from app.engines.drift.comparing import assign_verdicts, compare, pool_rare_categories
 from app.engines.drift.model import (
     CategorySample,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
     Verdict,
 )
-from app.engines.drift.testing import assign_verdicts, compare, pool_rare_categories
 from tests.references import import_lazily
 
 stats = import_lazily("scipy.stats")
 
 
-def _judge(baseline: Sample, current: Sample, limits: DriftLimits | None = None) -> str:
+def _judge(baseline: Sample, current: Sample, limits: DriftThresholds | None = None) -> str:
     (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current), limits)], limits)
     return found.verdict.value
 
@@ -111,7 +111,7 @@ def test_a_significant_difference_without_effect_is_no_drift() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.verdict == Verdict.UNCLEAR
-    assert _judge(before, after, DriftLimits(effect=0.001)) == Verdict.DRIFT
+    assert _judge(before, after, DriftThresholds(min_effect=0.001)) == Verdict.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
@@ -132,10 +132,11 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
         for n in range(99)
     ]
     weak = compare(
-        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)), DriftLimits(effect=0.01)
+        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)),
+        DriftThresholds(min_effect=0.01),
     )
-    assert assign_verdicts([weak], DriftLimits(effect=0.01))[0].verdict == Verdict.DRIFT
-    found = assign_verdicts([*quiet, weak], DriftLimits(effect=0.01))
+    assert assign_verdicts([weak], DriftThresholds(min_effect=0.01))[0].verdict == Verdict.DRIFT
+    found = assign_verdicts([*quiet, weak], DriftThresholds(min_effect=0.01))
     assert found[-1].verdict == Verdict.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(
