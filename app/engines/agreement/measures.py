@@ -108,7 +108,10 @@ def _build_agreement(
         return Agreement(None, by_field, by_tag_key)
     overall = [
         _compute_dice(
-            (sum(matched for matched, _ in pair_counts), sum(tags for _, tags in pair_counts))
+            (
+                sum(matched_counts for matched_counts, _ in pair_counts),
+                sum(tags for _, tags in pair_counts),
+            )
         )
         for pair_counts in zip(*pair_counts_by_field.values(), strict=True)
     ]
@@ -187,11 +190,11 @@ class _NumberedValues:
 
     def list_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
         """Return the marks by tag key, except the marks with a number in `excluded_numbers`."""
-        remaining: dict[TagKey, list[Mark]] = defaultdict(list)
+        remaining_marks: dict[TagKey, list[Mark]] = defaultdict(list)
         for number, (tag_key, mark) in self.marks.items():
             if number not in excluded_numbers:
-                remaining[tag_key].append(mark)
-        return remaining
+                remaining_marks[tag_key].append(mark)
+        return remaining_marks
 
 
 def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
@@ -246,12 +249,12 @@ class _MatchCounts:
 
     def list_pair_counts(self) -> list[_PairCounts]:
         """List the match counts for each pair of sets; see `_PairCounts`."""
-        matched = self._matched_counts.copy()
+        matched_counts = self._matched_counts.copy()
         for numbers, tag_count in self._equal_groups.items():
             for set_pair in combinations(numbers, 2):
-                matched[set_pair] += tag_count
+                matched_counts[set_pair] += tag_count
         return [
-            (2 * matched[first, second], self._tag_counts[first] + self._tag_counts[second])
+            (2 * matched_counts[first, second], self._tag_counts[first] + self._tag_counts[second])
             for first, second in self._set_pairs
         ]
 
@@ -280,8 +283,8 @@ def _count_matches(
 
 def _compute_dice(counts: _PairCounts) -> float:
     """Return the Dice coefficient of a pair of tag sets; 1 if both are empty."""
-    matched, tags = counts
-    return matched / tags if tags else 1.0
+    matched_counts, tags = counts
+    return matched_counts / tags if tags else 1.0
 
 
 def _compute_mean(agreements: list[float]) -> float:

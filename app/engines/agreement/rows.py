@@ -99,8 +99,8 @@ def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:
-        lowest = min(number for number in aligned_row if number is not None)
-        numbers.append(max(lowest, numbers[-1] + 1) if numbers else lowest)
+        lowest_number = min(number for number in aligned_row if number is not None)
+        numbers.append(max(lowest_number, numbers[-1] + 1) if numbers else lowest_number)
     # Gaps between rows are kept unless a row would then exceed the highest number allowed.
     return list(range(len(aligned_rows))) if numbers and numbers[-1] > MAX_ROW else numbers
 

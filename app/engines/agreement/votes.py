@@ -97,10 +97,10 @@ def _create_ballot(
 def _create_choices(
     all_votes: list[tuple[int, Tag]], keys: Sequence[Hashable]
 ) -> tuple[Choice, ...]:
-    grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
+    votes_by_key: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
     for key, vote in zip(keys, all_votes, strict=True):
-        grouped[key].append(vote)
-    choices = [_create_choice(votes) for votes in grouped.values()]
+        votes_by_key[key].append(vote)
+    choices = [_create_choice(votes) for votes in votes_by_key.values()]
     if len(choices) == 1:
         return (choices[0],)
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), serialize_tag(c.tag))))

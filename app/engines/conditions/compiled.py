@@ -201,9 +201,9 @@ def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
     if value_type is None:
         raise ConditionError(f"{path}attribute", "This attribute does not exist.")
     if operator not in get_operators(value_type):
-        allowed = ", ".join(get_operators(value_type))
+        allowed_operators = ", ".join(get_operators(value_type))
         raise ConditionError(
-            f"{path}operator", f"Use an operator that this attribute supports: {allowed}."
+            f"{path}operator", f"Use an operator that this attribute supports: {allowed_operators}."
         )
     try:
         compiled = compile_test(attribute, value_type, operator, value)

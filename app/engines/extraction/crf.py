@@ -132,8 +132,8 @@ def _build_sequence_model(dump: "ParsedDump", label_count: int) -> SequenceModel
     transition_weights = np.zeros((label_count, label_count))
     for (before, after), weight in dump.transitions.items():
         transition_weights[int(before), int(after)] = weight
-    seen = {int(label) for label in dump.labels}
-    for label in set(range(label_count)) - seen:
+    learned_labels = {int(label) for label in dump.labels}
+    for label in set(range(label_count)) - learned_labels:
         transition_weights[:, label] = _IMPOSSIBLE_WEIGHT
         state_weights[:, label] = _IMPOSSIBLE_WEIGHT
     return SequenceModel(attributes, state_weights, transition_weights)

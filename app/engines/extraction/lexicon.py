@@ -71,10 +71,10 @@ def _match_longest(
     phrases: dict[str, str], tokens: list[Token], index: int, last: int
 ) -> tuple[int, str]:
     """Return the number of tokens and the concept of the longest keyword at `index`, or (0, "")."""
-    joined, best_match = "", (0, "")
+    joined_words, best_match = "", (0, "")
     for end_index in range(index, min(index + _MAX_KEYWORD_TOKENS, last + 1)):
-        joined += tokens[end_index].compact
-        concept = phrases.get(joined)
+        joined_words += tokens[end_index].compact
+        concept = phrases.get(joined_words)
         if concept:
             best_match = (end_index - index + 1, concept)
     return best_match
@@ -94,8 +94,10 @@ def find_concept(field: Field) -> str:
             return concept
         for size in range(len(words), 0, -1):
             for start in range(len(words) - size, -1, -1):
-                joined = "".join(words[start : start + size])
-                concept = names.get(joined) or (phrases.get(joined, "") if size > 1 else "")
+                joined_words = "".join(words[start : start + size])
+                concept = names.get(joined_words) or (
+                    phrases.get(joined_words, "") if size > 1 else ""
+                )
                 if concept:
                     return concept
     words = _list_words(field["description"])[:12]

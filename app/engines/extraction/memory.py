@@ -182,5 +182,5 @@ def find_left_text(analysis: Analysis, index: int) -> str:
     """
     first, _ = analysis.layout.rows[analysis.tokens[index].row]
     words = [token.compact for token in analysis.tokens[max(first, index - 2) : index]]
-    joined = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)
-    return joined or "^"
+    joined_words = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)
+    return joined_words or "^"

@@ -209,7 +209,7 @@ def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
 
     If there are more words, words in the middle of the document are left out.
     """
-    ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
-    if len(ordered) <= MAX_WORDS:
-        return ordered
-    return ordered[: 2 * MAX_WORDS // 3] + ordered[-(MAX_WORDS // 3) :]
+    sorted_words = sorted(words, key=lambda word: (word.page, word.start, word.end))
+    if len(sorted_words) <= MAX_WORDS:
+        return sorted_words
+    return sorted_words[: 2 * MAX_WORDS // 3] + sorted_words[-(MAX_WORDS // 3) :]

@@ -91,13 +91,15 @@ def _list_remembered_candidates(
 ) -> list[Candidate]:
     """Return candidates where values from the memory occur, except those in `candidates`."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
-    remembered: list[Candidate] = []
-    for letters in memory.list_values(target.name):
-        if memory.list_document_numbers(target.name, letters) == [excluded_document_number]:
+    remembered_candidates: list[Candidate] = []
+    for compact_value in memory.list_values(target.name):
+        if memory.list_document_numbers(target.name, compact_value) == [excluded_document_number]:
             continue
-        matches = prepared_document.searcher.build_candidates(letters, "memory")
-        remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]
-    return remembered[:12]
+        matches = prepared_document.searcher.build_candidates(compact_value, "memory")
+        remembered_candidates += [
+            c for c in matches if (c.ranges, c.start, c.key) not in known_keys
+        ]
+    return remembered_candidates[:12]
 
 
 def _select_best(
@@ -149,16 +151,18 @@ def find_currency(view: FieldView, candidate: Candidate) -> str:
     most frequent allowed currency of the document, or "" if the document has none.
     """
     tokens, currencies = view.analysis.tokens, view.analysis.currencies
-    allowed = get_allowed_currencies(view.target.field)
+    allowed_currencies = get_allowed_currencies(view.target.field)
     for index in (candidate.first - 1, candidate.last + 1, candidate.first - 2):
         if index in currencies and tokens[index].row == tokens[candidate.first].row:
-            if currency := read_currency(currencies[index], allowed):
+            if currency := read_currency(currencies[index], allowed_currencies):
                 return currency
             break
-    if len(allowed) == 1:
-        return allowed[0]
-    codes = (read_currency(sign, allowed) for sign in currencies.values())
-    counts = Counter(code for code in codes if code and (not allowed or code in allowed))
+    if len(allowed_currencies) == 1:
+        return allowed_currencies[0]
+    codes = (read_currency(sign, allowed_currencies) for sign in currencies.values())
+    counts = Counter(
+        code for code in codes if code and (not allowed_currencies or code in allowed_currencies)
+    )
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""
 
 

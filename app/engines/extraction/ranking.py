@@ -161,16 +161,16 @@ def choose_candidates(
 def _choose_disjoint_candidates(
     candidates: Sequence[Candidate], log_odds: Array, order: list[int]
 ) -> list[CandidateChoice]:
-    chosen: list[CandidateChoice] = []
+    choices: list[CandidateChoice] = []
     used_tokens: set[int] = set()
     for index in order[: 4 * MAX_VALUES]:
         if log_odds[index] < -1.0:
             break
         token_indexes = {i for a, b in candidates[index].ranges for i in range(a, b + 1)}
-        if not token_indexes & used_tokens and len(chosen) < MAX_VALUES:
-            chosen.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
+        if not token_indexes & used_tokens and len(choices) < MAX_VALUES:
+            choices.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
             used_tokens |= token_indexes
-    return sorted(chosen, key=lambda choice: candidates[choice.index].first)
+    return sorted(choices, key=lambda choice: candidates[choice.index].first)
 
 
 def _clamp(log_odds: float) -> float:

@@ -51,15 +51,15 @@ def compare_proposals(
     A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
     """
     unmatched_keys = [target.build_key(value) for value in values]
-    unmatched_letters = [get_compact_text(value) for value in values]
+    unmatched_texts = [get_compact_text(value) for value in values]
     outcomes = []
     for value, log_odds, margin in proposals:
-        key, letters = target.build_key(value), get_compact_text(value)
+        key, compact_value = target.build_key(value), get_compact_text(value)
         correct = key in unmatched_keys
-        correct_letters = correct or letters in unmatched_letters
+        correct_letters = correct or compact_value in unmatched_texts
         if correct_letters:
-            index = unmatched_keys.index(key) if correct else unmatched_letters.index(letters)
-            del unmatched_keys[index], unmatched_letters[index]
+            index = unmatched_keys.index(key) if correct else unmatched_texts.index(compact_value)
+            del unmatched_keys[index], unmatched_texts[index]
         support = 1 if correct_letters else 0
         outcomes.append(
             ComparisonOutcome(

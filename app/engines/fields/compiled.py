@@ -115,20 +115,20 @@ class CompiledFields:
 
         An invalid tag is ignored, so a later tag with the same field and row may be kept.
         """
-        valid: list[Tag] = []
+        valid_tags: list[Tag] = []
         used_keys: set[_TagKey] = set()
         for tag in tags:
-            if len(valid) == MAX_TAGS:
+            if len(valid_tags) == MAX_TAGS:
                 break
             try:
                 tag_key, field, content = self._find_field(tag, used_keys)
-                valid.append(
+                valid_tags.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
             except TagProblem:
                 continue
             used_keys.add(tag_key)
-        return valid
+        return valid_tags
 
     def list_missing_required_fields(self, tags: Iterable[Tag]) -> list[str]:
         """List the names of the required fields and columns without a value, in schema order.
@@ -136,7 +136,7 @@ class CompiledFields:
         `tags` are in normal form. A required table needs at least one row. A required column
         (`table.column`) needs a value in every existing row. Empty text is not a value.
         """
-        filled: set[str] = set()
+        filled_names: set[str] = set()
         rows: dict[str, set[int]] = {}
         cells: dict[str, set[int]] = {}
         for tag in tags:
@@ -145,18 +145,18 @@ class CompiledFields:
                 rows.setdefault(name.partition(".")[0], set()).add(row)
             if tag["value"] == "":
                 continue
-            filled.add(name)
+            filled_names.add(name)
             if row is not None:
                 cells.setdefault(name, set()).add(row)
-        return list(self._list_missing(filled, rows, cells))
+        return list(self._list_missing(filled_names, rows, cells))
 
     def _list_missing(
-        self, filled: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
+        self, filled_names: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
     ) -> Iterator[str]:
         for field in self._fields:
             key = field["key"]
             row_numbers = rows.get(key, set())
-            if field["required"] and key not in filled and not row_numbers:
+            if field["required"] and key not in filled_names and not row_numbers:
                 yield key
             for column in field["columns"] if row_numbers else ():
                 name = f"{key}.{column['key']}"
@@ -174,8 +174,8 @@ class CompiledFields:
         if not isinstance(tag, dict):
             raise TagProblem("", "must be an object")
         if not tag.keys() <= _TAG_PROPERTIES:
-            unknown = next(name for name in tag if name not in _TAG_PROPERTIES)
-            raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
+            unknown_name = next(name for name in tag if name not in _TAG_PROPERTIES)
+            raise TagProblem(f".{shorten_name(unknown_name)}", "is unknown")
         name = tag.get("field")
         field = self._fields_by_name.get(name) if isinstance(name, str) else None
         if field is None or not isinstance(name, str):

@@ -5,13 +5,13 @@ from typing import Any
 from app.engines.fields.errors import TagProblem, ValueProblem
 from app.engines.fields.plain import check_text, shorten_name, to_integer
 from app.engines.fields.source_text import (
-    MAX_EVIDENCE_TEXT,
+    MAX_EVIDENCE_TEXT_CHARS,
     SourceText,
     describe_difference,
     is_same_text,
 )
 
-MAX_EVIDENCE = 100
+MAX_EVIDENCE_ITEMS = 100
 
 _COORDINATES = 4
 _PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
@@ -35,8 +35,8 @@ def check_evidence(
         return []
     if not isinstance(raw, list):
         raise TagProblem("", "must be a list")
-    if len(raw) > MAX_EVIDENCE:
-        raise TagProblem("", f"has more than {MAX_EVIDENCE} entries")
+    if len(raw) > MAX_EVIDENCE_ITEMS:
+        raise TagProblem("", f"has more than {MAX_EVIDENCE_ITEMS} entries")
     items = []
     for position, item in enumerate(raw):
         try:
@@ -52,8 +52,8 @@ def _check_item(
     if not isinstance(item, dict):
         raise TagProblem("", "must be an object")
     if not item.keys() <= _PROPERTIES:
-        unknown = next(name for name in item if name not in _PROPERTIES)
-        raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
+        unknown_name = next(name for name in item if name not in _PROPERTIES)
+        raise TagProblem(f".{shorten_name(unknown_name)}", "is unknown")
     get = item.get
     page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
@@ -114,6 +114,6 @@ def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, i
 
 def _check_text(text: object) -> str:
     try:
-        return check_text(text, MAX_EVIDENCE_TEXT)
+        return check_text(text, MAX_EVIDENCE_TEXT_CHARS)
     except ValueProblem as problem:
         raise TagProblem(".text", problem.message) from None

@@ -7,8 +7,8 @@ from slugify import slugify
 from app.engines.fields.definition import MAX_DESCRIPTION_CHARS, MAX_KEY_CHARS, MAX_LABEL_CHARS
 from app.engines.schema_sources.model import WarningCollector
 
-MAX_NAME = 200
-MAX_DOCUMENT_TYPE = 100
+MAX_NAME_CHARS = 200
+MAX_DOCUMENT_TYPE_CHARS = 100
 
 _MAX_SLUG_CHARS = 4 * MAX_KEY_CHARS  # longer strings are truncated later anyway
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

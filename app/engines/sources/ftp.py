@@ -234,16 +234,16 @@ class _DocumentChunks:
     is_complete: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
-        received = 0
+        received_bytes = 0
         while chunk := self._read():
-            received += len(chunk)
+            received_bytes += len(chunk)
             yield chunk
         with _translate_ftp_errors(), self.budget.spend():
             self.data.close()
             if self.client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
-        if self.size not in (None, received):
+        if self.size not in (None, received_bytes):
             raise ObjectMissing
 
     def _read(self) -> bytes:

@@ -98,7 +98,9 @@ class _Bucket(ObjectStore):
         page = super().list_page(query, token)
         # With `startOffset`, the listing includes the object with this name.
         return page._replace(
-            objects=[stored for stored in page.objects if stored.key != query.after]
+            objects=[
+                stored_object for stored_object in page.objects if stored_object.key != query.after
+            ]
         )
 
     def build_refusal_error(self, response: Response) -> HostError:

@@ -257,12 +257,12 @@ def _parse_message(line: bytes) -> _ListedMessage | None:
     number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
     if number is None or uid is None:
         return None
-    received = _RECEIVED.search(line)
+    received_match = _RECEIVED.search(line)
     return _ListedMessage(
         int(number[1]),
         int(uid[1]),
         int(size[1]) if size else None,
-        _parse_time(received[1]) if received else None,
+        _parse_time(received_match[1]) if received_match else None,
     )
 
 

@@ -93,7 +93,7 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
     is_new[1:] = np.any(table[1:] != table[:-1], axis=1)
     classes, counts = table[is_new], np.diff(np.append(np.flatnonzero(is_new), len(table)))
     units, raters = np.nonzero(classes >= 0)
-    merged = Ratings(
+    merged_ratings = Ratings(
         level=ratings.level,
         raters=ratings.raters,
         document_count=len(classes),
@@ -104,7 +104,7 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
         values=ratings.values,
         excluded_count=ratings.excluded_count,
     )
-    return CompressedRatings(merged, counts)
+    return CompressedRatings(merged_ratings, counts)
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:

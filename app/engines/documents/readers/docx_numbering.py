@@ -193,11 +193,11 @@ def _get_index(element: etree._Element) -> int:
 def _format_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:
     def format_level(placeholder: re.Match[str]) -> str:
         index = int(placeholder[1]) - 1
-        referenced = used_list.levels.get(index)
-        if referenced is None:
+        referenced_level = used_list.levels.get(index)
+        if referenced_level is None:
             return ""
-        number = numbers.get(index, referenced.start)
-        number_format = "decimal" if level.is_legal else referenced.number_format
+        number = numbers.get(index, referenced_level.start)
+        number_format = "decimal" if level.is_legal else referenced_level.number_format
         return _FORMATS.get(number_format, str)(number)
 
     if level.number_format == "bullet":

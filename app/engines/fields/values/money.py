@@ -35,12 +35,16 @@ def build_normalizer(field: Field) -> Normalizer:
     exactly one currency. The amount gets at least the decimal places of the currency; all
     other trailing zeros are removed.
     """
-    allowed = get_allowed_currencies(field)
+    allowed_currencies = get_allowed_currencies(field)
     low, high = get_range(field, parse_decimal)
 
     def normalize(value: object) -> JsonValue:
         number, token = _split_amount(value)
-        currency = parse_currency(token, allowed) if token else _get_only_currency(allowed)
+        currency = (
+            parse_currency(token, allowed_currencies)
+            if token
+            else _get_only_currency(allowed_currencies)
+        )
         number = check_digit_count(number)
         check_range(number, low, high)
         return {"amount": format_decimal(number, get_decimals(currency)), "currency": currency}
@@ -92,7 +96,7 @@ def _parse_text(text: str) -> tuple[Decimal, str]:
     return number, find_single_currency(tokens)
 
 
-def _get_only_currency(allowed: tuple[str, ...]) -> str:
-    if len(allowed) != 1:
+def _get_only_currency(allowed_currencies: tuple[str, ...]) -> str:
+    if len(allowed_currencies) != 1:
         raise ValueProblem("needs a currency")
-    return allowed[0]
+    return allowed_currencies[0]
