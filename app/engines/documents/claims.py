@@ -71,7 +71,7 @@ def check_binary_type(detected_type: str, claims: list[str]) -> None:
 
 
 def choose_text_type(detected_type: str, claims: list[str], *, is_markup: bool) -> str:
-    """Return the first text-based type in `claims`, or `detected` if there is none.
+    """Return the first text-based type in `claims`, or `detected_type` if there is none.
 
     `is_markup` is true if the text begins like XML. Raises `UnsupportedMediaType` if a claim is
     neither a text type nor a type under which programs save this content. Plain text that begins

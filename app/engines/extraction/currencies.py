@@ -52,11 +52,11 @@ def _is_beside_number(tokens: Sequence[Token], index: int) -> bool:
 
 @functools.lru_cache(maxsize=1_000)
 def read_currency(sign: str, allowed_currencies: tuple[str, ...]) -> str:
-    """Return the currency that a code or sign means for a field that allows `allowed`.
+    """Return the currency that a code or sign means for a field.
 
-    An empty `allowed` allows all currencies. If the field allows none of the sign's meanings, the
-    sign itself is returned, so that the field rejects the amount. The result is empty if several
-    meanings are possible.
+    An empty `allowed_currencies` allows all currencies. If the field allows none of the sign's
+    meanings, the sign itself is returned, so that the field rejects the amount. The result is empty
+    if several meanings are possible.
     """
     if not allowed_currencies:
         return _parse(sign, ())

@@ -50,7 +50,7 @@ def is_same_text(claimed_text: str, actual_text: str) -> bool:
 
 
 def describe_difference(claimed_text: str, actual_text: str) -> str:
-    """Describe where `claimed_text` and `actual_text` differ, in an error message with short excerpts."""
+    """Describe where the two texts differ, in an error message with short excerpts."""
     pairs = zip(claimed_text, actual_text, strict=False)
     min_length = min(len(claimed_text), len(actual_text))
     position = next(

@@ -49,7 +49,7 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
         for side in (left, right)
     )
     times = [Counter(one for _, one in side) for side in (ours, theirs)]
-    alike = [
+    equal_pairs = [
         (here, there)
         for here, one in ours
         for there, other in theirs
@@ -57,11 +57,11 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     ]
     most = max(
         count
-        for count in range(len(alike) + 1)
-        for chain in combinations(alike, count)
+        for count in range(len(equal_pairs) + 1)
+        for chain in combinations(equal_pairs, count)
         if all(a[0] < b[0] and a[1] < b[1] for a, b in combinations(chain, 2))
     )
-    assert len(set(alike) & set(found)) >= most
+    assert len(set(equal_pairs) & set(found)) >= most
     assert {(n, n) for n in range(head)} <= set(found)
     assert {(len(left) - n, len(right) - n) for n in range(1, tail + 1)} <= set(found)
 
@@ -79,11 +79,11 @@ def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch)
     sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
     monkeypatch.setattr(rows, "MAX_ALIGNED_ROWS", 4)
-    for given_sets in (sets, sets[::-1]):
-        lined = align_rows(given_sets, SHAPES)
-        held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
-        assert held == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
-        assert lined.tag_sets == given_sets
+    for ordered_sets in (sets, sets[::-1]):
+        alignment = align_rows(ordered_sets, SHAPES)
+        source_rows = {number: set(line) - {None} for (_, number), line in alignment.rows.items()}
+        assert source_rows == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
+        assert alignment.tag_sets == ordered_sets
 
 
 @QUICK
@@ -95,8 +95,8 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
     notes: list[list[str]], numbers: list[str]
 ) -> None:
     sets = [
-        [*(tag("note", note) for note in held), tag("number", number)]
-        for held, number in zip(notes, numbers, strict=False)
+        [*(tag("note", note) for note in document_notes), tag("number", number)]
+        for document_notes, number in zip(notes, numbers, strict=False)
     ]
     found = measure_agreement(sets, SHAPES)
     assert found is not None

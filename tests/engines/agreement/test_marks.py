@@ -77,31 +77,33 @@ class TestAlike:
         found = match_marks(left, right, least)
         assert found == sorted(found)
         assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
-        told = [(left[here], right[there]) for here, there in found]
-        assert _bag(told) == _bag(_greedy(left, right, least))
+        pairs = [(left[here], right[there]) for here, there in found]
+        assert _bag(pairs) == _bag(_greedy(left, right, least))
 
     @QUICK
     @given(MARKS, MARKS, LEAST, st.randoms(use_true_random=False))
     def test_neither_side_nor_order_matters(
-        self, left: list[Mark], right: list[Mark], least: float, lots: random.Random
+        self, left: list[Mark], right: list[Mark], least: float, generator: random.Random
     ) -> None:
         found = [(left[here], right[there]) for here, there in match_marks(left, right, least)]
-        one, other = lots.sample(left, len(left)), lots.sample(right, len(right))
+        one, other = generator.sample(left, len(left)), generator.sample(right, len(right))
         swapped = [(one[here], other[there]) for there, here in match_marks(other, one, least)]
         assert _bag(found) == _bag(swapped)
 
     @QUICK
     @given(MARKS)
-    def test_groups_are_what_overlaps_link(self, given: list[Mark]) -> None:
-        found = group_marks(given)
-        linked = [{n} for n in range(len(given))]
-        for one in range(len(given)):
+    def test_groups_are_what_overlaps_link(self, marks_on_page: list[Mark]) -> None:
+        found = group_marks(marks_on_page)
+        linked = [{n} for n in range(len(marks_on_page))]
+        for one in range(len(marks_on_page)):
             for other in range(one):
-                if _shared(given[one], given[other]) >= MIN_OVERLAP:
+                if _shared(marks_on_page[one], marks_on_page[other]) >= MIN_OVERLAP:
                     both = linked[one] | linked[other]
                     for member in both:
                         linked[member] = both
-        together = [{n for n in range(len(given)) if found[n] == number} for number in found]
+        together = [
+            {n for n in range(len(marks_on_page)) if found[n] == number} for number in found
+        ]
         assert together == linked
 
 
@@ -128,11 +130,11 @@ def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
 
 
 def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
-    lots = random.Random(7)
+    generator = random.Random(7)
 
     def box() -> Mark:
-        x, y = lots.random() / 10, lots.random() / 10
-        return Mark(1, (x, y, 0.8 + 0.2 * lots.random(), 0.8 + 0.2 * lots.random()))
+        x, y = generator.random() / 10, generator.random() / 10
+        return Mark(1, (x, y, 0.8 + 0.2 * generator.random(), 0.8 + 0.2 * generator.random()))
 
     return [box() for _ in range(count)], [box() for _ in range(count)]
 
@@ -147,7 +149,7 @@ def test_boxes_whose_areas_are_rounded_to_zero_do_not_overlap(count: int) -> Non
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def search_count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
     monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
     count = [0]
@@ -162,35 +164,35 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
-def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]) -> None:
+def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, search_count: list[int]) -> None:
     left, right = make(160)
     assert len(left) * len(right) > marks.MAX_PYTHON_PAIRS
     found = match_marks(left, right)
-    assert 0 < asked[0] <= 3 * (len(left) + len(right))
-    told = [(left[here], right[there]) for here, there in found]
-    assert _bag(told) == _bag(_greedy(left, right, MIN_OVERLAP))
+    assert 0 < search_count[0] <= 3 * (len(left) + len(right))
+    pairs = [(left[here], right[there]) for here, there in found]
+    assert _bag(pairs) == _bag(_greedy(left, right, MIN_OVERLAP))
 
 
 @pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
-def test_groups_of_a_heap_take_one_question_a_mark(make: Any, asked: list[int]) -> None:
+def test_groups_of_a_heap_take_one_question_a_mark(make: Any, search_count: list[int]) -> None:
     left, right = make(500)
     assert len(set(group_marks([*left, *right]))) == 1
-    assert 0 < asked[0] <= len(left) + len(right)
+    assert 0 < search_count[0] <= len(left) + len(right)
 
 
 def test_what_stands_far_apart_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = [0]
+    comparison_count = [0]
     plain = compute_overlap
 
     def counted(one: Any, other: Any) -> float:
-        looked[0] += 1
+        comparison_count[0] += 1
         return plain(one, other)
 
     monkeypatch.setattr(marks, "compute_overlap", counted)
     ours = [Mark(0, (0, 100 * n, 1, 100 * n + 20)) for n in range(3000)]
     theirs = [Mark(0, (0, 100 * n, 1, 100 * n + 15)) for n in range(-500, 3000)]
     assert len(match_marks(ours, theirs)) == 3000
-    assert looked[0] == 3000
+    assert comparison_count[0] == 3000
 
 
 def test_a_high_box_beside_many_hides_none_of_them() -> None:

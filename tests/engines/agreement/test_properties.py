@@ -78,20 +78,20 @@ def test_nothing_differs_from_itself(a: list[Any]) -> None:
     assert found is not None
     assert found.overall == 1.0
     assert set(found.fields.values()) <= {1.0}
-    won: list[Any] = []
+    winning_tags: list[Any] = []
     for ballot in find_majority([a, a, a], SHAPES):
         assert not ballot.tie
         assert ballot.winners == ballot.choices
-        won += (choice.tag for choice in ballot.winners)
-    assert _bag(won) == _bag(a)
+        winning_tags += (choice.tag for choice in ballot.winners)
+    assert _bag(winning_tags) == _bag(a)
 
 
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=4), st.randoms(use_true_random=False))
-def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], lots: Any) -> None:
+def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: Any) -> None:
     order = list(range(len(sets)))
-    lots.shuffle(order)
-    shuffled = [lots.sample(sets[position], len(sets[position])) for position in order]
+    generator.shuffle(order)
+    shuffled = [generator.sample(sets[position], len(sets[position])) for position in order]
     assert measure_agreement(sets, SHAPES) == measure_agreement(shuffled, SHAPES)
     votes = [_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
     assert votes == [_votes(b, order) for b in find_majority(shuffled, SHAPES)]
@@ -119,11 +119,11 @@ def test_shares_are_shares(sets: list[Any]) -> None:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=5))
 def test_each_tag_is_one_vote(sets: list[Any]) -> None:
-    given = Counter(
+    submitted_votes = Counter(
         (tag["field"], tag["row"], number) for number, tags in enumerate(sets) for tag in tags
     )
     ballots = find_majority(sets, SHAPES)
-    assert given == Counter(
+    assert submitted_votes == Counter(
         (b.field, b.row, voter) for b in ballots for choice in b.choices for voter in choice.voters
     )
 

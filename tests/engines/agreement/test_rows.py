@@ -91,15 +91,15 @@ def test_a_number_is_kept_where_there_is_room() -> None:
 
 def test_three_tables_vote_row_by_row() -> None:
     plain, longer = table("a1", "b2"), table("x9", "a1", "b3")
-    lined = align_rows([plain, plain, longer], KNOWN)
+    alignment = align_rows([plain, plain, longer], KNOWN)
     won = {
         (b.field, b.row): [c.tag["value"] for c in b.winners]
-        for b in find_majority(lined.tag_sets, KNOWN)
+        for b in find_majority(alignment.tag_sets, KNOWN)
     }
     assert won["lines.item", 0] == won["lines.count", 0] == []
     assert won["lines.item", 1] == ["a"]
     assert won["lines.count", 2] == ["2"]
-    assert lined.rows["lines", 2] == (1, 1, 2)
+    assert alignment.rows["lines", 2] == (1, 1, 2)
 
 
 def test_cells_of_several_values_and_spans_tell_rows_apart() -> None:
@@ -133,7 +133,7 @@ def test_tables_of_a_schema_move_by_themselves_and_other_tags_stay() -> None:
 def test_a_diff_names_the_row_on_each_side() -> None:
     before, after = table("a1", "b2", "c3", "d4"), table("x9", "a1", "b7", "d4")
     found = diff_by_content(before, after, KNOWN)
-    told = [
+    changes = [
         (
             c["field"],
             c["row"],
@@ -143,7 +143,7 @@ def test_a_diff_names_the_row_on_each_side() -> None:
         )
         for c in found.changes
     ]
-    assert told == [
+    assert changes == [
         ("lines.item", 0, "added", None, 0),
         ("lines.item", 2, "removed", 2, None),
         ("lines.count", 0, "added", None, 0),
@@ -205,11 +205,11 @@ def _texts(rows: list[Any]) -> list[str]:
 @QUICK
 @given(st.lists(TABLES, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_neither_the_order_of_sets_nor_of_tags_matters(
-    sets: list[Any], lots: random.Random
+    sets: list[Any], generator: random.Random
 ) -> None:
     order = list(range(len(sets)))
-    lots.shuffle(order)
-    shuffled = [lots.sample(sets[n], len(sets[n])) for n in order]
+    generator.shuffle(order)
+    shuffled = [generator.sample(sets[n], len(sets[n])) for n in order]
     there = align_rows(sets, KNOWN).rows
     back = align_rows(shuffled, KNOWN).rows
     said = {
@@ -234,12 +234,12 @@ def test_alike_tables_agree_whatever_their_numbers(rows: list[Any]) -> None:
 @QUICK
 @given(st.lists(TABLES, min_size=1, max_size=4))
 def test_rows_rise_in_every_set_and_none_is_lost(sets: list[Any]) -> None:
-    lined = align_rows(sets, KNOWN)
-    lines = [line for _, line in sorted(lined.rows.items())]
+    alignment = align_rows(sets, KNOWN)
+    lines = [line for _, line in sorted(alignment.rows.items())]
     for n, tags in enumerate(sets):
-        held = [line[n] for line in lines if line[n] is not None]
-        assert held == sorted({one["row"] for one in tags})
-        assert [{**one, "row": 0} for one in lined.tag_sets[n]] == [
+        original_numbers = [line[n] for line in lines if line[n] is not None]
+        assert original_numbers == sorted({one["row"] for one in tags})
+        assert [{**one, "row": 0} for one in alignment.tag_sets[n]] == [
             {**one, "row": 0} for one in tags
         ]
 
@@ -283,10 +283,10 @@ class TestSequences:
 
 
 def test_both_ways_choose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    lots = random.Random(3)
+    generator = random.Random(3)
     for _ in range(50):
         sides = [
-            [Counter(lots.choices(range(5), k=2)) for _ in range(lots.randint(9, 40))]
+            [Counter(generator.choices(range(5), k=2)) for _ in range(generator.randint(9, 40))]
             for _ in range(2)
         ]
         left, right = sides[0], [Counter(set(one)) for one in sides[1]]

@@ -260,9 +260,9 @@ def test_what_is_kept_fits_the_json_schema(tags: list[Any]) -> None:
 
 def test_a_field_that_is_not_multiple_has_one_tag() -> None:
     tag = {"field": "note", "value": "x"}
-    several = {"field": "notes", "value": "x"}
+    repeatable_tag = {"field": "notes", "value": "x"}
     judge = validator(STRUCTURE)
-    assert judge.is_valid([tag, several, several])
+    assert judge.is_valid([tag, repeatable_tag, repeatable_tag])
     assert not judge.is_valid([tag, tag])
 
 

@@ -128,9 +128,9 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
 def _sample_documents(
     generator: np.random.Generator, counts: Integers, total: int, block_size: int
 ) -> Floats:
-    """Draw documents one by one, with replacement; return the class weights of each resample.
+    """Sample documents one by one, with replacement; return the class weights of each resample.
 
-    This is faster than a multinomial draw if most classes have few documents.
+    This is faster than a multinomial sample if most classes have few documents.
     """
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
     weights = np.empty((block_size, len(counts)), dtype=np.int32)

@@ -45,10 +45,10 @@ def get_allowed_currencies(field: Field) -> tuple[str, ...]:
 def parse_currency(text: str, allowed_currencies: tuple[str, ...]) -> str:
     """Parse a currency code or a currency sign, such as `€`, and return the code.
 
-    If `allowed` is empty, a sign that several currencies share means its usual currency, and a sign
-    without a usual currency, such as `kr.`, is rejected. Otherwise, a sign is rejected if several
-    allowed currencies share it. Raises ValueProblem if the text is rejected, or if the currency is
-    not allowed.
+    If `allowed_currencies` is empty, a sign that several currencies share means its usual currency,
+    and a sign without a usual currency, such as `kr.`, is rejected. Otherwise, a sign is rejected
+    if several allowed currencies share it. Raises ValueProblem if the text is rejected, or if the
+    currency is not allowed.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:
