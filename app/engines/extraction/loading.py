@@ -13,7 +13,7 @@ from app.engines.extraction.contents import READ_ERRORS, open_content, read_desc
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained_model import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 

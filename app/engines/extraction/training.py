@@ -23,7 +23,7 @@ from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punct
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.table_headers import learn_headers
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained_model import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 

@@ -4,7 +4,7 @@ All functions are pure. Libraries that only some field types need are loaded on 
 """
 
 from app.engines.fields.changes import compare
-from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
+from app.engines.fields.compiled_fields import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
 from app.engines.fields.evidence import MAX_EVIDENCE_ITEMS

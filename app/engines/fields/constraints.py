@@ -8,7 +8,7 @@ from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.identifiers import MODULE_BY_FORMAT
 from app.engines.fields.model import CONSTRAINTS, CONSTRAINTS_BY_TYPE, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import check_text, shorten_name
+from app.engines.fields.plain_text import check_text, shorten_name
 from app.engines.fields.values import get_normalizer
 
 MAX_LENGTH = 100_000

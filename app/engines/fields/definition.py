@@ -6,7 +6,7 @@ from typing import Any
 from app.engines.fields.constraints import check_constraints
 from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.model import TYPES, Field
-from app.engines.fields.plain import check_text, shorten_name
+from app.engines.fields.plain_text import check_text, shorten_name
 
 MAX_FIELDS = 500
 MAX_COLUMNS = 100

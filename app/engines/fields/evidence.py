@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.engines.fields.errors import TagProblem, ValueProblem
-from app.engines.fields.plain import check_text, shorten_name, to_integer
+from app.engines.fields.plain_text import check_text, shorten_name, to_integer
 from app.engines.fields.source_text import (
     MAX_EVIDENCE_TEXT_CHARS,
     SourceText,

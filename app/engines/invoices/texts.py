@@ -26,7 +26,7 @@ from app.engines.invoices.model import (
     Tax,
     find_unit_code,
 )
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent / "languages"

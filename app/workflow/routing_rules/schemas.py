@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from marshmallow import ValidationError
 
 from app.engines.conditions.attributes import ATTRIBUTES, MAX_TEXT_CHARS, METADATA_PREFIX, OPERATORS
-from app.engines.conditions.compiled import MAX_CONDITIONS
+from app.engines.conditions.compiled_conditions import MAX_CONDITIONS
 from app.kit.api import bulk
 from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (

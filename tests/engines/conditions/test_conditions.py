@@ -13,7 +13,7 @@ from app.engines.conditions.attributes import (
     OPERATORS,
     DocumentAttributes,
 )
-from app.engines.conditions.compiled import (
+from app.engines.conditions.compiled_conditions import (
     MAX_CONDITIONS,
     MAX_DEPTH,
     MAX_PATTERNS,

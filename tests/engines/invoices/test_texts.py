@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app.engines.invoices.model import InvoiceError, Language, TaxCategory
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.texts import (
     LANGUAGES,
     Translations,

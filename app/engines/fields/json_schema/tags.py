@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
+from app.engines.fields.compiled_fields import MAX_ROW, MAX_TAGS, SOURCES
 from app.engines.fields.evidence import MAX_EVIDENCE_ITEMS
 from app.engines.fields.json_schema.values import SHARED_DEFINITIONS, build_value_schema
 from app.engines.fields.model import Field, iterate_named_fields

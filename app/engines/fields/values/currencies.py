@@ -7,7 +7,7 @@ import pycountry
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 
 _DATA = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 

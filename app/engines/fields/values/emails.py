@@ -6,7 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, Normalizer
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 from app.engines.fields.values.texts import build_text_normalizer
 
 MAX_EMAIL_CHARS = 254

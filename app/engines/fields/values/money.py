@@ -12,7 +12,7 @@ from app.engines.fields.decimals import (
 )
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 from app.engines.fields.values.currencies import (
     find_single_currency,
     get_allowed_currencies,

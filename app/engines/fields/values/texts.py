@@ -9,7 +9,7 @@ from app.engines.fields.errors import ValueProblem
 from app.engines.fields.identifiers import parse_identifier
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 
 MAX_TEXT_CHARS = 100_000
 

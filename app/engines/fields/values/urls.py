@@ -8,7 +8,7 @@ import idna
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, Normalizer
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 from app.engines.fields.values.texts import build_text_normalizer
 
 MAX_URL_CHARS = 2048

@@ -8,7 +8,7 @@ from typing import Any
 from app.engines.fields.errors import TagErrors, TagProblem, ValueProblem
 from app.engines.fields.evidence import check_evidence
 from app.engines.fields.model import Field, JsonValue, Normalizer, Tag, iterate_named_fields
-from app.engines.fields.plain import shorten_name, to_integer
+from app.engines.fields.plain_text import shorten_name, to_integer
 from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import get_normalizer
 
