@@ -109,7 +109,7 @@ def _build_agreement(
     overall = [
         _compute_dice(
             (
-                sum(matched_counts for matched_counts, _ in pair_counts),
+                sum(matched_count for matched_count, _ in pair_counts),
                 sum(tags for _, tags in pair_counts),
             )
         )
@@ -283,8 +283,8 @@ def _count_matches(
 
 def _compute_dice(counts: _PairCounts) -> float:
     """Return the Dice coefficient of a pair of tag sets; 1 if both are empty."""
-    matched_counts, tags = counts
-    return matched_counts / tags if tags else 1.0
+    matched_count, tag_count = counts
+    return matched_count / tag_count if tag_count else 1.0
 
 
 def _compute_mean(agreements: list[float]) -> float:

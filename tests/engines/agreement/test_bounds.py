@@ -22,7 +22,7 @@ QUICK = examples(200)
 _members = st.lists(st.frozensets(st.integers(0, 5), min_size=1, max_size=2), max_size=7)
 
 
-def _lines(*items: str) -> list[dict[str, Any]]:
+def _make_lines(*items: str) -> list[dict[str, Any]]:
     return [tag("lines.item", item, row=row) for row, item in enumerate(items)]
 
 
@@ -37,8 +37,8 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     assert [here for here, _ in found if here is not None] == list(range(len(left)))
     assert [there for _, there in found if there is not None] == list(range(len(right)))
     # Equal ends go together first; what is like no other is sought between them.
-    head = _equal(left, right)
-    tail = min(_equal(left[::-1], right[::-1]), min(len(left), len(right)) - head)
+    head = _count_equal_items(left, right)
+    tail = min(_count_equal_items(left[::-1], right[::-1]), min(len(left), len(right)) - head)
     shared = frozenset().union(*left) & frozenset().union(*right)
     ours, theirs = (
         [
@@ -66,7 +66,7 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     assert {(len(left) - n, len(right) - n) for n in range(1, tail + 1)} <= set(found)
 
 
-def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
+def _count_equal_items(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:
@@ -76,7 +76,7 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 
 
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
+    sets = [_make_lines("a", "b", "c"), _make_lines("a", "x", "b", "c"), _make_lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
     monkeypatch.setattr(rows, "MAX_ALIGNED_ROWS", 4)
     for ordered_sets in (sets, sets[::-1]):

@@ -27,11 +27,11 @@ _spans = st.builds(
     st.integers(1, 9),
 )
 MARKS = st.one_of(st.lists(_boxes, max_size=10), st.lists(_spans, max_size=12))
-LEAST = st.sampled_from([0.0, MIN_OVERLAP])
+MIN_OVERLAPS = st.sampled_from([0.0, MIN_OVERLAP])
 
 
 @pytest.fixture(params=["listed", "arrays", "dense"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few pairs are listed, more of them as arrays, many not at all: all say the same."""
     if request.param != "listed":
         monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", -1)
@@ -39,56 +39,64 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", -1)
 
 
-def _shared(one: Mark, other: Mark) -> float:
+def _compute_shared_fraction(one: Mark, other: Mark) -> float:
     alone = one.page != other.page or one.label != other.label
     return 0.0 if alone else compute_overlap(one.box, other.box)
 
 
-def _greedy(left: list[Mark], right: list[Mark], least: float) -> list[tuple[Mark, Mark]]:
+def _match_greedily(
+    left: list[Mark], right: list[Mark], min_overlap: float
+) -> list[tuple[Mark, Mark]]:
     """All pairs from the best to the worst, those of equal overlap from the top of the page."""
 
     def rank(pair: tuple[Mark, Mark]) -> Any:
-        return -_shared(*pair), sorted((m.box[1], m.box[0], m.box[3], m.box[2]) for m in pair)
+        return -_compute_shared_fraction(*pair), sorted(
+            (m.box[1], m.box[0], m.box[3], m.box[2]) for m in pair
+        )
 
     ours, theirs = list(left), list(right)
     found = []
     for one, other in sorted(((a, b) for a in left for b in right), key=rank):
-        shared = _shared(one, other)
-        if one in ours and other in theirs and shared > 0 and shared >= least:
+        shared = _compute_shared_fraction(one, other)
+        if one in ours and other in theirs and shared > 0 and shared >= min_overlap:
             ours.remove(one)
             theirs.remove(other)
             found.append((one, other))
     return found
 
 
-def _bag(chosen: Any) -> list[str]:
+def _sort_pairs(chosen: Any) -> list[str]:
     return sorted(map(repr, chosen))
 
 
-@pytest.mark.usefixtures("_way")
+@pytest.mark.usefixtures("_implementation")
 class TestAlike:
     """However many pairs there are, what comes out is that of trying all."""
 
     @QUICK
-    @given(MARKS, MARKS, LEAST)
+    @given(MARKS, MARKS, MIN_OVERLAPS)
     def test_the_best_pair_goes_first_and_each_mark_once(
-        self, left: list[Mark], right: list[Mark], least: float
+        self, left: list[Mark], right: list[Mark], min_overlap: float
     ) -> None:
-        found = match_marks(left, right, least)
+        found = match_marks(left, right, min_overlap)
         assert found == sorted(found)
         assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
         pairs = [(left[here], right[there]) for here, there in found]
-        assert _bag(pairs) == _bag(_greedy(left, right, least))
+        assert _sort_pairs(pairs) == _sort_pairs(_match_greedily(left, right, min_overlap))
 
     @QUICK
-    @given(MARKS, MARKS, LEAST, st.randoms(use_true_random=False))
+    @given(MARKS, MARKS, MIN_OVERLAPS, st.randoms(use_true_random=False))
     def test_neither_side_nor_order_matters(
-        self, left: list[Mark], right: list[Mark], least: float, generator: random.Random
+        self, left: list[Mark], right: list[Mark], min_overlap: float, generator: random.Random
     ) -> None:
-        found = [(left[here], right[there]) for here, there in match_marks(left, right, least)]
+        found = [
+            (left[here], right[there]) for here, there in match_marks(left, right, min_overlap)
+        ]
         one, other = generator.sample(left, len(left)), generator.sample(right, len(right))
-        swapped = [(one[here], other[there]) for there, here in match_marks(other, one, least)]
-        assert _bag(found) == _bag(swapped)
+        swapped = [
+            (one[here], other[there]) for there, here in match_marks(other, one, min_overlap)
+        ]
+        assert _sort_pairs(found) == _sort_pairs(swapped)
 
     @QUICK
     @given(MARKS)
@@ -97,7 +105,10 @@ class TestAlike:
         linked = [{n} for n in range(len(marks_on_page))]
         for one in range(len(marks_on_page)):
             for other in range(one):
-                if _shared(marks_on_page[one], marks_on_page[other]) >= MIN_OVERLAP:
+                if (
+                    _compute_shared_fraction(marks_on_page[one], marks_on_page[other])
+                    >= MIN_OVERLAP
+                ):
                     both = linked[one] | linked[other]
                     for member in both:
                         linked[member] = both
@@ -107,11 +118,11 @@ class TestAlike:
         assert together == linked
 
 
-def _slid(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_shifted_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     return tuple([Mark(0, (0, n, 1, n + 20_000 + s)) for n in range(count)] for s in (0, 3))  # type: ignore[return-value]
 
 
-def _nested(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_nested_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     """All of the left want the same of the right: the shortest one left."""
     long, short = 40_000, 30_000
     return (
@@ -120,7 +131,7 @@ def _nested(count: int) -> tuple[list[Mark], list[Mark]]:
     )
 
 
-def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_rising_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     """Each wants the next: the first pair is found at the far end."""
     places = [0.0]
     for n in range(2 * count):
@@ -129,7 +140,7 @@ def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
     return made[::2], made[1::2]
 
 
-def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_scattered_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     generator = random.Random(7)
 
     def box() -> Mark:
@@ -163,17 +174,21 @@ def search_count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count
 
 
-@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
+@pytest.mark.parametrize(
+    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
+)
 def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, search_count: list[int]) -> None:
     left, right = make(160)
     assert len(left) * len(right) > marks.MAX_PYTHON_PAIRS
     found = match_marks(left, right)
     assert 0 < search_count[0] <= 3 * (len(left) + len(right))
     pairs = [(left[here], right[there]) for here, there in found]
-    assert _bag(pairs) == _bag(_greedy(left, right, MIN_OVERLAP))
+    assert _sort_pairs(pairs) == _sort_pairs(_match_greedily(left, right, MIN_OVERLAP))
 
 
-@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
+@pytest.mark.parametrize(
+    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
+)
 def test_groups_of_a_heap_take_one_question_a_mark(make: Any, search_count: list[int]) -> None:
     left, right = make(500)
     assert len(set(group_marks([*left, *right]))) == 1

@@ -46,7 +46,7 @@ SETS = st.tuples(
 ).map(lambda parts: [one for part in parts for one in part])
 
 
-def _bag(tags: list[dict[str, Any]]) -> Counter[bytes]:
+def _count_tags(tags: list[dict[str, Any]]) -> Counter[bytes]:
     return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
 
 
@@ -56,7 +56,7 @@ def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> N
     changes = diff(a, b, SHAPES)
     gone = [c["from"] for c in changes if c["from"]]
     come = [c["to"] for c in changes if c["to"]]
-    assert _bag(a) - _bag(gone) + _bag(come) == _bag(b)
+    assert _count_tags(a) - _count_tags(gone) + _count_tags(come) == _count_tags(b)
     assert all(c["from"] != c["to"] for c in changes)
 
 
@@ -83,7 +83,7 @@ def test_nothing_differs_from_itself(a: list[Any]) -> None:
         assert not ballot.tie
         assert ballot.winners == ballot.choices
         winning_tags += (choice.tag for choice in ballot.winners)
-    assert _bag(winning_tags) == _bag(a)
+    assert _count_tags(winning_tags) == _count_tags(a)
 
 
 @QUICK
@@ -93,11 +93,11 @@ def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: 
     generator.shuffle(order)
     shuffled = [generator.sample(sets[position], len(sets[position])) for position in order]
     assert measure_agreement(sets, SHAPES) == measure_agreement(shuffled, SHAPES)
-    votes = [_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
-    assert votes == [_votes(b, order) for b in find_majority(shuffled, SHAPES)]
+    votes = [_list_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
+    assert votes == [_list_votes(b, order) for b in find_majority(shuffled, SHAPES)]
 
 
-def _votes(ballot: Any, order: list[int]) -> Any:
+def _list_votes(ballot: Any, order: list[int]) -> Any:
     choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in ballot.choices]
     winners = [c.tag for c in ballot.winners]
     return ballot.field, ballot.row, choices, winners, ballot.tie, ballot.unanimous

@@ -257,10 +257,10 @@ LEAVES = st.one_of(
 )
 
 
-def _depth(tree: dict[str, Any]) -> int:
+def _measure_depth(tree: dict[str, Any]) -> int:
     if "attribute" in tree:
         return 0
-    return 1 + max(_depth(member) for members in tree.values() for member in members)
+    return 1 + max(_measure_depth(member) for members in tree.values() for member in members)
 
 
 TREES = st.recursive(
@@ -271,15 +271,15 @@ TREES = st.recursive(
         st.lists(inner, min_size=1, max_size=4),
     ),
     max_leaves=12,
-).filter(lambda tree: _depth(tree) < MAX_DEPTH)
+).filter(lambda tree: _measure_depth(tree) < MAX_DEPTH)
 
 
-def _fits(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
+def _evaluate(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
     """The verdict as the words say it: no closures, no order."""
     if "attribute" in tree:
         return compile_conditions({"all": [tree]}).matches(DocumentAttributes(facts))
     mode = "all" if "all" in tree else "any"
-    results = [_fits(member, facts) for member in tree[mode]]
+    results = [_evaluate(member, facts) for member in tree[mode]]
     return all(results) if mode == "all" else any(results)
 
 
@@ -290,7 +290,7 @@ def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, 
     compiled = compile_conditions(root)
     found = compiled.matches(DocumentAttributes(facts))
     assert compiled.explain(DocumentAttributes(facts))["matched"] is found
-    assert _fits(root, facts) is found
+    assert _evaluate(root, facts) is found
     if compiled.key is not None and found:
         attribute, texts = compiled.key
         assert DocumentAttributes(facts).get_folded(attribute) in texts

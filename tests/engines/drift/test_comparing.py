@@ -20,8 +20,12 @@ from tests.references import import_lazily
 stats = import_lazily("scipy.stats")
 
 
-def _judge(baseline: Sample, current: Sample, limits: DriftThresholds | None = None) -> str:
-    (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current), limits)], limits)
+def _get_verdict(
+    baseline: Sample, current: Sample, thresholds: DriftThresholds | None = None
+) -> str:
+    (found,) = assign_verdicts(
+        [compare(Hypothesis("x", baseline, current), thresholds)], thresholds
+    )
     return found.verdict.value
 
 
@@ -96,13 +100,13 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
     ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
-    assert _judge(sample, sample) == Verdict.GONE
+    assert _get_verdict(sample, sample) == Verdict.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
-    assert _judge(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
-    assert _judge(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
-    assert _judge(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
+    assert _get_verdict(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
+    assert _get_verdict(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
+    assert _get_verdict(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
@@ -111,7 +115,7 @@ def test_a_significant_difference_without_effect_is_no_drift() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.verdict == Verdict.UNCLEAR
-    assert _judge(before, after, DriftThresholds(min_effect=0.001)) == Verdict.DRIFT
+    assert _get_verdict(before, after, DriftThresholds(min_effect=0.001)) == Verdict.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:

@@ -12,6 +12,6 @@ def test_planted_shifts_are_found_and_quiet_runs_report_nothing() -> None:
 
 def test_without_control_of_false_discoveries_quiet_runs_would_report() -> None:
     careless = simulate(
-        len(METRICS) * 10, limits=DriftThresholds(false_discovery_rate=0.9, min_effect=0.0)
+        len(METRICS) * 10, thresholds=DriftThresholds(false_discovery_rate=0.9, min_effect=0.0)
     )
     assert careless.false_share > MOST_FALSE

@@ -27,9 +27,9 @@ def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
     """
     if "child_process" not in request.fixturenames:
 
-        def find_drift(hypotheses: Iterable[Hypothesis], limits: DriftThresholds) -> list[Any]:
+        def find_drift(hypotheses: Iterable[Hypothesis], thresholds: DriftThresholds) -> list[Any]:
             lines = map(encode_hypothesis, hypotheses)
-            return [parse_result(line) for line in compare_samples(lines, limits)]
+            return [parse_result(line) for line in compare_samples(lines, thresholds)]
 
         monkeypatch.setattr(detecting, "find_drift", find_drift)
 
