@@ -158,10 +158,7 @@ def compute_calibration_error(bins: Sequence[ConfidenceBin]) -> float | None:
     total = sum(confidence_bin.count for confidence_bin in bins)
     if total == 0:
         return None
-    gaps = (
-        abs(confidence_bin.accuracy - confidence_bin.confidence) * confidence_bin.count
-        for confidence_bin in bins
-    )
+    gaps = (abs(item.accuracy - item.confidence) * item.count for item in bins)
     return sum(gaps) / total
 
 

@@ -55,7 +55,7 @@ def collect_candidates(
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
     Returns the field's view of the document, and the candidates. Remembered values that occur only
-    in the document `excluded_document_number` are not used.
+    in the document with the number `excluded_document_number` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
