@@ -8,8 +8,8 @@ from typing import Any
 
 from app.engines.agreement.comparing import diff_by_content
 from app.engines.agreement.measures import has_agreement
-from app.engines.agreement.places import build_shapes, build_value_key, list_marks
 from app.engines.agreement.rows import align_rows
+from app.engines.agreement.tag_keys import build_shapes, build_value_key, list_marks
 from bench.report import Report, Row
 from tests.factories.labels import make_field
 
@@ -79,7 +79,7 @@ def _build_tag(field: str, value: str, row: int | None, evidence: list[Any]) -> 
 
 
 def _check_agreement(sets: list[_Tags]) -> None:
-    assert has_agreement(align_rows(sets, _SHAPES).sets, _SHAPES, 0.6) is True
+    assert has_agreement(align_rows(sets, _SHAPES).tag_sets, _SHAPES, 0.6) is True
 
 
 def _check_changes(sets: list[_Tags]) -> None:

@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from app.engines.drift.comparing import assign_verdicts, compare
 from app.engines.drift.model import (
     CategorySample,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
     Verdict,
 )
-from app.engines.drift.testing import assign_verdicts, compare
 
 RUNS = 1000
 BASELINE = 800
@@ -129,7 +129,9 @@ class Result(NamedTuple):
         return self.false_runs / self.quiet_runs
 
 
-def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = None) -> Result:
+def simulate(
+    runs: int, *, seed: int = 20261202, thresholds: DriftThresholds | None = None
+) -> Result:
     """Simulate `runs` runs with a planted shift, and the same number of quiet runs."""
     random = np.random.default_rng(seed)
     names = list(METRICS)
@@ -138,12 +140,12 @@ def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = No
     for number in range(runs):
         shifted = names[number % len(names)]
         planted[shifted] += 1
-        detected[shifted] += shifted in _run(random, shifted, limits)
-        false_runs += bool(_run(random, None, limits))
+        detected[shifted] += shifted in _run(random, shifted, thresholds)
+        false_runs += bool(_run(random, None, thresholds))
     return Result(detected, planted, runs, false_runs)
 
 
-def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> set[str]:
+def _run(random: Generator, shifted: str | None, thresholds: DriftThresholds | None) -> set[str]:
     hypotheses = [
         Hypothesis(
             name,
@@ -153,7 +155,7 @@ def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> 
         for name, metric in METRICS.items()
     ]
     comparisons = assign_verdicts(
-        [compare(hypothesis, limits) for hypothesis in hypotheses], limits
+        [compare(hypothesis, thresholds) for hypothesis in hypotheses], thresholds
     )
     return {comparison.key for comparison in comparisons if comparison.verdict == Verdict.DRIFT}
 

@@ -158,7 +158,7 @@ def compute_calibration_error(bins: Sequence[ConfidenceBin]) -> float | None:
     total = sum(confidence_bin.count for confidence_bin in bins)
     if total == 0:
         return None
-    gaps = (abs(each.accuracy - each.confidence) * each.count for each in bins)
+    gaps = (abs(item.accuracy - item.confidence) * item.count for item in bins)
     return sum(gaps) / total
 
 
@@ -188,7 +188,7 @@ def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) ->
     """
     total = sum(count for count, _ in counts.values())
     predictions = correct = 0
-    recommended = None
+    recommended_threshold = None
     for number, (bin_count, bin_correct) in sorted(counts.items(), reverse=True):
         if bin_count == 0:
             continue
@@ -199,8 +199,8 @@ def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) ->
             coverage = predictions / total
             precision = correct / predictions
             value = number / BIN_COUNT
-            recommended = Threshold(value, precision, *interval, predictions, coverage)
-    return recommended
+            recommended_threshold = Threshold(value, precision, *interval, predictions, coverage)
+    return recommended_threshold
 
 
 class ModelComparison(NamedTuple):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement.coefficients.values import normalize_value
-from app.engines.agreement.places import build_value_key
+from app.engines.agreement.tag_keys import build_value_key
 from app.engines.conditions.attributes import fold_text
 from app.engines.documents.layout import parse_text
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 from app.engines.fields.source_text import is_same_text
 from app.engines.normalization import MAX_MARKS, Form, normalize
 
@@ -66,4 +66,4 @@ def test_the_text_of_a_document_has_no_long_runs_of_marks(start: int, mark: str)
 
 
 def test_a_long_run_of_marks_has_no_letters() -> None:
-    assert compact(f"A{UNSORTED}") == "a"
+    assert compact_text(f"A{UNSORTED}") == "a"

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from app.engines.agreement.boxes import pair_by_key
 from app.engines.agreement.marks import MIN_OVERLAP, match_marks
-from app.engines.agreement.places import (
+from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
+from app.engines.agreement.tag_keys import (
     UNKNOWN_SHAPE,
     Shape,
     Shapes,
@@ -15,8 +17,6 @@ from app.engines.agreement.places import (
     serialize_tag,
     sort_tag_keys,
 )
-from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
-from app.engines.agreement.windows import pair_by_key
 from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
@@ -43,7 +43,7 @@ class ContentDiff(NamedTuple):
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
     alignment = align_rows([before, after], shapes)
-    old_tags, new_tags = alignment.sets
+    old_tags, new_tags = alignment.tag_sets
     changes = [
         {
             **change,

@@ -6,7 +6,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import (
+from app.engines.agreement.boxes import (
     Box,
     BoxIndex,
     Budget,
@@ -23,7 +23,7 @@ MAX_PYTHON_PAIRS = 20_000
 Numpy compares larger numbers of pairs, with equal results.
 """
 SEARCH_COST = 8
-"""The budget cost per mark if `dense` searches for partners instead of listing all pairs."""
+"""The budget cost per mark if `dense_marks` searches for partners instead of listing all pairs."""
 
 
 class Mark(NamedTuple):
@@ -219,13 +219,13 @@ def _match_boxes(
     candidate_ranges = _find_candidate_ranges(left, right, min_overlap)
     candidate_count = sum(last - first for first, last in candidate_ranges)
     if candidate_count > MAX_PYTHON_PAIRS:
-        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need
+        from app.engines.agreement import dense_marks  # noqa: PLC0415 - numpy, which few processes need
 
-        if candidate_count > dense.MAX_SORTED_PAIRS:
+        if candidate_count > dense_marks.MAX_SORTED_PAIRS:
             if budget:
                 budget.spend((SEARCH_COST - 1) * (len(left) + len(right)))
-            return dense.match_by_search(left, right, min_overlap)
-        return dense.match_by_sorting(left, right, candidate_ranges, min_overlap)
+            return dense_marks.match_by_search(left, right, min_overlap)
+        return dense_marks.match_by_sorting(left, right, candidate_ranges, min_overlap)
     scored_pairs = []
     for left_index, right_index in _iterate_pairs(candidate_ranges):
         overlap = compute_overlap(left[left_index], right[right_index])
@@ -245,9 +245,9 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
     """
     candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
     if sum(last - first for first, last in candidate_ranges) > MAX_PYTHON_PAIRS:
-        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need
+        from app.engines.agreement import dense_marks  # noqa: PLC0415 - numpy, which few processes need
 
-        return dense.group_boxes(boxes, MIN_OVERLAP)
+        return dense_marks.group_boxes(boxes, MIN_OVERLAP)
     parents = list(range(len(boxes)))
 
     def find_root(position: int) -> int:

@@ -7,8 +7,9 @@ from itertools import chain, combinations, product
 from math import fsum
 from typing import TypeAlias
 
+from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.marks import Mark, match_marks
-from app.engines.agreement.places import (
+from app.engines.agreement.tag_keys import (
     UNKNOWN_SHAPE,
     Shape,
     Shapes,
@@ -19,7 +20,6 @@ from app.engines.agreement.places import (
     number_occurrences,
     sort_tag_keys,
 )
-from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 MAX_MATCHED_MARKS = 200_000
@@ -50,7 +50,7 @@ class Agreement:
 
 
 def measure_agreement(
-    sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget | None = None
+    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget | None = None
 ) -> Agreement | None:
     """Measure the mean agreement over all pairs of tag sets; return None for fewer than two sets.
 
@@ -63,9 +63,9 @@ def measure_agreement(
     it. Such a pair does not affect the overall agreement, because it has no tags to count. Two sets
     without any tags agree fully.
     """
-    if len(sets) < 2:  # noqa: PLR2004 - agreement needs two sets
+    if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
-    values_of_sets = [_list_values(tags, shapes) for tags in sets]
+    values_of_sets = [_list_values(tags, shapes) for tags in tag_sets]
     match_counts: dict[str, _MatchCounts] = {}
     by_tag_key: dict[TagKey, float] = {}
     incomparable_fields: set[str] = set()
@@ -76,7 +76,7 @@ def measure_agreement(
             for number, values_by_key in enumerate(values_of_sets)
             if tag_key in values_by_key
         }
-        field_match_counts = match_counts.setdefault(name, _MatchCounts(len(sets)))
+        field_match_counts = match_counts.setdefault(name, _MatchCounts(len(tag_sets)))
         try:
             by_tag_key[tag_key] = field_match_counts.add(
                 values_by_set, shapes.get(name, UNKNOWN_SHAPE), budget
@@ -108,24 +108,29 @@ def _build_agreement(
         return Agreement(None, by_field, by_tag_key)
     overall = [
         _compute_dice(
-            (sum(matched for matched, _ in pair_counts), sum(tags for _, tags in pair_counts))
+            (
+                sum(matched_count for matched_count, _ in pair_counts),
+                sum(tags for _, tags in pair_counts),
+            )
         )
         for pair_counts in zip(*pair_counts_by_field.values(), strict=True)
     ]
     return Agreement(_compute_mean(overall or [1.0]), by_field, by_tag_key)
 
 
-def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: float) -> bool | None:
+def has_agreement(
+    tag_sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: float
+) -> bool | None:
     """Return whether the overall agreement is at least `threshold`; None for fewer than two sets.
 
     This function is much cheaper than `measure_agreement`, because it counts each pair of sets as a
     whole and stops as soon as the remaining pairs cannot change the result. It runs within a
     request, so it returns False if matching would take too long (see `MAX_MATCHED_MARKS`).
     """
-    if len(sets) < 2:  # noqa: PLR2004 - agreement needs two sets
+    if len(tag_sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
     numbers: dict[Hashable, int] = {}
-    numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in sets]
+    numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in tag_sets]
     set_pairs = list(combinations(numbered_values, 2))
     try:
         return _is_threshold_reached(set_pairs, threshold, Budget(MAX_MATCHED_MARKS))
@@ -185,11 +190,11 @@ class _NumberedValues:
 
     def list_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
         """Return the marks by tag key, except the marks with a number in `excluded_numbers`."""
-        remaining: dict[TagKey, list[Mark]] = defaultdict(list)
+        remaining_marks: dict[TagKey, list[Mark]] = defaultdict(list)
         for number, (tag_key, mark) in self.marks.items():
             if number not in excluded_numbers:
-                remaining[tag_key].append(mark)
-        return remaining
+                remaining_marks[tag_key].append(mark)
+        return remaining_marks
 
 
 def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
@@ -244,12 +249,12 @@ class _MatchCounts:
 
     def list_pair_counts(self) -> list[_PairCounts]:
         """List the match counts for each pair of sets; see `_PairCounts`."""
-        matched = self._matched_counts.copy()
+        matched_counts = self._matched_counts.copy()
         for numbers, tag_count in self._equal_groups.items():
             for set_pair in combinations(numbers, 2):
-                matched[set_pair] += tag_count
+                matched_counts[set_pair] += tag_count
         return [
-            (2 * matched[first, second], self._tag_counts[first] + self._tag_counts[second])
+            (2 * matched_counts[first, second], self._tag_counts[first] + self._tag_counts[second])
             for first, second in self._set_pairs
         ]
 
@@ -278,8 +283,8 @@ def _count_matches(
 
 def _compute_dice(counts: _PairCounts) -> float:
     """Return the Dice coefficient of a pair of tag sets; 1 if both are empty."""
-    matched, tags = counts
-    return matched / tags if tags else 1.0
+    matched_count, tag_count = counts
+    return matched_count / tag_count if tag_count else 1.0
 
 
 def _compute_mean(agreements: list[float]) -> float:

@@ -20,8 +20,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
+from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.marks import group_marks
-from app.engines.agreement.places import (
+from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.tag_keys import (
     UNKNOWN_SHAPE,
     Shape,
     Shapes,
@@ -29,8 +31,6 @@ from app.engines.agreement.places import (
     list_marks,
     serialize_tag,
 )
-from app.engines.agreement.sequences import align_sequences
-from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import MAX_ROW, Tag
 
 MAX_ROW_PAIRS = 60_000_000
@@ -56,21 +56,21 @@ _AlignedRow: TypeAlias = tuple[int | None, ...]
 class RowAlignment:
     """Tag sets with aligned rows: equal row numbers in different sets mean the same row.
 
-    `sets` contains the tags in their original order, with `row` renumbered. `rows` maps (table, row
-    number) to the original number of the row in each set, or None if the set has no such row.
+    `tag_sets` contains the tags in their original order, with `row` renumbered. `rows` maps (table,
+    row number) to the original number of the row in each set, or None if the set has no such row.
     """
 
-    sets: list[list[Tag]]
+    tag_sets: list[list[Tag]]
     rows: dict[tuple[str, int], _AlignedRow] = field(default_factory=dict)
 
 
-def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
+def align_rows(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
     """Align the table rows of several tag sets by content; other tags do not change.
 
     A row gets the lowest number that it has in any of the sets, or the next free number if a row
     above has that number.
     """
-    tables_by_set = [_group_by_table(tags) for tags in sets]
+    tables_by_set = [_group_by_table(tags) for tags in tag_sets]
     rows: dict[tuple[str, int], _AlignedRow] = {}
     budget = Budget(MAX_ALIGNED_ROWS)
     for table in sorted(set(chain.from_iterable(tables_by_set))):
@@ -84,9 +84,11 @@ def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
             for (table, number), aligned_row in rows.items()
             if aligned_row[n] != number
         }
-        for n in range(len(sets))
+        for n in range(len(tag_sets))
     ]
-    return RowAlignment([_renumber(*pair) for pair in zip(sets, new_numbers, strict=True)], rows)
+    return RowAlignment(
+        [_renumber(*pair) for pair in zip(tag_sets, new_numbers, strict=True)], rows
+    )
 
 
 def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
@@ -97,8 +99,8 @@ def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
     """
     numbers: list[int] = []
     for aligned_row in aligned_rows:
-        lowest = min(number for number in aligned_row if number is not None)
-        numbers.append(max(lowest, numbers[-1] + 1) if numbers else lowest)
+        lowest_number = min(number for number in aligned_row if number is not None)
+        numbers.append(max(lowest_number, numbers[-1] + 1) if numbers else lowest_number)
     # Gaps between rows are kept unless a row would then exceed the highest number allowed.
     return list(range(len(aligned_rows))) if numbers and numbers[-1] > MAX_ROW else numbers
 

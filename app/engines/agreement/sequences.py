@@ -15,20 +15,20 @@ _Pair: TypeAlias = tuple[int | None, int | None]
 
 
 def align_sequences(
-    left: _Items, right: _Items, max_count: int, *, max_pairs: int = MAX_PAIRS
+    left: _Items, right: _Items, max_part_count: int, *, max_pairs: int = MAX_PAIRS
 ) -> list[_Pair]:
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
     The alignment has the greatest total weight. The weight of a pair is the sum, over the parts
     that both items have, of the product of the two counts. An item of `right` has each part once;
-    an item of `left` has each part at most `max_count` times. The items between two aligned pairs
-    have nothing in common; they are paired in order.
+    an item of `left` has each part at most `max_part_count` times. The items between two aligned
+    pairs have nothing in common; they are paired in order.
 
     If more than `max_pairs` pairs would have to be compared, equal items that are unique on their
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
     items between these pairs are also paired in order.
     """
-    anchors = _find_anchors(left, right, max_count, max_pairs)
+    anchors = _find_anchors(left, right, max_part_count, max_pairs)
     aligned: list[_Pair] = []
     left_start = right_start = 0
     for next_left, next_right in [*anchors, (len(left), len(right))]:
@@ -47,7 +47,7 @@ def align_sequences(
 
 
 def _find_anchors(
-    left: _Items, right: _Items, max_count: int, max_pairs: int
+    left: _Items, right: _Items, max_part_count: int, max_pairs: int
 ) -> list[tuple[int, int]]:
     """Find the pairs of items that share parts; return their positions in ascending order.
 
@@ -56,10 +56,10 @@ def _find_anchors(
     """
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
-    head_length = _count_leading_equal_items(left, right, max_count)
+    head_length = _count_leading_equal_items(left, right, max_part_count)
     max_tail_length = min(len(left), len(right)) - head_length
     tail_length = min(
-        _count_leading_equal_items(left[::-1], right[::-1], max_count), max_tail_length
+        _count_leading_equal_items(left[::-1], right[::-1], max_part_count), max_tail_length
     )
     shared_parts = _collect_parts(left) & _collect_parts(right)
     left_positions, right_positions = (
@@ -86,11 +86,11 @@ def _find_anchors(
     ]
 
 
-def _count_leading_equal_items(left: _Items, right: _Items, max_count: int) -> int:
+def _count_leading_equal_items(left: _Items, right: _Items, max_part_count: int) -> int:
     count = 0
     for left_item, right_item in zip(left, right, strict=False):
         if left_item.keys() != right_item.keys() or any(
-            part_count != max_count for part_count in left_item.values()
+            part_count != max_part_count for part_count in left_item.values()
         ):
             break
         count += 1
@@ -107,9 +107,9 @@ def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
     If several alignments have the greatest weight, returns the one that pairs the earliest items.
     """
     if len(left) * len(right) > MAX_PYTHON_PAIRS:
-        from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few processes need
+        from app.engines.agreement import long_sequences  # noqa: PLC0415 - numpy, which few processes need
 
-        return long.align_by_weight(left, right)
+        return long_sequences.align_by_weight(left, right)
     weights = _compute_weights(left, right)
     aligned = []
     left_index, right_index = len(left), len(right)

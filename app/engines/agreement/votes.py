@@ -7,8 +7,9 @@ from itertools import chain
 from operator import itemgetter
 
 from app.engines.agreement import marks
+from app.engines.agreement.boxes import Budget, BudgetExceeded
 from app.engines.agreement.measures import MAX_MATCHED_MARKS
-from app.engines.agreement.places import (
+from app.engines.agreement.tag_keys import (
     UNKNOWN_SHAPE,
     Shape,
     Shapes,
@@ -20,7 +21,6 @@ from app.engines.agreement.places import (
     serialize_tag,
     sort_tag_keys,
 )
-from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 
@@ -49,7 +49,7 @@ class Ballot:
     unanimous: bool
 
 
-def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
+def find_majority(tag_sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
     """Find the majority values. Return a ballot for each field and row with a tag, in schema order.
 
     A value wins with the votes of more than half of the sets. In a single-value field, an empty
@@ -61,7 +61,7 @@ def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]
     of a choice is the most frequent form of the tag among its voters. If several forms are equally
     frequent, the selected form does not depend on the order of the sets.
     """
-    tags_of_sets = [group_by_tag_key(tags) for tags in sets]
+    tags_of_sets = [group_by_tag_key(tags) for tags in tag_sets]
     budget = Budget(MAX_MATCHED_MARKS)
     tag_keys = sort_tag_keys(set(chain.from_iterable(tags_of_sets)), shapes)
     return [
@@ -97,10 +97,10 @@ def _create_ballot(
 def _create_choices(
     all_votes: list[tuple[int, Tag]], keys: Sequence[Hashable]
 ) -> tuple[Choice, ...]:
-    grouped: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
+    votes_by_key: dict[Hashable, list[tuple[int, Tag]]] = defaultdict(list)
     for key, vote in zip(keys, all_votes, strict=True):
-        grouped[key].append(vote)
-    choices = [_create_choice(votes) for votes in grouped.values()]
+        votes_by_key[key].append(vote)
+    choices = [_create_choice(votes) for votes in votes_by_key.values()]
     if len(choices) == 1:
         return (choices[0],)
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), serialize_tag(c.tag))))

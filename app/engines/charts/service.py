@@ -31,7 +31,7 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
             with _SERVER.run(
                 f"{_ENTRIES}:render_chart", document=file, arguments={"kind": kind}, limits=_LIMITS
             ) as process:
-                for _, payload in process.frames((IMAGE_FRAME,)):
+                for _, payload in process.iterate_frames((IMAGE_FRAME,)):
                     return payload
         except ProcessFailed as error:
             raise ChartNotRendered(f"The chart was not rendered ({error.reason}).") from error

@@ -85,9 +85,9 @@ def apply_style() -> Iterator[None]:
 @cache
 def _find_fallback_fonts() -> tuple[str, ...]:
     """Find installed fonts for scripts that DejaVu lacks, one per row of `_FALLBACK_FONTS`."""
-    installed = {font.name for font in fontManager.ttflist}
+    installed_names = {font.name for font in fontManager.ttflist}
     font_names = (
-        next((name for name in row if name in installed), None) for row in _FALLBACK_FONTS
+        next((name for name in row if name in installed_names), None) for row in _FALLBACK_FONTS
     )
     return tuple(name for name in font_names if name)
 

@@ -13,8 +13,8 @@ def fit_text(text: str, width: int) -> str:
 
     Control and formatting characters are removed, because they could reverse the text around them.
     """
-    visible = "".join(" " if char.isspace() else char for char in text if _is_visible(char))
-    line = " ".join(visible.split())
+    visible_text = "".join(" " if char.isspace() else char for char in text if _is_visible(char))
+    line = " ".join(visible_text.split())
     line_width = 0
     for position, char in enumerate(line):
         line_width += _measure_char(char)

@@ -1,7 +1,7 @@
 """Validate conditions on documents, compile them into closures, and explain their results.
 
 from app.engines.conditions.attributes import DocumentAttributes
-from app.engines.conditions.compiled import compile_conditions
+from app.engines.conditions.compiled_conditions import compile_conditions
 
 compiled = compile_conditions({"all": [
     {"attribute": "name", "operator": "ends_with", "value": ".pdf"},

@@ -24,7 +24,7 @@ ATTRIBUTES: dict[str, ValueType] = {
 METADATA_PREFIX = "metadata."
 """The prefix of metadata attributes, whose values may be text, numbers or booleans."""
 
-MAX_METADATA_KEY = 100
+MAX_METADATA_KEY_CHARS = 100
 
 _PRESENCE_OPERATORS = ("exists", "not_exists")
 _EQUALITY_OPERATORS = ("equals", "not_equals", "in", "not_in")
@@ -40,7 +40,7 @@ _OPERATORS_BY_TYPE: dict[ValueType, tuple[str, ...]] = {
 OPERATORS = _OPERATORS_BY_TYPE["any"]
 """All operators; metadata attributes accept all of them."""
 
-MAX_TEXT = 100_000
+MAX_TEXT_CHARS = 100_000
 """The maximum number of characters that conditions test, from the start of a document's text."""
 
 MAX_EXCERPT_CHARS = 200
@@ -50,7 +50,9 @@ MAX_EXCERPT_CHARS = 200
 def get_value_type(attribute: str) -> ValueType | None:
     """Return the value type of an attribute, or None if the attribute is unknown."""
     if attribute.startswith(METADATA_PREFIX):
-        return "any" if 0 < len(attribute) - len(METADATA_PREFIX) <= MAX_METADATA_KEY else None
+        return (
+            "any" if 0 < len(attribute) - len(METADATA_PREFIX) <= MAX_METADATA_KEY_CHARS else None
+        )
     return ATTRIBUTES.get(attribute)
 
 

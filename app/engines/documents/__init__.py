@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from app.engines.documents import frames
-from app.engines.documents.layout import check_text, lay_out_pages
+from app.engines.documents.layout import check_text_limits, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
@@ -82,7 +82,7 @@ def parse_stream(
                     _check_size(len(page_texts), start, limits)
                     on_page(page)
             elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
-                flowing_text = check_text(
+                flowing_text = check_text_limits(
                     replace_unstorable_chars(payload.decode("utf-8", "replace")), limits
                 )
             elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):

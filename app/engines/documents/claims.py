@@ -55,23 +55,23 @@ _COMPATIBLE_TYPES = {
 }
 
 
-def list_claims(extension: str, declared: str | None) -> list[str]:
+def list_claimed_types(extension: str, declared: str | None) -> list[str]:
     """Return the media types that the file extension and the sender indicate, if any."""
     declared_type = (declared or "").partition(";")[0].strip().lower()
     claims = (_TYPES_BY_EXTENSION.get(extension, ""), declared_type)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
 
 
-def check_binary_type(detected: str, claims: list[str]) -> None:
+def check_binary_type(detected_type: str, claims: list[str]) -> None:
     """Raise `UnsupportedMediaType` if a claim contradicts the type of the content."""
     for claim in claims:
-        is_image = claim in media.IMAGE_TYPES and detected in media.IMAGE_TYPES
-        if claim != detected and not is_image and not _is_saved_as(detected, claim):
-            raise UnsupportedMediaType(claim, detected)
+        is_image = claim in media.IMAGE_TYPES and detected_type in media.IMAGE_TYPES
+        if claim != detected_type and not is_image and not _is_saved_as(detected_type, claim):
+            raise UnsupportedMediaType(claim, detected_type)
 
 
-def choose_text_type(detected: str, claims: list[str], *, is_markup: bool) -> str:
-    """Return the first text-based type in `claims`, or `detected` if there is none.
+def choose_text_type(detected_type: str, claims: list[str], *, is_markup: bool) -> str:
+    """Return the first text-based type in `claims`, or `detected_type` if there is none.
 
     `is_markup` is true if the text begins like XML. Raises `UnsupportedMediaType` if a claim is
     neither a text type nor a type under which programs save this content. Plain text that begins
@@ -80,13 +80,13 @@ def choose_text_type(detected: str, claims: list[str], *, is_markup: bool) -> st
     for claim in claims:
         is_text = claim in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
         is_unreadable = (
-            detected == media.PLAIN and is_markup
+            detected_type == media.PLAIN and is_markup
         )  # such as an Excel 2003 workbook in XML
-        if not is_text and (is_unreadable or not _is_saved_as(detected, claim)):
-            raise UnsupportedMediaType(claim, detected)
-    default = media.CSV if detected == media.PLAIN and media.XLS in claims else detected
+        if not is_text and (is_unreadable or not _is_saved_as(detected_type, claim)):
+            raise UnsupportedMediaType(claim, detected_type)
+    default = media.CSV if detected_type == media.PLAIN and media.XLS in claims else detected_type
     return next((claim for claim in claims if claim in media.TEXT_BASED_TYPES), default)
 
 
-def _is_saved_as(detected: str, claim: str) -> bool:
-    return detected in _COMPATIBLE_TYPES.get(claim, ())
+def _is_saved_as(detected_type: str, claim: str) -> bool:
+    return detected_type in _COMPATIBLE_TYPES.get(claim, ())

@@ -6,7 +6,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from app.engines.documents import media
-from app.engines.documents.claims import check_binary_type, choose_text_type, list_claims
+from app.engines.documents.claims import check_binary_type, choose_text_type, list_claimed_types
 from app.engines.documents.model import UnsupportedMediaType
 from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
@@ -65,20 +65,22 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     `application/octet-stream` is ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = list_claims(extension, declared)
+    claims = list_claimed_types(extension, declared)
     if not head:
-        claimed = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
-        if claims and claimed is None:
+        claimed_type = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
+        if claims and claimed_type is None:
             raise UnsupportedMediaType(claims[0], None)
-        return claimed or media.PLAIN
+        return claimed_type or media.PLAIN
     binary_type = _detect_binary(head, claims)
-    detected = binary_type or _detect_text(head)
-    if detected is None or detected not in media.MEDIA_TYPES:
-        raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
+    detected_type = binary_type or _detect_text(head)
+    if detected_type is None or detected_type not in media.MEDIA_TYPES:
+        raise UnsupportedMediaType(
+            claims[0] if claims else None, detected_type or _guess_type(head)
+        )
     if binary_type is None:
-        return choose_text_type(detected, claims, is_markup=_MARKUP.match(head) is not None)
-    check_binary_type(detected, claims)
-    return detected
+        return choose_text_type(detected_type, claims, is_markup=_MARKUP.match(head) is not None)
+    check_binary_type(detected_type, claims)
+    return detected_type
 
 
 def _detect_binary(head: bytes, claims: list[str]) -> str | None:

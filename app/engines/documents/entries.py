@@ -96,23 +96,23 @@ def parse_document(
 
     Sends `PAGES` frames or one `TEXT` frame, then one `LANGUAGE` frame; see `frames`.
     """
-    page_starts: list[str] = []
+    sample_texts: list[str] = []
     page_sender = _PageSender(send)
 
     def send_page(page: PageData) -> None:
-        if sum(map(len, page_starts)) < language.SAMPLE_CHARS:
-            page_starts.append(page["text"][: language.SAMPLE_CHARS])
+        if sum(map(len, sample_texts)) < language.SAMPLE_CHARS:
+            sample_texts.append(page["text"][: language.SAMPLE_CHARS])
         page_sender.append(orjson.dumps(page))
 
     def send_text(text: str) -> None:
-        page_starts.append(text[: language.SAMPLE_CHARS])
+        sample_texts.append(text[: language.SAMPLE_CHARS])
         send(frames.TEXT, text.encode())
 
     try:
         readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
     finally:
         page_sender.flush()
-    sample = replace_unstorable_chars("\f".join(page_starts))
+    sample = replace_unstorable_chars("\f".join(sample_texts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 
 

@@ -28,7 +28,7 @@ from app.engines.documents.model import (
     ParseFailed,
     Word,
 )
-from app.engines.documents.text import UNSPACED_CHARS, WORD, replace_unstorable_chars
+from app.engines.documents.text import UNSPACED_CHARS, WORD_PATTERN, replace_unstorable_chars
 
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
 COLUMNS, ROWS = 84, 58
@@ -77,11 +77,11 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 
-    text = check_text(replace_unstorable_chars(text), limits)
+    text = check_text_limits(replace_unstorable_chars(text), limits)
     return ParsedDocument(text, list(lay_out_pages(text, limits)), detect_language(text))
 
 
-def check_text(text: str, limits: Limits) -> str:
+def check_text_limits(text: str, limits: Limits) -> str:
     """Return `text` unchanged. Raises `ParseFailed` if it is blank or too long."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
@@ -144,7 +144,7 @@ def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]
         columns = range(len(row) + 1) if _is_plain(row) else _get_column_edges(row)
         is_right_to_left = not row.isascii() and _RTL_ROW.match(row) is not None
         top, bottom = _ROW_EDGES[index], _ROW_EDGES[index + 1]
-        for match in WORD.finditer(row):
+        for match in WORD_PATTERN.finditer(row):
             first, last = match.span()
             x0, x1 = _COLUMN_EDGES[columns[first]], _COLUMN_EDGES[columns[last]]
             if is_right_to_left:

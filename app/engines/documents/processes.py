@@ -70,7 +70,7 @@ def _open_document(path: Path) -> BinaryIO:
 
 def _read_frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[bytes, bytes]]:
     try:
-        for frame_type, payload in process.frames(frames.FRAME_TYPES):
+        for frame_type, payload in process.iterate_frames(frames.FRAME_TYPES):
             if frame_type == frames.FAILED:
                 raise _decode_failure(payload)
             yield frame_type, payload

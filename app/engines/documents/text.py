@@ -68,7 +68,7 @@ UNSPACED_CHARS = (
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _VARIATION_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-WORD = re.compile(rf"[{UNSPACED_CHARS}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED_CHARS}]+")
+WORD_PATTERN = re.compile(rf"[{UNSPACED_CHARS}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED_CHARS}]+")
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Soft hyphens, zero width spaces, word joiners and byte order marks are not displayed.

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from app.engines.drift.model import DriftLimits
+from app.engines.drift.model import DriftThresholds
 from app.engines.drift.process import compare_samples
 from app.engines.sandbox.confinement import exit_with_parent
 
@@ -14,12 +14,12 @@ _NICENESS = 10
 def main() -> None:
     """Compare the samples.
 
-    The command-line arguments are the limits as JSON, and the process id of the caller.
+    The command-line arguments are the thresholds as JSON, and the process id of the caller.
     """
     exit_with_parent(int(sys.argv[2]))
     os.nice(_NICENESS)
-    limits = DriftLimits(**json.loads(sys.argv[1]))
-    sys.stdout.write("\n".join(compare_samples(sys.stdin.buffer, limits)))
+    thresholds = DriftThresholds(**json.loads(sys.argv[1]))
+    sys.stdout.write("\n".join(compare_samples(sys.stdin.buffer, thresholds)))
 
 
 main()

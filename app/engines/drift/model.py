@@ -41,19 +41,19 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class DriftLimits:
+class DriftThresholds:
     """The thresholds that determine which differences are reported as drift.
 
     Attributes:
         false_discovery_rate: maximum expected fraction of false reports (Benjamini-Hochberg).
-        effect: minimum population stability index of a reported shift, minus its expected value
+        min_effect: minimum population stability index of a reported shift, minus its expected value
             without a shift. By convention, 0.1 is a moderate shift. An index of 0.05 is a change by
             11 percentage points from a rate of 50%, or by 5 percentage points from a rate of 3%.
         min_size: minimum size of each sample. Smaller samples are not compared.
     """
 
     false_discovery_rate: float = 0.01
-    effect: float = 0.05
+    min_effect: float = 0.05
     min_size: int = 30
 
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from app.engines import interpreter
+from app.engines.drift.comparing import assign_verdicts, compare
 from app.engines.drift.model import (
     Comparison,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     Verdict,
     encode_sample,
     parse_sample,
 )
-from app.engines.drift.testing import assign_verdicts, compare
 
 TIMEOUT_SECONDS = 300.0
 
@@ -26,7 +26,7 @@ class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 def find_drift(
-    hypotheses: Iterable[Hypothesis], limits: DriftLimits | None = None
+    hypotheses: Iterable[Hypothesis], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
     """Find drift in a child process, and return one result per hypothesis.
 
@@ -41,8 +41,8 @@ def find_drift(
         if not source.tell():
             return []
         source.seek(0)
-        limits_json = json.dumps(asdict(limits or DriftLimits()))
-        command = interpreter.build_command("app.engines.drift", limits_json, str(os.getpid()))
+        thresholds_json = json.dumps(asdict(thresholds or DriftThresholds()))
+        command = interpreter.build_command("app.engines.drift", thresholds_json, str(os.getpid()))
         try:
             completed = subprocess.run(  # noqa: S603 - our own module, without a shell
                 command,
@@ -78,7 +78,7 @@ def parse_result(line: bytes | str) -> Comparison:
     return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
-def compare_samples(lines: Iterable[bytes], limits: DriftLimits) -> list[str]:
+def compare_samples(lines: Iterable[bytes], thresholds: DriftThresholds) -> list[str]:
     """Compare the two samples of each hypothesis.
 
     Each line is a hypothesis in JSON. Returns one comparison per hypothesis, as a line of JSON.
@@ -87,8 +87,8 @@ def compare_samples(lines: Iterable[bytes], limits: DriftLimits) -> list[str]:
     for line in lines:
         data = json.loads(line)
         samples = parse_sample(data["baseline"]), parse_sample(data["current"])
-        comparisons.append(compare(Hypothesis(data["key"], *samples), limits))
+        comparisons.append(compare(Hypothesis(data["key"], *samples), thresholds))
     return [
         json.dumps(asdict(comparison), allow_nan=False)
-        for comparison in assign_verdicts(comparisons, limits)
+        for comparison in assign_verdicts(comparisons, thresholds)
     ]

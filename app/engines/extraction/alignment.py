@@ -6,7 +6,7 @@ from typing import Any
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, build_variants
-from app.engines.extraction.layout import Token, compact
+from app.engines.extraction.layout import Token, compact_text
 from app.engines.extraction.values import Target
 from app.engines.fields import JsonValue
 
@@ -32,11 +32,13 @@ def mark_matches(
             if _strip_currency(c.key) == _strip_currency(key)
         ]
         if not indexes and isinstance(value, str | dict):
-            letters = compact(_to_text(value))
+            compact_value = compact_text(_to_text(value))
             lenient_indexes = [
-                i for i, c in enumerate(candidates) if letters and compact(c.text) == letters
+                i
+                for i, c in enumerate(candidates)
+                if compact_value and compact_text(c.text) == compact_value
             ]
-            indexes = lenient_indexes or _find_most_similar(candidates, letters)
+            indexes = lenient_indexes or _find_most_similar(candidates, compact_value)
         for index in indexes:
             matches[index] = True
     return matches
@@ -53,18 +55,18 @@ def _to_text(value: JsonValue) -> str:
     return str(value)
 
 
-def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[int]:
+def _find_most_similar(candidates: Sequence[Candidate], compact_value: str) -> list[int]:
     """Return a list with the index of the most similar candidate, or [] if none is similar enough.
 
-    Returns [] if there are fewer than _MIN_FUZZY_LENGTH `letters`.
+    Returns [] if `compact_value` is shorter than _MIN_FUZZY_LENGTH.
     """
-    if len(letters) < _MIN_FUZZY_LENGTH:
+    if len(compact_value) < _MIN_FUZZY_LENGTH:
         return []
     best_ratio, best_index = _MIN_SIMILARITY, -1
-    matcher = SequenceMatcher(None, "", letters, autojunk=False)
+    matcher = SequenceMatcher(None, "", compact_value, autojunk=False)
     for index, candidate in enumerate(candidates):
-        text = compact(candidate.text)
-        if abs(len(text) - len(letters)) > 0.2 * len(letters):
+        text = compact_text(candidate.text)
+        if abs(len(text) - len(compact_value)) > 0.2 * len(compact_value):
             continue
         matcher.set_seq1(text)
         if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
@@ -114,21 +116,21 @@ class Searcher:
                 parts.append(token.compact)
         self._text = "".join(parts)
 
-    def find(self, letters: str, limit: int = 4) -> list[Range]:
-        """Find at most `limit` ranges of whole tokens whose letters and digits equal `letters`."""
+    def find(self, compact_value: str, limit: int = 4) -> list[Range]:
+        """Find at most `limit` ranges of whole tokens whose compact text is `compact_value`."""
         ranges: list[Range] = []
-        offset = self._text.find(letters) if letters else -1
+        offset = self._text.find(compact_value) if compact_value else -1
         while offset >= 0 and len(ranges) < limit:
-            first, last = self._starts.get(offset), self._ends.get(offset + len(letters))
+            first, last = self._starts.get(offset), self._ends.get(offset + len(compact_value))
             if first is not None and last is not None:
                 ranges.append((first, last))
-            offset = self._text.find(letters, offset + 1)
+            offset = self._text.find(compact_value, offset + 1)
         return ranges
 
-    def build_candidates(self, letters: str, kind: str) -> Iterator[Candidate]:
-        """Yield candidates for the first occurrences of `letters`, with one token range per row."""
+    def build_candidates(self, compact_value: str, kind: str) -> Iterator[Candidate]:
+        """Yield candidates for the first occurrences of a value, with one token range per row."""
         tokens = self._analysis.tokens
-        for first, last in self.find(letters):
+        for first, last in self.find(compact_value):
             ranges: list[Range] = []
             for index in range(first, last + 1):
                 if ranges and tokens[ranges[-1][0]].row == tokens[index].row:

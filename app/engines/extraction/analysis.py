@@ -70,7 +70,9 @@ def analyze(document: Document) -> Analysis:
     layout = build_layout(document)
     dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
-    date_tokens = {index for typed in dates for index in range(typed.first, typed.last + 1)}
+    date_tokens = {
+        index for typed_text in dates for index in range(typed_text.first, typed_text.last + 1)
+    }
     amounts = _choose_decimal_separator(
         [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens]
     )
@@ -79,7 +81,7 @@ def analyze(document: Document) -> Analysis:
         for token in layout.tokens
         if len(token.compact) > 2 and not any(char.isdigit() for char in token.compact)  # noqa: PLR2004
     )
-    values = [typed.value for typed in amounts]
+    values = [typed_text.value for typed_text in amounts]
     return Analysis(
         layout,
         find_keywords(layout),
@@ -87,7 +89,7 @@ def analyze(document: Document) -> Analysis:
         times,
         amounts,
         date_tokens,
-        {typed.first for typed in amounts if "." in typed.value},
+        {typed_text.first for typed_text in amounts if "." in typed_text.value},
         find_currencies(layout.tokens),
         words,
         Counter(values),
@@ -100,15 +102,15 @@ def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
 
     The same applies to `1.000` and the decimal point.
     """
-    separators = {typed.text[-3] for typed in amounts if _CENTS.search(typed.text)}
+    separators = {typed_text.text[-3] for typed_text in amounts if _CENTS.search(typed_text.text)}
     if len(separators) != 1:
         return amounts
     separator = separators.pop()
     return [
-        replace(typed, value=f"{typed.value[:-3]}.{typed.value[-3:]}")
-        if separator in typed.text and _THREE_DIGITS.fullmatch(typed.text)
-        else typed
-        for typed in amounts
+        replace(typed_text, value=f"{typed_text.value[:-3]}.{typed_text.value[-3:]}")
+        if separator in typed_text.text and _THREE_DIGITS.fullmatch(typed_text.text)
+        else typed_text
+        for typed_text in amounts
     ]
 
 
@@ -117,14 +119,16 @@ def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
 
     For example, `04/05/2022` is in April if the document contains `04/25/2022`.
     """
-    if {patterns.is_month_first(typed.text) for typed in dates} - {None} != {True}:
+    if {patterns.is_month_first(typed_text.text) for typed_text in dates} - {None} != {True}:
         return dates
-    ambiguous = {(typed.start, typed.end) for typed in dates if typed.is_alternative}
+    ambiguous = {
+        (typed_text.start, typed_text.end) for typed_text in dates if typed_text.is_alternative
+    }
     return [
-        replace(typed, is_alternative=not typed.is_alternative)
-        if (typed.start, typed.end) in ambiguous
-        else typed
-        for typed in dates
+        replace(typed_text, is_alternative=not typed_text.is_alternative)
+        if (typed_text.start, typed_text.end) in ambiguous
+        else typed_text
+        for typed_text in dates
     ]
 
 
@@ -187,7 +191,9 @@ def _score_sums(amounts: list[TypedText]) -> dict[str, int]:
     amount. Amounts without decimals are ignored.
     """
     cents = {
-        typed.value: int(Decimal(typed.value) * 100) for typed in amounts if "." in typed.value
+        typed_text.value: int(Decimal(typed_text.value) * 100)
+        for typed_text in amounts
+        if "." in typed_text.value
     }
     last_amounts = dict(list(cents.items())[-60:])
     values = set(last_amounts.values())

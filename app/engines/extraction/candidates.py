@@ -69,14 +69,16 @@ def _generate_candidates(
         yield from _build_amount_candidates(analysis, target)
     elif kind in ("date", "time"):
         source = analysis.dates if kind == "date" else analysis.times
-        yield from (_build_typed_candidate(kind, typed, typed.value) for typed in source)
+        yield from (
+            _build_typed_candidate(kind, typed_text, typed_text.value) for typed_text in source
+        )
     elif kind == "datetime":
         yield from _build_datetime_candidates(analysis)
     elif kind in ("email", "url", "phone"):
-        for typed in find_typed_texts(
+        for typed_text in find_typed_texts(
             analysis.layout, lambda text: patterns.find_pattern_matches(kind, text)
         ):
-            yield _build_typed_candidate(kind, typed, typed.text)
+            yield _build_typed_candidate(kind, typed_text, typed_text.text)
     else:
         yield from _build_text_candidates(analysis, target, spans)
 
@@ -92,10 +94,10 @@ def _build_text_candidates(
     if kind in ("code", "text"):
         yield from _build_code_candidates(layout)
     if kind == "code" and (target.field["constraints"].get("formats") or target.concept == "iban"):
-        for typed in find_typed_texts(
+        for typed_text in find_typed_texts(
             layout, lambda text: patterns.find_pattern_matches("code", text)
         ):
-            yield _build_typed_candidate("code", typed, typed.text)
+            yield _build_typed_candidate("code", typed_text, typed_text.text)
     yield from _build_keyword_candidates(analysis, target)
 
 
@@ -105,12 +107,12 @@ def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iter
     For the kinds in _CODE_KINDS, yield a second candidate without trailing punctuation. For all
     other kinds, the renderer removes trailing punctuation.
     """
-    joined = " ".join(layout.join(first, last) for first, last in ranges)
+    joined_text = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
-    leading_count = len(joined) - len(joined.lstrip(_STRIPPED_CHARACTERS))
+    leading_count = len(joined_text) - len(joined_text.lstrip(_STRIPPED_CHARACTERS))
     if leading_count >= len(first_token.text):
         leading_count = 0
-    full_text = joined[leading_count:]
+    full_text = joined_text[leading_count:]
     yield Candidate(
         kind, ranges, first_token.start + leading_count, last_token.end, full_text, full_text
     )
@@ -127,16 +129,24 @@ def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iter
         )
 
 
-def _build_typed_candidate(kind: str, typed: TypedText, key: str) -> Candidate:
-    ranges = ((typed.first, typed.last),)
-    return Candidate(kind, ranges, typed.start, typed.end, typed.text, key, typed.is_alternative)
+def _build_typed_candidate(kind: str, typed_text: TypedText, key: str) -> Candidate:
+    ranges = ((typed_text.first, typed_text.last),)
+    return Candidate(
+        kind,
+        ranges,
+        typed_text.start,
+        typed_text.end,
+        typed_text.text,
+        key,
+        typed_text.is_alternative,
+    )
 
 
 def _build_amount_candidates(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    for typed in analysis.amounts:
-        key = target.build_key(typed.value)
+    for typed_text in analysis.amounts:
+        key = target.build_key(typed_text.value)
         if len(key) < 13:  # noqa: PLR2004 - longer numbers are identifiers
-            yield _build_typed_candidate("amount", typed, key)
+            yield _build_typed_candidate("amount", typed_text, key)
 
 
 def _build_datetime_candidates(analysis: Analysis) -> Iterator[Candidate]:
@@ -167,10 +177,10 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
             segment = layout.segments[segment_index]
             ranges.append((segment.first, segment.last))
             yield from build_variants(layout, "lines", tuple(ranges))
-            cut = _find_cut_index(analysis, segment)
-            if cut:
-                shortened = (*ranges[:-1], (segment.first, cut - 1))
-                yield from build_variants(layout, "lines", shortened)
+            cut_index = _find_cut_index(analysis, segment)
+            if cut_index:
+                shortened_ranges = (*ranges[:-1], (segment.first, cut_index - 1))
+                yield from build_variants(layout, "lines", shortened_ranges)
             segment_index = next_segments[segment_index]
     yield from _build_wide_row_candidates(layout)
 
@@ -271,11 +281,11 @@ def find_own_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int
     tokens = analysis.tokens
     for phrase in sorted(target.phrases):
         for first in range(len(tokens)):
-            joined = ""
+            joined_text = ""
             for last in range(first, min(first + 5, len(tokens))):
-                joined += tokens[last].compact
-                if len(joined) >= len(phrase):
-                    if joined == phrase:
+                joined_text += tokens[last].compact
+                if len(joined_text) >= len(phrase):
+                    if joined_text == phrase:
                         keywords.setdefault(last, first)
                     break
     return sorted(keywords.items())

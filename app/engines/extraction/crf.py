@@ -18,16 +18,16 @@ _IMPOSSIBLE_WEIGHT = -40.0
 
 
 @dataclass(slots=True)
-class RandomField:
+class SequenceModel:
     """The weights of a conditional random field.
 
-    `states` has one column per label, one row per attribute, and a last row that is added for every
-    token. `transitions` has one weight for each pair of consecutive labels.
+    `state_weights` has one column per label, one row per attribute, and a last row that is added
+    for every token. `transition_weights` has one weight for each pair of consecutive labels.
     """
 
     attributes: dict[str, int]
-    states: Array
-    transitions: Array
+    state_weights: Array
+    transition_weights: Array
 
     def score(self, token_attributes: Sequence[Sequence[str]]) -> Array:
         """Return the sum of the known attributes' weights for each token and each label."""
@@ -39,28 +39,28 @@ class RandomField:
             attribute_indexes.extend(
                 index for name in attributes if (index := get(name)) is not None
             )
-            attribute_indexes.append(len(self.states) - 1)
+            attribute_indexes.append(len(self.state_weights) - 1)
         if not starts:
-            return np.zeros((0, self.transitions.shape[0]))
-        result: Array = np.add.reduceat(self.states[attribute_indexes], starts, axis=0)
+            return np.zeros((0, self.transition_weights.shape[0]))
+        result: Array = np.add.reduceat(self.state_weights[attribute_indexes], starts, axis=0)
         return result
 
     def decode(self, token_attributes: Sequence[Sequence[str]]) -> tuple[Array, Array]:
         """Return the label probabilities of each token, and the most likely label sequence."""
         scores = self.score(token_attributes)
-        return compute_marginals(scores, self.transitions), find_label_sequence(
-            scores, self.transitions
+        return compute_marginals(scores, self.transition_weights), find_label_sequence(
+            scores, self.transition_weights
         )
 
 
-def compute_marginals(scores: Array, transitions: Array) -> Array:
+def compute_marginals(scores: Array, transition_weights: Array) -> Array:
     """Compute the label probabilities of each token by the forward-backward algorithm."""
     count = len(scores)
     if not count:
         return np.zeros_like(scores)
     # The rows are normalized, as in crfsuite. Subtracting maxima keeps the exponentials finite.
     state_factors = np.exp(scores - scores.max(axis=1, keepdims=True))
-    transition_factors = np.exp(transitions - transitions.max())
+    transition_factors = np.exp(transition_weights - transition_weights.max())
     forward, backward = np.empty_like(state_factors), np.empty_like(state_factors)
     forward[0] = state_factors[0] / state_factors[0].sum()
     for index in range(1, count):
@@ -75,7 +75,7 @@ def compute_marginals(scores: Array, transitions: Array) -> Array:
     return marginals
 
 
-def find_label_sequence(scores: Array, transitions: Array) -> Array:
+def find_label_sequence(scores: Array, transition_weights: Array) -> Array:
     """Find the most likely sequence of labels by the Viterbi algorithm."""
     count = len(scores)
     path = np.zeros(count, dtype=np.int64)
@@ -84,7 +84,7 @@ def find_label_sequence(scores: Array, transitions: Array) -> Array:
     best_scores = scores[0]
     predecessors = np.zeros(scores.shape, dtype=np.int64)
     for index in range(1, count):
-        path_scores = best_scores[:, None] + transitions
+        path_scores = best_scores[:, None] + transition_weights
         predecessors[index] = path_scores.argmax(axis=0)
         best_scores = path_scores.max(axis=0) + scores[index]
     path[-1] = int(best_scores.argmax())
@@ -100,9 +100,9 @@ def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> "ItemSeque
     return pycrfsuite.ItemSequence(token_attributes)
 
 
-def train(
+def train_sequence_model(
     items: "Sequence[ItemSequence]", labels: Sequence[Sequence[int]], label_count: int
-) -> RandomField:
+) -> SequenceModel:
     """Train a conditional random field with L-BFGS on item sequences.
 
     The labels are numbers from 0 up to `label_count`, exclusive.
@@ -119,21 +119,21 @@ def train(
         tagger.open(path)
         dump = tagger.info()
         tagger.close()
-    return _build_random_field(dump, label_count)
+    return _build_sequence_model(dump, label_count)
 
 
-def _build_random_field(dump: "ParsedDump", label_count: int) -> RandomField:
+def _build_sequence_model(dump: "ParsedDump", label_count: int) -> SequenceModel:
     names = sorted({attribute for attribute, _ in dump.state_features})
     attributes = {name: index for index, name in enumerate(names)}
     # The last row belongs to no attribute. It gives scores to tokens without known attributes.
-    states = np.zeros((len(names) + 1, label_count))
+    state_weights = np.zeros((len(names) + 1, label_count))
     for (name, label), weight in dump.state_features.items():
-        states[attributes[name], int(label)] = weight
-    transitions = np.zeros((label_count, label_count))
+        state_weights[attributes[name], int(label)] = weight
+    transition_weights = np.zeros((label_count, label_count))
     for (before, after), weight in dump.transitions.items():
-        transitions[int(before), int(after)] = weight
-    seen = {int(label) for label in dump.labels}
-    for label in set(range(label_count)) - seen:
-        transitions[:, label] = _IMPOSSIBLE_WEIGHT
-        states[:, label] = _IMPOSSIBLE_WEIGHT
-    return RandomField(attributes, states, transitions)
+        transition_weights[int(before), int(after)] = weight
+    learned_labels = {int(label) for label in dump.labels}
+    for label in set(range(label_count)) - learned_labels:
+        transition_weights[:, label] = _IMPOSSIBLE_WEIGHT
+        state_weights[:, label] = _IMPOSSIBLE_WEIGHT
+    return SequenceModel(attributes, state_weights, transition_weights)

@@ -68,16 +68,22 @@ def _build_shape(text: str) -> str:
 
 def _find_token_types(analysis: Analysis) -> list[str]:
     types = ["-"] * len(analysis.tokens)
-    for typed in analysis.amounts:
-        kind = "cents" if "." in typed.value else "int"
-        types[typed.first : typed.last + 1] = [kind] * (typed.last + 1 - typed.first)
+    for typed_text in analysis.amounts:
+        kind = "cents" if "." in typed_text.value else "int"
+        types[typed_text.first : typed_text.last + 1] = [kind] * (
+            typed_text.last + 1 - typed_text.first
+        )
     for kind, typed_texts in (("time", analysis.times), ("date", analysis.dates)):
-        for typed in typed_texts:
-            types[typed.first : typed.last + 1] = [kind] * (typed.last + 1 - typed.first)
+        for typed_text in typed_texts:
+            types[typed_text.first : typed_text.last + 1] = [kind] * (
+                typed_text.last + 1 - typed_text.first
+            )
     largest = max((float(a.value) for a in analysis.amounts if "." in a.value), default=0.0)
-    for typed in analysis.amounts:
-        if "." in typed.value and float(typed.value) == largest:
-            types[typed.first : typed.last + 1] = ["max"] * (typed.last + 1 - typed.first)
+    for typed_text in analysis.amounts:
+        if "." in typed_text.value and float(typed_text.value) == largest:
+            types[typed_text.first : typed_text.last + 1] = ["max"] * (
+                typed_text.last + 1 - typed_text.first
+            )
     for index in analysis.currencies:
         types[index] = "sign"
     return types

@@ -51,23 +51,23 @@ def _is_beside_number(tokens: Sequence[Token], index: int) -> bool:
 
 
 @functools.lru_cache(maxsize=1_000)
-def read_currency(sign: str, allowed: tuple[str, ...]) -> str:
-    """Return the currency that a code or sign means for a field that allows `allowed`.
+def read_currency(sign: str, allowed_currencies: tuple[str, ...]) -> str:
+    """Return the currency that a code or sign means for a field.
 
-    An empty `allowed` allows all currencies. If the field allows none of the sign's meanings, the
-    sign itself is returned, so that the field rejects the amount. The result is empty if several
-    meanings are possible.
+    An empty `allowed_currencies` allows all currencies. If the field allows none of the sign's
+    meanings, the sign itself is returned, so that the field rejects the amount. The result is empty
+    if several meanings are possible.
     """
-    if not allowed:
+    if not allowed_currencies:
         return _parse(sign, ())
-    codes = [code for code in allowed if _parse(sign, (code,))]
+    codes = [code for code in allowed_currencies if _parse(sign, (code,))]
     if not codes:
         return sign
     return codes[0] if len(codes) == 1 else ""
 
 
-def _parse(sign: str, allowed: tuple[str, ...]) -> str:
+def _parse(sign: str, allowed_currencies: tuple[str, ...]) -> str:
     try:
-        return parse_currency(sign, allowed)
+        return parse_currency(sign, allowed_currencies)
     except ValueProblem:
         return ""

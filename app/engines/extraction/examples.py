@@ -53,16 +53,16 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
     The examples have at most MAX_TRAINING_WORDS words together, and fewer if there are many
     `fields`. The limit for words never reduces the number of examples below MIN_EXAMPLES.
     """
-    latest: dict[str, Example] = {}
+    latest_by_id: dict[str, Example] = {}
     for example in examples:
-        previous = latest.get(example.id)
-        if previous is None or previous.revision < example.revision:
-            latest[example.id] = example
+        previous_example = latest_by_id.get(example.id)
+        if previous_example is None or previous_example.revision < example.revision:
+            latest_by_id[example.id] = example
     newest = sorted(
-        latest.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
+        latest_by_id.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
     )
-    limited = _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES]
-    return sorted(_limit_words(limited, fields), key=lambda example: example.id)
+    limited_examples = _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES]
+    return sorted(_limit_words(limited_examples, fields), key=lambda example: example.id)
 
 
 def _limit_words(newest: list[Example], fields: Sequence[Field]) -> list[Example]:

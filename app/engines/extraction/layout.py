@@ -109,7 +109,7 @@ def build_layout(document: Document) -> Layout:
     return layout
 
 
-def compact(text: str) -> str:
+def compact_text(text: str) -> str:
     """Return the letters and digits of `text` in lower case without accents."""
     lowered = text.casefold()
     if not lowered.isascii():
@@ -183,7 +183,7 @@ def _split_word(word: SourceWord, row: int) -> list[Token]:
             start, end = word.start, word.end
         box = (x0 + left * char_width, y0, x0 + right * char_width, y1)
         part = text[left:right]
-        tokens.append(Token(part, compact(part), word.page, box, start, end, row))
+        tokens.append(Token(part, compact_text(part), word.page, box, start, end, row))
     return tokens
 
 

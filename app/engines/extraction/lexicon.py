@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engines.extraction.layout import Layout, Token, compact
+from app.engines.extraction.layout import Layout, Token, compact_text
 from app.engines.fields import Field
 
 _MAX_KEYWORD_TOKENS = 5
@@ -41,7 +41,7 @@ def _load_phrases() -> dict[str, str]:
     phrases: dict[str, str] = {}
     for concept, entry in load_lexicon().items():
         for phrase in entry["keywords"]:
-            phrases.setdefault(compact(phrase), concept)
+            phrases.setdefault(compact_text(phrase), concept)
     return phrases
 
 
@@ -71,10 +71,10 @@ def _match_longest(
     phrases: dict[str, str], tokens: list[Token], index: int, last: int
 ) -> tuple[int, str]:
     """Return the number of tokens and the concept of the longest keyword at `index`, or (0, "")."""
-    joined, best_match = "", (0, "")
+    joined_words, best_match = "", (0, "")
     for end_index in range(index, min(index + _MAX_KEYWORD_TOKENS, last + 1)):
-        joined += tokens[end_index].compact
-        concept = phrases.get(joined)
+        joined_words += tokens[end_index].compact
+        concept = phrases.get(joined_words)
         if concept:
             best_match = (end_index - index + 1, concept)
     return best_match
@@ -83,19 +83,21 @@ def _match_longest(
 def find_concept(field: Field) -> str:
     """Return the lexicon concept that a field's key, label or description names, or ""."""
     names = {
-        compact(name): concept
+        compact_text(name): concept
         for concept, entry in load_lexicon().items()
         for name in entry["names"]
     }
     phrases = _load_phrases()
     for text in (field["key"], field["label"]):
         words = _list_words(text)
-        if concept := names.get(compact(text), ""):
+        if concept := names.get(compact_text(text), ""):
             return concept
         for size in range(len(words), 0, -1):
             for start in range(len(words) - size, -1, -1):
-                joined = "".join(words[start : start + size])
-                concept = names.get(joined) or (phrases.get(joined, "") if size > 1 else "")
+                joined_words = "".join(words[start : start + size])
+                concept = names.get(joined_words) or (
+                    phrases.get(joined_words, "") if size > 1 else ""
+                )
                 if concept:
                     return concept
     words = _list_words(field["description"])[:12]
@@ -105,10 +107,10 @@ def find_concept(field: Field) -> str:
 
 def list_field_phrases(field: Field) -> frozenset[str]:
     """Return the compact label and key of a field, which may occur as keywords in documents."""
-    phrases = {compact(field["label"]), compact(field["key"])}
+    phrases = {compact_text(field["label"]), compact_text(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 
 
 def _list_words(text: str) -> list[str]:
     parts: Iterable[str] = text.replace("_", " ").replace("-", " ").split()
-    return [word for part in parts if (word := compact(part))]
+    return [word for part in parts if (word := compact_text(part))]

@@ -13,7 +13,7 @@ from app.engines.extraction.contents import READ_ERRORS, open_content, read_desc
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained_model import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -43,7 +43,7 @@ def _read_arrays(archive: zipfile.ZipFile) -> dict[str, trees.Array]:
 
 def _build_model(arrays: dict[str, trees.Array], description: dict[str, Any]) -> TrainedModel:
     attributes = {name: index for index, name in enumerate(description["attributes"])}
-    random_field = crf.RandomField(attributes, arrays["crf.states"], arrays["crf.transitions"])
+    sequence_model = crf.SequenceModel(attributes, arrays["crf.states"], arrays["crf.transitions"])
     memory = Memory(description["words"], description["entries"])
     memory.build_indexes()
     fields_by_key = {content["key"]: content for content in description["fields"]}
@@ -58,7 +58,7 @@ def _build_model(arrays: dict[str, trees.Array], description: dict[str, Any]) ->
         description["version"],
         description["fields"],
         targets,
-        random_field,
+        sequence_model,
         description["places"],
         field_parameters,
         memory,

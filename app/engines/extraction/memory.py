@@ -8,7 +8,7 @@ from typing import Any
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 
 _MAX_SIMILAR_DOCUMENTS = 5
 _MIN_VALUE_LENGTH = 4
@@ -50,16 +50,21 @@ class Memory:
         return len(self.words) - 1
 
     def add_value(
-        self, document: int, name: str, analysis: Analysis, candidate: Candidate, spelling: str
+        self,
+        document_number: int,
+        name: str,
+        analysis: Analysis,
+        candidate: Candidate,
+        spelling: str,
     ) -> None:
         """Add an accepted value of the field `name`, with its position.
 
-        `document` is the number that `add_document` returned.
+        `document_number` is the number that `add_document` returned.
         """
         token = analysis.tokens[candidate.first]
         record = [
-            document,
-            compact(spelling),
+            document_number,
+            compact_text(spelling),
             spelling,
             find_left_text(analysis, candidate.first),
             round(token.box[0], 4),
@@ -69,11 +74,11 @@ class Memory:
         self.entries.setdefault(name, []).append(record)
 
     def find_similarities(
-        self, words: Iterable[str], excluded_document: int | None = None
+        self, words: Iterable[str], excluded_document_number: int | None = None
     ) -> dict[int, float]:
         """Return a similarity from 0 to 1 for each document that contains any of `words`.
 
-        The keys are document numbers; `excluded_document` is left out.
+        The keys are document numbers; `excluded_document_number` is left out.
         """
         count = len(self.words)
         weights, total = {}, 0.0
@@ -85,22 +90,22 @@ class Memory:
         for word, weight in weights.items():
             for number in self._postings.get(word, ()):
                 shared[number] += weight
-        shared.pop(excluded_document, None)  # type: ignore[arg-type]
+        shared.pop(excluded_document_number, None)  # type: ignore[arg-type]
         return {number: weight / total for number, weight in shared.items()} if total else {}
 
     def build_document_memory(
-        self, analysis: Analysis, excluded_document: int | None = None
+        self, analysis: Analysis, excluded_document_number: int | None = None
     ) -> "DocumentMemory":
         """Build a DocumentMemory, which compares this memory with one document.
 
-        The document with the number `excluded_document` is left out of the comparison. In
+        The document with the number `excluded_document_number` is left out of the comparison. In
         training, this is the document itself.
         """
-        similarities = self.find_similarities(analysis.words, excluded_document)
+        similarities = self.find_similarities(analysis.words, excluded_document_number)
         best_documents = sorted(similarities, key=lambda number: (-similarities[number], number))[
             :_MAX_SIMILAR_DOCUMENTS
         ]
-        return DocumentMemory(self, similarities, best_documents, excluded_document)
+        return DocumentMemory(self, similarities, best_documents, excluded_document_number)
 
     def list_spellings(self, name: str) -> dict[str, Counter[str]]:
         """Return, for each compact value of a field, how often each spelling was accepted."""
@@ -133,15 +138,17 @@ class DocumentMemory:
     memory: Memory
     similarities: dict[int, float]
     best_documents: list[int]
-    excluded_document: int | None
+    excluded_document_number: int | None
 
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
         """Build six features that compare a candidate with similar documents' accepted values.
 
         All features are 0 if the memory is empty.
         """
-        documents = self.memory.list_document_numbers(name, compact(candidate.text))
-        other_documents = [number for number in documents if number != self.excluded_document]
+        documents = self.memory.list_document_numbers(name, compact_text(candidate.text))
+        other_documents = [
+            number for number in documents if number != self.excluded_document_number
+        ]
         same_value = max(
             (self.similarities.get(number, 0.0) for number in other_documents), default=0.0
         )
@@ -175,5 +182,5 @@ def find_left_text(analysis: Analysis, index: int) -> str:
     """
     first, _ = analysis.layout.rows[analysis.tokens[index].row]
     words = [token.compact for token in analysis.tokens[max(first, index - 2) : index]]
-    joined = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)
-    return joined or "^"
+    joined_words = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)
+    return joined_words or "^"

@@ -76,12 +76,13 @@ class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
     An example is usable for training if its document contains one of its accepted values.
     """
 
-    def __init__(self, usable: int) -> None:
-        super().__init__(usable)
-        self.usable = usable
+    def __init__(self, usable_count: int) -> None:
+        super().__init__(usable_count)
+        self.usable_count = usable_count
 
     def __str__(self) -> str:
-        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {self.usable}."
+        count = self.usable_count
+        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {count}."
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome
@@ -208,7 +209,7 @@ def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
 
     If there are more words, words in the middle of the document are left out.
     """
-    ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
-    if len(ordered) <= MAX_WORDS:
-        return ordered
-    return ordered[: 2 * MAX_WORDS // 3] + ordered[-(MAX_WORDS // 3) :]
+    sorted_words = sorted(words, key=lambda word: (word.page, word.start, word.end))
+    if len(sorted_words) <= MAX_WORDS:
+        return sorted_words
+    return sorted_words[: 2 * MAX_WORDS // 3] + sorted_words[-(MAX_WORDS // 3) :]

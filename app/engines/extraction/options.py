@@ -9,7 +9,7 @@ from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.currencies import read_currency
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 from app.engines.extraction.values import Target
 from app.engines.fields.values.currencies import get_allowed_currencies
 
@@ -58,9 +58,9 @@ def _find_option(
     Names with fewer than `min_length` letters and digits are ignored.
     """
     for name in names:
-        letters = compact(name)
-        if len(letters) >= min_length:
-            for candidate in searcher.build_candidates(letters, "option"):
+        compact_name = compact_text(name)
+        if len(compact_name) >= min_length:
+            for candidate in searcher.build_candidates(compact_name, "option"):
                 return Candidate(
                     "option", candidate.ranges, candidate.start, candidate.end, key, key
                 )
@@ -68,16 +68,20 @@ def _find_option(
 
 
 def _list_currencies(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    allowed = get_allowed_currencies(target.field)
-    seen = set()
+    allowed_currencies = get_allowed_currencies(target.field)
+    listed_codes = set()
     for index, sign in sorted(analysis.currencies.items()):
-        code = read_currency(sign, allowed)
-        if code and code not in seen and (not allowed or code in allowed):
-            seen.add(code)
+        code = read_currency(sign, allowed_currencies)
+        if (
+            code
+            and code not in listed_codes
+            and (not allowed_currencies or code in allowed_currencies)
+        ):
+            listed_codes.add(code)
             token = analysis.tokens[index]
             yield Candidate("option", ((index, index),), token.start, token.end, code, code)
-    if len(allowed) == 1 and not seen:
-        yield _build_absent_candidate(allowed[0])
+    if len(allowed_currencies) == 1 and not listed_codes:
+        yield _build_absent_candidate(allowed_currencies[0])
 
 
 def _list_countries(searcher: Searcher) -> Iterator[Candidate]:

@@ -50,18 +50,18 @@ def collect_candidates(
     memory: Memory,
     *,
     scores: SpanScores | None = None,
-    excluded_document: int | None = None,
+    excluded_document_number: int | None = None,
 ) -> tuple[FieldView, list[Candidate]]:
     """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
     Returns the field's view of the document, and the candidates. Remembered values that occur only
-    in the document `excluded_document` are not used.
+    in the document with the number `excluded_document_number` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
     if target.kind in ("lines", "code", "text"):
         candidates += _list_remembered_candidates(
-            prepared_document, target, memory, excluded_document, candidates
+            prepared_document, target, memory, excluded_document_number, candidates
         )
     view = build_field_view(prepared_document.analysis, target, prepared_document.contexts)
     if scores:
@@ -86,18 +86,20 @@ def _list_remembered_candidates(
     prepared_document: PreparedDocument,
     target: Target,
     memory: Memory,
-    excluded_document: int | None,
+    excluded_document_number: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
     """Return candidates where values from the memory occur, except those in `candidates`."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
-    remembered: list[Candidate] = []
-    for letters in memory.list_values(target.name):
-        if memory.list_document_numbers(target.name, letters) == [excluded_document]:
+    remembered_candidates: list[Candidate] = []
+    for compact_value in memory.list_values(target.name):
+        if memory.list_document_numbers(target.name, compact_value) == [excluded_document_number]:
             continue
-        matches = prepared_document.searcher.build_candidates(letters, "memory")
-        remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]
-    return remembered[:12]
+        matches = prepared_document.searcher.build_candidates(compact_value, "memory")
+        remembered_candidates += [
+            c for c in matches if (c.ranges, c.start, c.key) not in known_keys
+        ]
+    return remembered_candidates[:12]
 
 
 def _select_best(
@@ -149,16 +151,18 @@ def find_currency(view: FieldView, candidate: Candidate) -> str:
     most frequent allowed currency of the document, or "" if the document has none.
     """
     tokens, currencies = view.analysis.tokens, view.analysis.currencies
-    allowed = get_allowed_currencies(view.target.field)
+    allowed_currencies = get_allowed_currencies(view.target.field)
     for index in (candidate.first - 1, candidate.last + 1, candidate.first - 2):
         if index in currencies and tokens[index].row == tokens[candidate.first].row:
-            if currency := read_currency(currencies[index], allowed):
+            if currency := read_currency(currencies[index], allowed_currencies):
                 return currency
             break
-    if len(allowed) == 1:
-        return allowed[0]
-    codes = (read_currency(sign, allowed) for sign in currencies.values())
-    counts = Counter(code for code in codes if code and (not allowed or code in allowed))
+    if len(allowed_currencies) == 1:
+        return allowed_currencies[0]
+    codes = (read_currency(sign, allowed_currencies) for sign in currencies.values())
+    counts = Counter(
+        code for code in codes if code and (not allowed_currencies or code in allowed_currencies)
+    )
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""
 
 

@@ -37,7 +37,7 @@ have a correct candidate, the ranker adds proportionally less.
 class RankingData:
     """The candidates for one field in all examples, with their features.
 
-    `rows` is the matrix of features, and `labels` states whether each candidate is correct.
+    `rows` is the matrix of features, and `is_correct` states whether each candidate is correct.
     `bounds` contains, for each example, the index of its first row and the index after its last
     row.
     """
@@ -47,7 +47,7 @@ class RankingData:
     candidates: list[list[Candidate]] = field(default_factory=list)
     bounds: list[tuple[int, int]] = field(default_factory=list)
     rows: Array = field(default_factory=lambda: np.zeros((0, FEATURE_COUNT)))
-    labels: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    is_correct: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 def build_ranking_data(
@@ -56,26 +56,26 @@ def build_ranking_data(
     memory: Memory,
     scores: Sequence[SpanScores | None],
 ) -> RankingData:
-    """Collect the candidates for a field in all examples, and compute their features and labels."""
+    """Collect the candidates for a field in all examples, and compute their features."""
     data = RankingData(target)
     rows: list[list[float]] = []
-    labels: list[bool] = []
+    is_correct: list[bool] = []
     for number, example in enumerate(prepared_examples):
         view, candidates = collect_candidates(
             example.prepared_document,
             target,
             memory,
             scores=scores[number],
-            excluded_document=number,
+            excluded_document_number=number,
         )
         document_memory = memory.build_document_memory(example.prepared_document.analysis, number)
         data.bounds.append((len(rows), len(rows) + len(candidates)))
         rows += build_features(view, candidates, document_memory, scores[number])
-        labels += mark_matches(candidates, target, example.values.get(target.name, []))
+        is_correct += mark_matches(candidates, target, example.values.get(target.name, []))
         data.views.append(view)
         data.candidates.append(candidates)
     data.rows = np.array(rows, dtype=np.float64).reshape(len(rows), FEATURE_COUNT)
-    data.labels = np.array(labels, dtype=bool)
+    data.is_correct = np.array(is_correct, dtype=bool)
     return data
 
 
@@ -88,17 +88,19 @@ def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranke
     row_indexes = (
         np.concatenate(rows_by_example) if rows_by_example else np.zeros(0, dtype=np.int64)
     )
-    labels = data.labels[row_indexes]
-    if not labels.any() or labels.all():
+    is_correct = data.is_correct[row_indexes]
+    if not is_correct.any() or is_correct.all():
         return None
     rows = data.rows[row_indexes]
-    positive_count = sum(1 for example_rows in rows_by_example if data.labels[example_rows].any())
+    positive_count = sum(
+        1 for example_rows in rows_by_example if data.is_correct[example_rows].any()
+    )
     if positive_count < MIN_TREE_DOCUMENTS:
-        ranker = trees.fit_logistic(rows, labels)
+        ranker = trees.fit_logistic(rows, is_correct)
         return ranker.add_prior(
             RULE_SCORE_INDEX, RULE_PRIOR * MIN_EXAMPLES / max(positive_count, MIN_EXAMPLES)
         )
-    return trees.fit_trees(rows, labels)
+    return trees.fit_trees(rows, is_correct)
 
 
 def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
@@ -159,16 +161,16 @@ def choose_candidates(
 def _choose_disjoint_candidates(
     candidates: Sequence[Candidate], log_odds: Array, order: list[int]
 ) -> list[CandidateChoice]:
-    chosen: list[CandidateChoice] = []
+    choices: list[CandidateChoice] = []
     used_tokens: set[int] = set()
     for index in order[: 4 * MAX_VALUES]:
         if log_odds[index] < -1.0:
             break
         token_indexes = {i for a, b in candidates[index].ranges for i in range(a, b + 1)}
-        if not token_indexes & used_tokens and len(chosen) < MAX_VALUES:
-            chosen.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
+        if not token_indexes & used_tokens and len(choices) < MAX_VALUES:
+            choices.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
             used_tokens |= token_indexes
-    return sorted(chosen, key=lambda choice: candidates[choice.index].first)
+    return sorted(choices, key=lambda choice: candidates[choice.index].first)
 
 
 def _clamp(log_odds: float) -> float:

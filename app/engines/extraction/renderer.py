@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 
 MODES = ("plain", "same_letters", "similar")
 PUNCTUATION = ",.;:-"
@@ -37,43 +37,45 @@ class Renderer:
         stripped_text = text.rstrip(self.stripped_chars) or text
         if self.mode == "plain":
             return stripped_text
-        letters = compact(text)
-        spelling = self._choose_spelling(letters, excluded_spelling)
+        compact_value = compact_text(text)
+        spelling = self._choose_spelling(compact_value, excluded_spelling)
         if spelling is None and self.mode == "similar":
-            spelling = self._choose_similar_spelling(letters, excluded_spelling)
+            spelling = self._choose_similar_spelling(compact_value, excluded_spelling)
         if spelling is None or _get_digits(spelling) != _get_digits(text):
             return stripped_text
         return spelling
 
-    def _choose_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
+    def _choose_spelling(self, compact_value: str, excluded_spelling: str | None) -> str | None:
         """Return the most frequent spelling with these letters and digits, or None."""
-        counts = Counter(self.spellings.get(letters, {}))
+        counts = Counter(self.spellings.get(compact_value, {}))
         if excluded_spelling is not None and counts.get(excluded_spelling):
             counts[excluded_spelling] -= 1
-        remaining = {spelling: count for spelling, count in counts.items() if count > 0}
+        remaining_counts = {spelling: count for spelling, count in counts.items() if count > 0}
         return (
-            min(remaining, key=lambda spelling: (-remaining[spelling], spelling))
-            if remaining
+            min(remaining_counts, key=lambda spelling: (-remaining_counts[spelling], spelling))
+            if remaining_counts
             else None
         )
 
-    def _choose_similar_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
+    def _choose_similar_spelling(
+        self, compact_value: str, excluded_spelling: str | None
+    ) -> str | None:
         """Return the spelling with the most similar letters and digits, or None."""
-        if len(letters) < _MIN_LENGTH:
+        if len(compact_value) < _MIN_LENGTH:
             return None
-        pairs = _list_letter_pairs(letters)
+        pairs = _list_letter_pairs(compact_value)
         best_ratio, best_spelling = _MIN_SIMILARITY, None
-        matcher = SequenceMatcher(None, "", letters, autojunk=False)
-        for known_letters in sorted(self.spellings):
-            if abs(len(known_letters) - len(letters)) > 0.15 * len(letters):
+        matcher = SequenceMatcher(None, "", compact_value, autojunk=False)
+        for known_value in sorted(self.spellings):
+            if abs(len(known_value) - len(compact_value)) > 0.15 * len(compact_value):
                 continue
-            shared_count = len(pairs & _list_letter_pairs(known_letters))
+            shared_count = len(pairs & _list_letter_pairs(known_value))
             if shared_count < 0.6 * len(pairs):
                 continue
-            matcher.set_seq1(known_letters)
+            matcher.set_seq1(known_value)
             ratio = matcher.ratio()
             if ratio > best_ratio:
-                spelling = self._choose_spelling(known_letters, excluded_spelling)
+                spelling = self._choose_spelling(known_value, excluded_spelling)
                 if spelling is not None:
                     best_ratio, best_spelling = ratio, spelling
         return best_spelling

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.engines.extraction.calibration import build_bins
 from app.engines.extraction.model import FieldReport, Report
-from app.engines.extraction.values import Target, get_letters
+from app.engines.extraction.values import Target, get_compact_text
 from app.engines.fields import JsonValue
 
 CONFIDENT_THRESHOLD = 0.9
@@ -51,15 +51,15 @@ def compare_proposals(
     A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
     """
     unmatched_keys = [target.build_key(value) for value in values]
-    unmatched_letters = [get_letters(value) for value in values]
+    unmatched_texts = [get_compact_text(value) for value in values]
     outcomes = []
     for value, log_odds, margin in proposals:
-        key, letters = target.build_key(value), get_letters(value)
+        key, compact_value = target.build_key(value), get_compact_text(value)
         correct = key in unmatched_keys
-        correct_letters = correct or letters in unmatched_letters
+        correct_letters = correct or compact_value in unmatched_texts
         if correct_letters:
-            index = unmatched_keys.index(key) if correct else unmatched_letters.index(letters)
-            del unmatched_keys[index], unmatched_letters[index]
+            index = unmatched_keys.index(key) if correct else unmatched_texts.index(compact_value)
+            del unmatched_keys[index], unmatched_texts[index]
         support = 1 if correct_letters else 0
         outcomes.append(
             ComparisonOutcome(
@@ -143,8 +143,8 @@ def is_not_worse(new: Report, old: Report) -> bool:
     ]
     if len(pairs) < 2:  # noqa: PLR2004 - nothing to resample
         size = max(min(new.overall.support, old.overall.support), 1)
-        spread = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
-        return bool(new.overall.f1 >= old.overall.f1 - 1.64 * spread)
+        standard_error = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
+        return bool(new.overall.f1 >= old.overall.f1 - 1.64 * standard_error)
     generator = random.Random(0)  # noqa: S311 - a repeatable sample, not a secret
     better_count = 0
     for _ in range(_BOOTSTRAP_ROUNDS):

@@ -24,7 +24,7 @@ from app.engines.extraction.rules import (
 from app.engines.extraction.sequences import align_values, build_memory
 from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.tables import propose_tables
-from app.engines.extraction.trained import complete_evidence
+from app.engines.extraction.trained_model import complete_evidence
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
 

@@ -8,7 +8,7 @@ from app.engines.extraction.alignment import find_evidence_ranges, mark_matches
 from app.engines.extraction.candidates import Candidate, Range
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import PreparedExample
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.proposing import list_all_candidates
@@ -72,7 +72,7 @@ def _list_value_candidates(example: PreparedExample, target: Target) -> list[Can
         for value in example.values.get(target.name, []):
             if isinstance(value, str):
                 candidates += example.prepared_document.searcher.build_candidates(
-                    compact(value), "span"
+                    compact_text(value), "span"
                 )
     return candidates
 
@@ -128,12 +128,12 @@ def assign_folds(count: int, folds: int) -> list[int]:
     return [number % folds for number in range(count)]
 
 
-def train_random_fields(
+def train_sequence_models(
     prepared_examples: Sequence[PreparedExample],
     labels: Sequence[Sequence[int]],
     label_count: int,
     folds: list[int],
-) -> tuple[crf.RandomField, list[list[SpanScores]]]:
+) -> tuple[crf.SequenceModel, list[list[SpanScores]]]:
     """Train a conditional random field on all examples, and compute the out-of-fold scores of each.
 
     The scores of an example contain one item for each learned field.
@@ -147,22 +147,22 @@ def train_random_fields(
         training_numbers = [
             number for number, example_fold in enumerate(folds) if example_fold != fold
         ]
-        random_field = crf.train(
+        sequence_model = crf.train_sequence_model(
             [items[number] for number in training_numbers],
             [labels[number] for number in training_numbers],
             label_count,
         )
         for number, example_fold in enumerate(folds):
             if example_fold == fold:
-                scores[number] = decode_scores(random_field, token_attributes[number])
-    return crf.train(items, labels, label_count), scores
+                scores[number] = decode_scores(sequence_model, token_attributes[number])
+    return crf.train_sequence_model(items, labels, label_count), scores
 
 
 def decode_scores(
-    random_field: crf.RandomField, token_attributes: Sequence[Sequence[str]]
+    sequence_model: crf.SequenceModel, token_attributes: Sequence[Sequence[str]]
 ) -> list[SpanScores]:
     """Decode a document with a conditional random field, and return the scores by learned field."""
-    marginals, path = random_field.decode(token_attributes)
+    marginals, path = sequence_model.decode(token_attributes)
     count = (marginals.shape[1] - 1) // 2
     return [
         build_scores(marginals[:, 1 + 2 * n], marginals[:, 2 + 2 * n], path, (1 + 2 * n, 2 + 2 * n))

@@ -43,7 +43,7 @@ class BodyRows:
     def __init__(self, analysis: Analysis, header: int, columns: Sequence[Column]) -> None:
         self._analysis, self._header, self._columns = analysis, header, columns
         self._layout = analysis.layout
-        self._amount_starts = {typed.first for typed in analysis.amounts}
+        self._amount_starts = {typed_text.first for typed_text in analysis.amounts}
 
     def list_rows(self) -> list[int]:
         """Return the numbers of the table's rows below the header, from top to bottom."""

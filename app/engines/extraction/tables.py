@@ -18,7 +18,7 @@ from app.engines.extraction.values import Target, build_target
 from app.engines.fields import Field, JsonValue, Tag
 
 _Cell = tuple[FieldView, Candidate, JsonValue]
-MAX_ROWS = 200
+MAX_PROPOSED_ROWS = 200
 _MAX_CONFIDENCE = 0.75
 
 
@@ -61,7 +61,7 @@ def _propose_table(
                 build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_fraction, number)
             )
         number += 1
-        if number == MAX_ROWS:
+        if number == MAX_PROPOSED_ROWS:
             break
     return tags
 
@@ -195,11 +195,16 @@ def _build_cell_candidate(
 ) -> Candidate | None:
     first, last = tokens[0], tokens[-1]
     if target.kind in ("amount", "date"):
-        for typed in analysis.amounts if target.kind == "amount" else analysis.dates:
-            if first <= typed.first <= typed.last <= last and not typed.is_alternative:
-                key = target.build_key(typed.value)
-                span = ((typed.first, typed.last),)
-                return Candidate(target.kind, span, typed.start, typed.end, typed.text, key)
+        for typed_text in analysis.amounts if target.kind == "amount" else analysis.dates:
+            if (
+                first <= typed_text.first <= typed_text.last <= last
+                and not typed_text.is_alternative
+            ):
+                key = target.build_key(typed_text.value)
+                span = ((typed_text.first, typed_text.last),)
+                return Candidate(
+                    target.kind, span, typed_text.start, typed_text.end, typed_text.text, key
+                )
         return None
     text = analysis.layout.join(first, last)
     first_token, last_token = analysis.tokens[first], analysis.tokens[last]

@@ -23,7 +23,7 @@ from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punct
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.table_headers import learn_headers
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained_model import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -83,7 +83,7 @@ def _train(
         raise NotEnoughExamples(len(usable_indexes))
     prepared_examples = [prepared_examples[index] for index in usable_indexes]
     alignment_lists = [alignment_lists[index] for index in usable_indexes]
-    corpus, random_field = _build_corpus(prepared_examples, targets, alignment_lists)
+    corpus, sequence_model = _build_corpus(prepared_examples, targets, alignment_lists)
     field_parameters, outcomes = {}, []
     for target in targets:
         if any(target.name in example.values for example in prepared_examples):
@@ -97,7 +97,7 @@ def _train(
         version=version,
         fields=list(fields),
         targets=targets,
-        random_field=random_field,
+        sequence_model=sequence_model,
         field_positions=corpus.field_positions,
         field_parameters=field_parameters,
         memory=corpus.memory,
@@ -110,7 +110,7 @@ def _build_corpus(
     prepared_examples: list[PreparedExample],
     targets: list[Target],
     alignment_lists: list[list[Any]],
-) -> tuple[_Corpus, crf.RandomField]:
+) -> tuple[_Corpus, crf.SequenceModel]:
     counts = [
         sum(1 for alignments in alignment_lists if alignments[n]) for n in range(len(targets))
     ]
@@ -126,12 +126,14 @@ def _build_corpus(
         len(prepared_examples),
         _FOLDS_FOR_MANY if len(prepared_examples) >= _MANY_EXAMPLES else _FOLDS,
     )
-    random_field, scores = sequences.train_random_fields(
+    sequence_model, scores = sequences.train_sequence_models(
         prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
     )
     memory = sequences.build_memory(prepared_examples, targets, alignment_lists)
     field_positions = {targets[n].name: position for position, n in enumerate(learned_indexes)}
-    return _Corpus(prepared_examples, targets, memory, folds, scores, field_positions), random_field
+    return _Corpus(
+        prepared_examples, targets, memory, folds, scores, field_positions
+    ), sequence_model
 
 
 def _train_field(
@@ -174,7 +176,7 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
         values = [v for v in example.values.get(target.name, []) if isinstance(v, str)]
         first, _ = data.bounds[number]
         for index, candidate in enumerate(data.candidates[number]):
-            if data.labels[first + index]:
+            if data.is_correct[first + index]:
                 pairs += [(candidate.text, value) for value in values]
     renderer = Renderer(
         corpus.memory.list_spellings(target.name), "plain", find_stripped_punctuation(pairs)

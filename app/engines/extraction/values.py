@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from app.engines.extraction import patterns
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import compact_text
 from app.engines.extraction.lexicon import find_concept, list_field_phrases
 from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
@@ -56,7 +56,7 @@ class Target:
     `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
     currency, lines, code or text. `concept` is the lexicon concept to which the field refers, or
     "". `phrases` contains the key and the label of the field and, for a table column, the headers
-    learned from examples, all normalized by `compact`.
+    learned from examples, all normalized by `compact_text`.
     """
 
     name: str
@@ -95,9 +95,9 @@ def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
     return None if value == "" else value
 
 
-def get_letters(value: JsonValue) -> str:
+def get_compact_text(value: JsonValue) -> str:
     """Return only the letters and digits of a value, in lower case, for a lenient comparison."""
-    return compact(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+    return compact_text(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
 
 
 def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
@@ -117,9 +117,13 @@ def _infer_text_kind(text: str) -> str:
     dates = list(patterns.find_dates(text))
     if dates and dates[0].end - dates[0].start >= 0.6 * len(text):
         return "date"
-    bare = _CURRENCY_SIGN.sub("", text.strip())
-    amounts = list(patterns.find_amounts(bare))
-    if amounts and amounts[0].end - amounts[0].start == len(bare) and re.search(r"[.,]\d", bare):
+    amount_text = _CURRENCY_SIGN.sub("", text.strip())
+    amounts = list(patterns.find_amounts(amount_text))
+    if (
+        amounts
+        and amounts[0].end - amounts[0].start == len(amount_text)
+        and re.search(r"[.,]\d", amount_text)
+    ):
         return "amount"
     if any(char.isdigit() for char in text) and len(text.split()) == 1:
         return "code"
@@ -132,12 +136,12 @@ def _build_amount_key(value: JsonValue) -> str:
     if isinstance(value, dict):
         currency, value = str(value.get("currency") or ""), str(value.get("amount"))
     if isinstance(value, str):
-        bare = _CURRENCY_SIGN.sub("", value.strip())
-        number = patterns.parse_amount(bare)
+        amount_text = _CURRENCY_SIGN.sub("", value.strip())
+        number = patterns.parse_amount(amount_text)
         # Canonical values have a decimal point, which never separates thousands.
-        if number is None or re.fullmatch(r"-?\d+\.\d+", bare):
+        if number is None or re.fullmatch(r"-?\d+\.\d+", amount_text):
             try:
-                number = Decimal(bare)
+                number = Decimal(amount_text)
             except InvalidOperation:
                 return value
     else:

@@ -4,16 +4,16 @@ All functions are pure. Libraries that only some field types need are loaded on 
 """
 
 from app.engines.fields.changes import compare
-from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
+from app.engines.fields.compiled_fields import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
-from app.engines.fields.evidence import MAX_EVIDENCE
+from app.engines.fields.evidence import MAX_EVIDENCE_ITEMS
 from app.engines.fields.model import TYPES, Field, JsonValue, Tag
 from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import get_normalizer
 
 __all__ = [
-    "MAX_EVIDENCE",
+    "MAX_EVIDENCE_ITEMS",
     "MAX_ROW",
     "MAX_TAGS",
     "TYPES",

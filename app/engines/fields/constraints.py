@@ -5,10 +5,10 @@ from typing import Any
 
 from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.errors import FieldError, ValueProblem
-from app.engines.fields.identifiers import MODULES
+from app.engines.fields.identifiers import MODULE_BY_FORMAT
 from app.engines.fields.model import CONSTRAINTS, CONSTRAINTS_BY_TYPE, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import check_text, shorten_name
+from app.engines.fields.plain_text import check_text, shorten_name
 from app.engines.fields.values import get_normalizer
 
 MAX_LENGTH = 100_000
@@ -82,15 +82,15 @@ def _check_list(value: object, check: Normalizer) -> list[JsonValue]:
 
 
 def _check_format_name(value: object) -> str:
-    if not isinstance(value, str) or value not in MODULES:
-        raise ValueProblem(f"must be one of {', '.join(MODULES)}")
+    if not isinstance(value, str) or value not in MODULE_BY_FORMAT:
+        raise ValueProblem(f"must be one of {', '.join(MODULE_BY_FORMAT)}")
     return value
 
 
 def _check_phone_region(value: object) -> str:
     regions = importlib.import_module("app.engines.fields.values.phones").REGIONS
     if not isinstance(value, str) or value not in regions:
-        raise ValueProblem("must be a country (ISO 3166-1 alpha-2) with its own phone numbers")
+        raise ValueProblem("must be an ISO 3166-1 alpha-2 code of a country that has phone numbers")
     return value
 
 
@@ -104,4 +104,4 @@ def _check_order(constraints: dict[str, Any], field_type: str, path: str) -> Non
         else:
             is_reversed = parse_decimal(low_value) > parse_decimal(high_value)
         if is_reversed:
-            raise FieldError(f"{path}.{low}", f"is greater than {high}")
+            raise FieldError(f"{path}.{low}", f"must not be greater than {high}")

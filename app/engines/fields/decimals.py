@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 
 MAX_DIGITS = 50
 

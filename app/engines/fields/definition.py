@@ -6,16 +6,16 @@ from typing import Any
 from app.engines.fields.constraints import check_constraints
 from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.model import TYPES, Field
-from app.engines.fields.plain import check_text, shorten_name
+from app.engines.fields.plain_text import check_text, shorten_name
 
 MAX_FIELDS = 500
 MAX_COLUMNS = 100
 MAX_OPTIONS = 1000
 MAX_FIELDS_AND_COLUMNS = 2000
 MAX_TOTAL_OPTIONS = 20_000
-MAX_KEY = 64
-MAX_LABEL = 200
-MAX_DESCRIPTION = 5000
+MAX_KEY_CHARS = 64
+MAX_LABEL_CHARS = 200
+MAX_DESCRIPTION_CHARS = 5000
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _TEXT_AND_LIST_PROPERTIES = frozenset(
@@ -56,10 +56,10 @@ def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> li
     if len(raw) > limit:
         raise FieldError(path, f"has more than {limit:,} entries")
     checked_fields: list[Field] = []
-    seen: dict[str, int] = {}
+    position_by_key: dict[str, int] = {}
     for position, entry in enumerate(raw):
         field = _check_field(entry, f"{path}.{position}", nested=nested)
-        first_position = seen.setdefault(field["key"], position)
+        first_position = position_by_key.setdefault(field["key"], position)
         if first_position != position:
             message = f"is already the key of {path}.{first_position}"
             raise FieldError(f"{path}.{position}.key", message, "duplicate_field_name")
@@ -71,7 +71,7 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
     properties = _check_properties(raw, path, _PROPERTIES)
     key = _check_key(properties.get("key"), f"{path}.key")
     field_type = _check_type(properties.get("type"), f"{path}.type", nested=nested)
-    label = _check_text(properties.get("label"), f"{path}.label", MAX_LABEL).strip()
+    label = _check_text(properties.get("label"), f"{path}.label", MAX_LABEL_CHARS).strip()
     multiple = _check_flag(properties, "multiple", path, default=field_type == "span")
     if multiple and field_type == "table":
         raise FieldError(
@@ -84,7 +84,7 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
         "required": _check_flag(properties, "required", path, default=False),
         "multiple": multiple,
         "description": _check_text(
-            properties.get("description"), f"{path}.description", MAX_DESCRIPTION
+            properties.get("description"), f"{path}.description", MAX_DESCRIPTION_CHARS
         ),
         "options": _check_options(properties.get("options"), field_type, f"{path}.options"),
         "columns": _check_columns(properties.get("columns"), field_type, f"{path}.columns"),
@@ -96,8 +96,8 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
 
 
 def _check_key(raw: object, path: str) -> str:
-    if not isinstance(raw, str) or len(raw) > MAX_KEY or not _KEY.fullmatch(raw):
-        raise FieldError(path, f"must be snake_case with at most {MAX_KEY} characters")
+    if not isinstance(raw, str) or len(raw) > MAX_KEY_CHARS or not _KEY.fullmatch(raw):
+        raise FieldError(path, f"must be snake_case with at most {MAX_KEY_CHARS} characters")
     return raw
 
 
@@ -119,17 +119,21 @@ def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, st
     if len(raw) > MAX_OPTIONS:
         raise FieldError(path, f"has more than {MAX_OPTIONS:,} entries")
     options: list[dict[str, str]] = []
-    seen: set[str] = set()
+    option_values: set[str] = set()
     for position, entry in enumerate(raw):
         option_path = f"{path}.{position}"
         properties = _check_properties(entry, option_path, frozenset({"value", "label"}))
-        value = _check_text(properties.get("value"), f"{option_path}.value", MAX_LABEL).strip()
+        value = _check_text(
+            properties.get("value"), f"{option_path}.value", MAX_LABEL_CHARS
+        ).strip()
         if not value:
             raise FieldError(f"{option_path}.value", "is required")
-        if value in seen:
+        if value in option_values:
             raise FieldError(f"{option_path}.value", "is a duplicate")
-        seen.add(value)
-        label = _check_text(properties.get("label"), f"{option_path}.label", MAX_LABEL).strip()
+        option_values.add(value)
+        label = _check_text(
+            properties.get("label"), f"{option_path}.label", MAX_LABEL_CHARS
+        ).strip()
         options.append({"value": value, "label": label or value})
     return options
 

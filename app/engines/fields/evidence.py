@@ -3,15 +3,15 @@
 from typing import Any
 
 from app.engines.fields.errors import TagProblem, ValueProblem
-from app.engines.fields.plain import check_text, shorten_name, to_integer
+from app.engines.fields.plain_text import check_text, shorten_name, to_integer
 from app.engines.fields.source_text import (
-    MAX_EVIDENCE_TEXT,
+    MAX_EVIDENCE_TEXT_CHARS,
     SourceText,
     describe_difference,
     is_same_text,
 )
 
-MAX_EVIDENCE = 100
+MAX_EVIDENCE_ITEMS = 100
 
 _COORDINATES = 4
 _PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
@@ -35,8 +35,8 @@ def check_evidence(
         return []
     if not isinstance(raw, list):
         raise TagProblem("", "must be a list")
-    if len(raw) > MAX_EVIDENCE:
-        raise TagProblem("", f"has more than {MAX_EVIDENCE} entries")
+    if len(raw) > MAX_EVIDENCE_ITEMS:
+        raise TagProblem("", f"has more than {MAX_EVIDENCE_ITEMS} entries")
     items = []
     for position, item in enumerate(raw):
         try:
@@ -52,8 +52,8 @@ def _check_item(
     if not isinstance(item, dict):
         raise TagProblem("", "must be an object")
     if not item.keys() <= _PROPERTIES:
-        unknown = next(name for name in item if name not in _PROPERTIES)
-        raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
+        unknown_name = next(name for name in item if name not in _PROPERTIES)
+        raise TagProblem(f".{shorten_name(unknown_name)}", "is unknown")
     get = item.get
     page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
@@ -79,7 +79,7 @@ def _get_document_text(
 ) -> str | None:
     if claimed_text is None:
         return source.fill_in(start, end)
-    actual_text = source.slice(start, end)
+    actual_text = source.get_slice(start, end)
     if not is_same_text(claimed_text, actual_text):
         raise TagProblem(".text", describe_difference(claimed_text, actual_text))
     return actual_text
@@ -100,9 +100,9 @@ def _check_box(raw: object) -> list[float]:
 
 def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, int]:
     if type(start) is not int:
-        raise TagProblem(".start", "must be a whole number, given together with end")
+        raise TagProblem(".start", "must be a whole number; start and end are required together")
     if type(end) is not int:
-        raise TagProblem(".end", "must be a whole number, given together with start")
+        raise TagProblem(".end", "must be a whole number; start and end are required together")
     if not 0 <= start < text_length:
         raise TagProblem(".start", f"is outside the text of {text_length:,} characters")
     if end > text_length:
@@ -114,6 +114,6 @@ def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, i
 
 def _check_text(text: object) -> str:
     try:
-        return check_text(text, MAX_EVIDENCE_TEXT)
+        return check_text(text, MAX_EVIDENCE_TEXT_CHARS)
     except ValueProblem as problem:
         raise TagProblem(".text", problem.message) from None

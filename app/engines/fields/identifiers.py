@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from app.engines.fields.errors import ValueProblem
 
-MAX_IDENTIFIER = 100
+MAX_IDENTIFIER_CHARS = 100
 
-MODULES: dict[str, str] = {
+MODULE_BY_FORMAT: dict[str, str] = {
     "bic": "bic",
     "cas": "casrn",
     "ch_uid": "ch.uid",
@@ -50,11 +50,11 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
     """Parse an identifier; return its compact form in the first of `formats` that it matches.
 
     Empty text is accepted, because a separate check determines whether a field may be empty. Raises
-    ValueProblem if the text matches no format, or has more than MAX_IDENTIFIER characters.
+    ValueProblem if the text matches no format, or has more than MAX_IDENTIFIER_CHARS characters.
     """
     if not text:
         return text
-    if len(text) <= MAX_IDENTIFIER:
+    if len(text) <= MAX_IDENTIFIER_CHARS:
         for format_name in formats:
             compact = _parse_in_format(text, format_name)
             if compact:
@@ -63,7 +63,7 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
 
 
 def _parse_in_format(text: str, format_name: str) -> str | None:
-    module = importlib.import_module(f"stdnum.{MODULES[format_name]}")
+    module = importlib.import_module(f"stdnum.{MODULE_BY_FORMAT[format_name]}")
     validate: Callable[[str], str] = module.validate
     try:
         return str(validate(text))

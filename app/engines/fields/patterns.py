@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-MAX_PATTERN = 1000
+MAX_PATTERN_CHARS = 1000
 MAX_MEMORY_BYTES = 1 << 20
 """The maximum memory of a compiled pattern. RE2 rejects patterns that need more memory."""
 
@@ -32,12 +32,12 @@ def compile_pattern(
     The expression matches anywhere, like `pattern` in JSON Schema; use `^` and `$` to anchor it.
     `max_memory` limits the memory for the pattern and for the states that RE2 caches when it
     searches. Raises ValueError with the reason if RE2 rejects the pattern, or if it has more than
-    MAX_PATTERN characters.
+    MAX_PATTERN_CHARS characters.
     """
     import re2  # type: ignore[import-untyped] # noqa: PLC0415 - most processes never need it
 
-    if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"the pattern is longer than {MAX_PATTERN:,} characters")
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise ValueError(f"the pattern is longer than {MAX_PATTERN_CHARS:,} characters")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = max_memory

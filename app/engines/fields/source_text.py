@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from app.engines.normalization import normalize
 
-MAX_EVIDENCE_TEXT = 20_000
-MAX_FILLED_IN = 1_000_000
+MAX_EVIDENCE_TEXT_CHARS = 20_000
+MAX_FILLED_IN_CHARS = 1_000_000
 """The maximum number of code points that one `SourceText` fills in as text of evidence."""
 
 _EXCERPT_LENGTH = 40
@@ -19,9 +19,9 @@ class SourceText:
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
         self._text: str | None = None
-        self._remaining = MAX_FILLED_IN
+        self._remaining = MAX_FILLED_IN_CHARS
 
-    def slice(self, start: int, end: int) -> str:
+    def get_slice(self, start: int, end: int) -> str:
         """Return the code points from `start` up to, but not including, `end`."""
         if self._text is None:
             self._text = self._load()
@@ -30,36 +30,38 @@ class SourceText:
     def fill_in(self, start: int, end: int) -> str | None:
         """Return the text to fill in for evidence without text, or None if it is too long.
 
-        The limits in code points are MAX_EVIDENCE_TEXT for each text, and MAX_FILLED_IN for all
-        texts that this object fills in.
+        The limits in code points are MAX_EVIDENCE_TEXT_CHARS for each text, and MAX_FILLED_IN_CHARS
+        for all texts that this object fills in.
         """
         length = end - start
-        if length > min(self._remaining, MAX_EVIDENCE_TEXT):
+        if length > min(self._remaining, MAX_EVIDENCE_TEXT_CHARS):
             return None
         self._remaining -= length
-        return self.slice(start, end)
+        return self.get_slice(start, end)
 
 
-def is_same_text(claimed: str, actual: str) -> bool:
-    """Return whether `claimed` equals `actual` after Unicode normalization (NFC)."""
-    if claimed == actual:
+def is_same_text(claimed_text: str, actual_text: str) -> bool:
+    """Return whether `claimed_text` equals `actual_text` after Unicode normalization (NFC)."""
+    if claimed_text == actual_text:
         return True
-    if claimed.isascii() and actual.isascii():
+    if claimed_text.isascii() and actual_text.isascii():
         return False
-    return normalize("NFC", claimed) == normalize("NFC", actual)
+    return normalize("NFC", claimed_text) == normalize("NFC", actual_text)
 
 
-def describe_difference(claimed: str, actual: str) -> str:
-    """Describe where `claimed` and `actual` differ, in an error message with short excerpts."""
-    pairs = zip(claimed, actual, strict=False)
-    min_length = min(len(claimed), len(actual))
+def describe_difference(claimed_text: str, actual_text: str) -> str:
+    """Describe where the two texts differ, in an error message with short excerpts."""
+    pairs = zip(claimed_text, actual_text, strict=False)
+    min_length = min(len(claimed_text), len(actual_text))
     position = next(
         (index for index, (left, right) in enumerate(pairs) if left != right), min_length
     )
     start = (
-        max(0, position - _LEAD_LENGTH) if max(len(claimed), len(actual)) > _EXCERPT_LENGTH else 0
+        max(0, position - _LEAD_LENGTH)
+        if max(len(claimed_text), len(actual_text)) > _EXCERPT_LENGTH
+        else 0
     )
-    excerpt, expected = _build_excerpt(claimed, start), _build_excerpt(actual, start)
+    excerpt, expected = _build_excerpt(claimed_text, start), _build_excerpt(actual_text, start)
     return f"is {excerpt}, but the document has {expected} at this position"
 
 

@@ -85,8 +85,10 @@ def build_safe_name(text: str | None, number: int) -> str:
 def build_safe_extension(name: str | None) -> str:
     """Return a file name's extension in lower case, with the dot, or `.bin` if it has none."""
     _, dot, extension = (name or "").rpartition(".")
-    safe = _UNSAFE_CHARACTERS.sub("", extension.lower())[:_MAX_EXTENSION_LENGTH] if dot else ""
-    return f".{safe or 'bin'}"
+    safe_extension = (
+        _UNSAFE_CHARACTERS.sub("", extension.lower())[:_MAX_EXTENSION_LENGTH] if dot else ""
+    )
+    return f".{safe_extension or 'bin'}"
 
 
 def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:

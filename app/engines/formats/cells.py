@@ -35,7 +35,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def get_headers(field: Field, path: str) -> list[str]:
+def list_column_names(field: Field, path: str) -> list[str]:
     """Return the headers of a field's columns, as pandas.json_normalize would name them.
 
     `path` is the path of the field in the JSON row. Money has two columns; other types have one.
@@ -77,12 +77,12 @@ def _join_values(values: list[str], separator: str, escape: EscapeText) -> str:
     Numbers joined by a safe separator need no escaping. Any other value, or a separator that is an
     operator, could make the whole cell a formula.
     """
-    joined = separator.join(values)
+    joined_text = separator.join(values)
     if separator.strip(" ") in _SAFE_SEPARATORS and all(
         not item or is_number(item) for item in values
     ):
-        return joined
-    return escape(joined)
+        return joined_text
+    return escape(joined_text)
 
 
 def _format_money(value: object, separator: str, escape: EscapeText) -> list[str]:

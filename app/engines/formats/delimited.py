@@ -76,9 +76,9 @@ class DelimitedWriter(ParsingWriter):
         self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
         self._separator = options.get("separator", "|")
         self._escape = str if options.get("raw") else escape_formula
-        self._explodes = options.get("rows") == "explode"
-        tables = [field for field in fields if field["type"] == "table" and self._explodes]
-        plain_fields = list_plain_fields(fields) if self._explodes else fields
+        self._writes_table_rows = options.get("rows") == "explode"
+        tables = [field for field in fields if field["type"] == "table" and self._writes_table_rows]
+        plain_fields = list_plain_fields(fields) if self._writes_table_rows else fields
         self._splitter = LabelSplitter(tables)
         self._converters = self._build_converters(plain_fields)
         self._table_converters = {
@@ -97,7 +97,7 @@ class DelimitedWriter(ParsingWriter):
         line = self._build_common_cells(row)
         for key, convert in self._converters:
             line += convert(plain_labels.get(key))
-        if self._explodes:
+        if self._writes_table_rows:
             self._csv.writerows(self._explode_tables(line, table_labels))
         else:
             self._csv.writerow(line)
@@ -116,7 +116,7 @@ class DelimitedWriter(ParsingWriter):
     def _build_header(self, plain_fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
         names = list(COMMON_HEADERS)
         names += list_field_headers(plain_fields, "labels.")
-        if self._explodes:
+        if self._writes_table_rows:
             names += ["table", "row"]
         for table in tables:
             names += list_field_headers(table["columns"], f"labels.{table['key']}.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.engines.formats.cells import get_headers
+from app.engines.formats.cells import list_column_names
 from app.engines.formats.model import Field, Row
 
 SEPARATOR_OPTION = {
@@ -53,7 +53,7 @@ def list_common_values(row: Row) -> list[Any]:
 
 def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
     """Return the column names for fields or for table columns, each with `prefix`."""
-    return [name for field in fields for name in get_headers(field, prefix + field["key"])]
+    return [name for field in fields for name in list_column_names(field, prefix + field["key"])]
 
 
 def list_row_headers(table: Field) -> list[str]:

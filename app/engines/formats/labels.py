@@ -65,10 +65,12 @@ def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
     merged_fields: dict[str, dict[str, Any]] = {}
     for fields in versions:
         for field in fields:
-            merged = merged_fields.setdefault(field["key"], {**field, "columns": []})
-            merged["multiple"] = bool(merged.get("multiple") or field.get("multiple"))
-            if merged["type"] == field["type"] == "table":
-                merged["columns"] = merge_fields([merged["columns"], field.get("columns") or []])
-            elif merged["type"] == "table":
-                merged["has_plain_values"] = True
+            merged_field = merged_fields.setdefault(field["key"], {**field, "columns": []})
+            merged_field["multiple"] = bool(merged_field.get("multiple") or field.get("multiple"))
+            if merged_field["type"] == field["type"] == "table":
+                merged_field["columns"] = merge_fields(
+                    [merged_field["columns"], field.get("columns") or []]
+                )
+            elif merged_field["type"] == "table":
+                merged_field["has_plain_values"] = True
     return list(merged_fields.values())

@@ -171,14 +171,14 @@ class _LabelColumnBuilder:
         except (ValueError, OverflowError):  # Arrow raises them for values that do not fit
             pass
         convert = self._converters[key]
-        converted: list[Any] = [None] * len(values)
+        converted_values: list[Any] = [None] * len(values)
         for number, value in enumerate(values):
             if value is not None:
                 try:
-                    converted[number] = convert(value)
+                    converted_values[number] = convert(value)
                 except (ValueError, OverflowError):
                     unfit_keys.setdefault(number, set()).add(key)
-        return pa.array(converted, type=child.type)
+        return pa.array(converted_values, type=child.type)
 
 
 def _require_types(values: Sequence[Any], type_: type) -> None:

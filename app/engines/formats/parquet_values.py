@@ -113,17 +113,17 @@ def _convert_money(value: object) -> dict[str, Any]:
 
 
 def _convert_iso(type_: type[date] | type[time], value: object) -> date | time:
-    converted = type_.fromisoformat(_convert_text(value))
-    if converted.isoformat() != value:
+    converted_value = type_.fromisoformat(_convert_text(value))
+    if converted_value.isoformat() != value:
         raise UnfitValueError
-    return converted
+    return converted_value
 
 
 def _convert_datetime(value: object) -> datetime:
-    converted = datetime.fromisoformat(_convert_text(value))
-    if converted.tzinfo is None:
+    converted_value = datetime.fromisoformat(_convert_text(value))
+    if converted_value.tzinfo is None:
         raise UnfitValueError
-    return converted.astimezone(UTC)
+    return converted_value.astimezone(UTC)
 
 
 _CONVERTERS: Mapping[str, Convert] = {

@@ -109,19 +109,19 @@ class ProcessWriter:
 
     def _send(self) -> None:
         """Send the buffer to the process, while writing the process's output to the file."""
-        remaining = memoryview(bytes(self._buffer))
+        unsent_data = memoryview(bytes(self._buffer))
         self._buffer.clear()
         with selectors.DefaultSelector() as selector:
             selector.register(self._input, selectors.EVENT_WRITE)
             selector.register(self._output, selectors.EVENT_READ)
-            while remaining:
+            while unsent_data:
                 ready = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
                 if self._output in ready and not self._receive():
                     self._finish()
                 if self._input in ready:
                     # The process has exited early; `_receive` then detects the end of its output.
                     with suppress(BrokenPipeError):
-                        remaining = remaining[os.write(self._input, remaining) :]
+                        unsent_data = unsent_data[os.write(self._input, unsent_data) :]
                 self._on_wait()
 
     def _receive(self) -> bool:

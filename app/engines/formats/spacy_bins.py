@@ -98,9 +98,9 @@ def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
     Leading and trailing white space is removed, because spaCy does not train on entities that begin
     or end with white space. The id of the span is the index of the tag in the tag set.
     """
-    marked = text[text_span.start : text_span.end]
-    start = text_span.start + len(marked) - len(marked.lstrip())
-    end = text_span.start + len(marked.rstrip())
+    marked_text = text[text_span.start : text_span.end]
+    start = text_span.start + len(marked_text) - len(marked_text.lstrip())
+    end = text_span.start + len(marked_text.rstrip())
     if start >= end or text_span.end > len(text):
         return None
     return doc.char_span(

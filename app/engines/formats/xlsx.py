@@ -64,7 +64,7 @@ class XlsxWriter(ParsingWriter):
         import xlsxwriter  # noqa: PLC0415 - only needed for exports of this format
 
         super().__init__()
-        self._out = _OutputFile(out)
+        self._out = _WorkbookFile(out)
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
         self._book = xlsxwriter.Workbook(
             self._out, {"constant_memory": True, "tmpdir": self._folder.name}
@@ -168,7 +168,7 @@ class _Sheet:
             sheet.write_number(row, column, value)
 
 
-class _OutputFile(OutputFile):
+class _WorkbookFile(OutputFile):
     """The file object for the workbook.
 
     After an error it writes nothing, although XlsxWriter still tries to write the end of the file.

@@ -89,20 +89,28 @@ def _convert_money(value: object) -> list[Cell] | None:
 
 def _convert_date(value: Any) -> list[Cell] | None:
     try:
-        converted = date.fromisoformat(value)
+        converted_value = date.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    return [converted] if converted >= _FIRST_DATE and converted.isoformat() == value else None
+    return (
+        [converted_value]
+        if converted_value >= _FIRST_DATE and converted_value.isoformat() == value
+        else None
+    )
 
 
 def _convert_datetime(value: Any) -> list[Cell] | None:
     try:
-        converted = datetime.fromisoformat(value)
+        converted_value = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    if converted.tzinfo is not UTC or converted.microsecond or converted.date() < _FIRST_DATE:
+    if (
+        converted_value.tzinfo is not UTC
+        or converted_value.microsecond
+        or converted_value.date() < _FIRST_DATE
+    ):
         return None
-    return [converted.replace(tzinfo=None)]
+    return [converted_value.replace(tzinfo=None)]
 
 
 _CONVERTERS: Mapping[str, Callable[[Any], list[Cell] | None]] = {

@@ -20,7 +20,7 @@ from app.engines.imports.records import UNREADABLE, ImportFileError
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
 MAX_RATIO = 50
-MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
+BASE_UNPACKED_LIMIT_BYTES = 1024 * 1024 * 1024
 """The limit on the total size of the unpacked files in bytes. If `MAX_RATIO` times the size of the
 archive is larger, that product is the limit."""
 MAX_PATH_CHARS = 1000
@@ -113,7 +113,7 @@ class Archive:
 
 
 def _build_entries(infos: list[ZipInfo], archive_size: int) -> Iterator[ArchiveEntry]:
-    unpacked_size, limit = 0, max(MIN_UNPACKED_BYTES, MAX_RATIO * archive_size)
+    unpacked_size, limit = 0, max(BASE_UNPACKED_LIMIT_BYTES, MAX_RATIO * archive_size)
     for number, info in enumerate(infos, start=1):
         # A file cannot have more bytes than its entry states, because reading stops there.
         unpacked_size += info.file_size

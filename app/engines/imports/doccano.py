@@ -27,7 +27,7 @@ def convert_line(line: dict[str, Any]) -> RecordContent:
     """
     name = next((name for name in _TEXT_PROPERTIES if isinstance(line.get(name), str)), None)
     if name is None:
-        raise ContentError("`text`: Missing data for required field.")
+        raise ContentError("`text` is missing.")
     if line.get("annotations") and line.keys().isdisjoint(LABEL_PROPERTIES):
         raise ContentError(
             "`annotations`: Has numbers instead of labels. Export as JSONL (text label)."

@@ -27,7 +27,7 @@ def convert_task(task: dict[str, Any]) -> RecordContent:
     """
     data = task.get("data")
     if not isinstance(data, dict):
-        raise ContentError("`data`: Missing. Export as JSON, not as JSON-MIN.")
+        raise ContentError("`data` is missing. Export as JSON, not as JSON-MIN.")
     name = _find_text_property(data)
     metadata = {key: value for key, value in data.items() if key != name}
     properties = build_properties(data[name], read_id(task.get("id")), metadata)
@@ -46,7 +46,7 @@ def _find_text_property(data: Mapping[str, Any]) -> str:
     if "text" in names:
         return "text"
     if len(names) != 1:
-        raise ContentError("`data.text`: Missing data for required field.")
+        raise ContentError("`data.text` is missing.")
     return names[0]
 
 

@@ -37,7 +37,7 @@ def compute_usage_lines(
     tiers: Sequence[Tier],
     quantity: int | Decimal,
     included: int | Decimal,
-    unit: int,
+    unit_size: int,
     currency: str,
     unit_code: str = PIECE_CODE,
     language: Language = "en",
@@ -45,14 +45,18 @@ def compute_usage_lines(
     """Compute the lines for the quantity above the included quantity, one for each tier reached.
 
     `quantity` and `included` are in the meter's own unit, for example in bytes. Prices and tier
-    bounds refer to blocks of `unit` such units, for example 10**9 bytes. If there are two or more
-    tiers, each description ends with the range of its tier. Raises `InvoiceError` for negative
+    bounds refer to blocks of `unit_size` such units, for example 10**9 bytes. If there are two or
+    more tiers, each description ends with the range of its tier. Raises `InvoiceError` for negative
     values, for tiers that are not in ascending order, or if the quantity exceeds the last tier.
     """
-    if quantity < 0 or included < 0 or unit < 1:
+    if quantity < 0:
         raise InvoiceError("quantity", "must not be negative")
+    if included < 0:
+        raise InvoiceError("included", "must not be negative")
+    if unit_size < 1:
+        raise InvoiceError("unit_size", "must be at least 1")
     _check_tiers(tiers)
-    excess = Fraction(max(quantity - included, 0)) / unit
+    excess = Fraction(max(quantity - included, 0)) / unit_size
     units = round_half_up(excess, QUANTITY_DIGITS)
     lines: list[Line] = []
     for start, end, price in _list_tier_ranges(tiers):
@@ -137,10 +141,10 @@ def prorate(
     the time range is not within the period, or if the period is shorter than a second.
     """
     period_start_seconds, period_end_seconds = (
-        _count_seconds(period_start),
-        _count_seconds(period_end),
+        _count_seconds(period_start, "period_start"),
+        _count_seconds(period_end, "period_end"),
     )
-    start_seconds, end_seconds = _count_seconds(start), _count_seconds(end)
+    start_seconds, end_seconds = _count_seconds(start, "start"), _count_seconds(end, "end")
     if period_start_seconds >= period_end_seconds:
         raise InvoiceError("period_end", "must be after the start of the period")
     if not period_start_seconds <= start_seconds <= end_seconds <= period_end_seconds:
@@ -150,7 +154,8 @@ def prorate(
     )
 
 
-def _count_seconds(timestamp: datetime) -> int:
+def _count_seconds(timestamp: datetime, field: str) -> int:
+    """Return the seconds since the epoch; `field` names the timestamp in the error message."""
     if timestamp.tzinfo is None:
-        raise InvoiceError("start", "must have a time zone")
+        raise InvoiceError(field, "must have a time zone")
     return (timestamp - _EPOCH) // timedelta(seconds=1)

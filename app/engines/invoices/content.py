@@ -7,7 +7,7 @@ from typing import Any
 
 from app.engines.invoices.fonts import FAMILIES, replace_missing_glyphs
 from app.engines.invoices.model import Document, Party, Tax
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.tax_numbers import is_vat_number
 from app.engines.invoices.texts import (
     Translations,

@@ -13,7 +13,7 @@ from facturx import generate_cii_xml
 from app.engines.invoices.charges import strip_trailing_zeros
 from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import Document, InvoiceError, Line, Party, Tax, TaxCategory
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.tax_numbers import is_vat_number
 from app.engines.invoices.texts import describe_payment, describe_reason, load_translations
 

@@ -26,7 +26,7 @@ from app.engines.invoices.model import (
     Tax,
     find_unit_code,
 )
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent / "languages"
@@ -127,14 +127,14 @@ def describe_plan(
 
 
 def describe_meter(
-    meter: str, *, unit: int = 1, is_bytes: bool = False, language: Language = "en"
+    meter: str, *, unit_size: int = 1, is_bytes: bool = False, language: Language = "en"
 ) -> str:
     """Return a meter's name, followed by the unit size if that size has no unit code."""
     translations = load_translations(language)
     name = translations.meters.get(meter, meter)
-    if find_unit_code(unit, is_bytes=is_bytes):
+    if find_unit_code(unit_size, is_bytes=is_bytes):
         return name
-    return f"{name} (\N{MULTIPLICATION SIGN} {translations.format_quantity(Decimal(unit))})"
+    return f"{name} (\N{MULTIPLICATION SIGN} {translations.format_quantity(Decimal(unit_size))})"
 
 
 @lru_cache(maxsize=4096)

@@ -68,16 +68,16 @@ def train_in_child(
     fields: Sequence[Field],
     *,
     schema_version: str,
-    previous: bytes | None = None,
+    previous_model: bytes | None = None,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> TrainingResult:
-    """Train a model in a child process, and compare it with `previous`, a serialized model.
+    """Train a model in a child process, and compare it with `previous_model`, a serialized model.
 
-    The caller must have verified the MAC of `previous`. Raises LearningFailed if the child returned
-    no model, and LearningInterrupted if a signal interrupted the child.
+    The caller must have verified the MAC of `previous_model`. Raises LearningFailed if the child
+    returned no model, and LearningInterrupted if a signal interrupted the child.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
-    header, content = _run_child(task, previous, examples, limits)
+    header, content = _run_child(task, previous_model, examples, limits)
     return TrainingResult(header["version"], content, header["report"], header["is_better"])
 
 
@@ -107,7 +107,7 @@ def evaluate_in_child(
 
 def _run_child(
     task: Mapping[str, object],
-    previous: bytes | None,
+    previous_model: bytes | None,
     examples: Iterable[Example],
     limits: LearningLimits,
 ) -> tuple[dict[str, Any], bytes]:
@@ -123,11 +123,11 @@ def _run_child(
         timer = Timer(limits.wall_seconds, kill)
         timer.start()
         try:
-            header, content = _exchange_messages(child, task_payload, previous, examples)
+            header, content = _exchange_messages(child, task_payload, previous_model, examples)
         finally:
             timer.cancel()
         if is_timed_out:
-            raise LearningFailed("timed_out", "The child process took too long.")
+            raise LearningFailed("timed_out", "Training or evaluation took too long.")
         if header is None:
             raise _build_exit_error(child.wait())
     if "error" in header:
@@ -138,7 +138,7 @@ def _run_child(
 def _exchange_messages(
     child: "subprocess.Popen[bytes]",
     task_payload: bytes,
-    previous: bytes | None,
+    previous_model: bytes | None,
     examples: Iterable[Example],
 ) -> tuple[dict[str, Any] | None, bytes]:
     """Send the task and the examples, and return the header and the content of the result.
@@ -148,7 +148,7 @@ def _exchange_messages(
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
     with suppress(BrokenPipeError):  # The child needs no more examples, or has exited.
         write_frame(stdin, task_payload)
-        write_frame(stdin, previous or b"")
+        write_frame(stdin, previous_model or b"")
         for example in examples:
             write_frame(stdin, encode_example(example))
     with suppress(BrokenPipeError):
@@ -183,5 +183,5 @@ def _build_exit_error(status: int) -> LearningFailed | LearningInterrupted:
     if -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         return LearningInterrupted()
     if status == -24:  # noqa: PLR2004 - SIGXCPU
-        return LearningFailed("timed_out", "Training took too much processor time.")
+        return LearningFailed("timed_out", "Training or evaluation took too much processor time.")
     return LearningFailed("crashed", f"The training process exited with status {status}.")

@@ -28,10 +28,10 @@ def main() -> None:
     os.dup2(2, 1)  # Output from libraries must not mix with the result.
     task: dict[str, Any] = orjson.loads(read_frame(stdin) or b"{}")
     _apply_limits(task)
-    previous = read_frame(stdin) or b""
+    previous_model = read_frame(stdin) or b""
     content = b""
     try:
-        header, content = _run_task(task, previous, list(_read_examples(stdin)))
+        header, content = _run_task(task, previous_model, list(_read_examples(stdin)))
     except NotEnoughExamples as problem:
         header = {"error": "not_enough_examples", "message": str(problem)}
     except MemoryError:
@@ -62,7 +62,7 @@ def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
 
 
 def _run_task(
-    task: dict[str, Any], previous: bytes, examples: list[Example]
+    task: dict[str, Any], previous_model: bytes, examples: list[Example]
 ) -> tuple[dict[str, Any], bytes]:
     # Import these modules after the limits are set, so that the limits apply to their libraries.
     from app.engines.extraction import evaluation, loading, reports, training  # noqa: PLC0415
@@ -72,10 +72,10 @@ def _run_task(
         return {"report": report.to_dict()}, b""
     model = training.train_model(examples, task["fields"], task["schema_version"])
     is_better = True
-    if previous:
+    if previous_model:
         # A previous model that is damaged or has another feature version is replaced.
         with suppress(InvalidModel):
-            old_report = loading.read_model(previous).report
+            old_report = loading.read_model(previous_model).report
             is_better = reports.is_not_worse(model.report, old_report)
     header = {
         "version": model.version,

@@ -95,14 +95,14 @@ def _find_host(text: str) -> list[str]:
 
 
 _AMOUNT = ClueFunctions(_find_amount, _find_amount_in_text, 4)
-_DAY = ClueFunctions(_find_years, _find_years_in_text, 6)
+_YEAR = ClueFunctions(_find_years, _find_years_in_text, 6)
 
 CLUE_FUNCTIONS = {
     "number": _AMOUNT,
     "integer": _AMOUNT,
     "money": _AMOUNT,
-    "date": _DAY,
-    "datetime": _DAY,
+    "date": _YEAR,
+    "datetime": _YEAR,
     "time": ClueFunctions(_find_minute, _find_minutes_in_text, 4),
     "phone": ClueFunctions(_find_last_digits, _find_last_digits, 6),
     "email": ClueFunctions(_find_mailbox, _find_mailbox, 1),

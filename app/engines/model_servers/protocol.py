@@ -91,9 +91,12 @@ def _build_property_schema(field: Field) -> dict[str, Any]:
         }
     description = _describe_field(field)
     if field["type"] == "choice":
-        allowed = [option["value"] for option in field["options"]]
-        item_schema: dict[str, Any] = {"type": "string", "enum": allowed}
-        nullable_schema: dict[str, Any] = {"type": ["string", "null"], "enum": [*allowed, None]}
+        allowed_values = [option["value"] for option in field["options"]]
+        item_schema: dict[str, Any] = {"type": "string", "enum": allowed_values}
+        nullable_schema: dict[str, Any] = {
+            "type": ["string", "null"],
+            "enum": [*allowed_values, None],
+        }
     elif field["type"] == "boolean":
         item_schema, nullable_schema = {"type": "boolean"}, {"type": ["boolean", "null"]}
     else:

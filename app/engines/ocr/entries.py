@@ -16,7 +16,13 @@ from app.engines.documents.readers.pages import build_page
 from app.engines.documents.readers.pdf_text import PageText, compose_text
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.segments import Token
-from app.engines.ocr.lines import RecognizedLine, detect, find_rotation, recognize, split_line
+from app.engines.ocr.lines import (
+    RecognizedLine,
+    detect_lines,
+    find_rotation,
+    recognize_lines,
+    split_line,
+)
 from app.engines.sandbox.model import Send
 
 _ROTATIONS = {
@@ -30,7 +36,7 @@ def _preload() -> None:
     """Load the models by recognizing a small image with text."""
     image = Image.new("RGB", (320, 80), "white")
     ImageDraw.Draw(image).text((20, 20), "Total 42", "black", ImageFont.load_default(32))
-    recognize(detect(image))
+    recognize_lines(detect_lines(image))
 
 
 _preload()
@@ -59,15 +65,15 @@ def _recognize_image(
     `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
     is first rotated upright, because its words would otherwise be in the wrong order.
     """
-    detection = detect(image)
+    detection = detect_lines(image)
     quarter_turns = find_rotation(detection)
     if quarter_turns:
-        detection = detect(image.transpose(_ROTATIONS[quarter_turns]))
+        detection = detect_lines(image.transpose(_ROTATIONS[quarter_turns]))
     scale = width / image.width
     size = (height, width) if quarter_turns % 2 else (width, height)
     confidences: list[float] = []
     groups: dict[int, list[Token]] = {}
-    for line in recognize(detection):
+    for line in recognize_lines(detection):
         # Only lines in the main direction are sorted into rows.
         is_oblique = line.is_tall or line.is_upside_down
         for token in _build_tokens(line, scale, confidences):

@@ -16,7 +16,7 @@ from rapidocr.ch_ppocr_rec.typings import WordInfo
 from rapidocr.main import RapidOCRError
 from rapidocr.utils.process_img import map_boxes_to_original
 
-from app.engines.documents.text import WORD, replace_unstorable_chars
+from app.engines.documents.text import WORD_PATTERN, replace_unstorable_chars
 
 # A confined process cannot start threads.
 cv2.setNumThreads(1)
@@ -77,7 +77,7 @@ class DetectedLines(NamedTuple):
     pictures: list[NDArray[np.uint8]]
 
 
-def detect(image: Image.Image) -> DetectedLines:
+def detect_lines(image: Image.Image) -> DetectedLines:
     """Detect the lines of text in an image, and return each line's corners and picture."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
     resized, record = _RECOGNIZER.preprocess_img(pixels)
@@ -110,13 +110,13 @@ def find_rotation(detection: DetectedLines) -> int:
         _recognize_pictures(pictures),
         _recognize_pictures([_rotate_by_180(picture) for picture in pictures]),
     )
-    is_upside_down = sum(reading.score for reading in rotated_readings) > sum(
-        reading.score for reading in upright_readings
+    is_upside_down = sum(reading.confidence for reading in rotated_readings) > sum(
+        reading.confidence for reading in upright_readings
     )
     return is_mostly_tall + 2 * is_upside_down
 
 
-def recognize(detection: DetectedLines) -> list[RecognizedLine]:
+def recognize_lines(detection: DetectedLines) -> list[RecognizedLine]:
     """Return the recognized lines. Lines with a low confidence are left out.
 
     Most of the lines must be upright. Tall lines may run up or down the page.
@@ -136,8 +136,8 @@ def recognize(detection: DetectedLines) -> list[RecognizedLine]:
     lines = []
     for quad, is_tall, reading in zip(detection.quads, tall_flags, upright_readings, strict=True):
         rotated_reading = next(rotated_readings) if is_tall else reading
-        best_reading = max(reading, rotated_reading, key=lambda item: item.score)
-        if best_reading.text.strip() and best_reading.score >= _MIN_CONFIDENCE:
+        best_reading = max(reading, rotated_reading, key=lambda item: item.confidence)
+        if best_reading.text.strip() and best_reading.confidence >= _MIN_CONFIDENCE:
             positions, confidences = _locate_characters(best_reading)
             lines.append(
                 RecognizedLine(
@@ -156,8 +156,8 @@ class _Reading(NamedTuple):
     """The text of a line, its mean confidence, and the recognizer's result for each word."""
 
     text: str
-    score: float
-    info: WordInfo
+    confidence: float
+    word_info: WordInfo
 
 
 def _recognize_pictures(pictures: list[NDArray[np.uint8]]) -> list[_Reading]:
@@ -167,8 +167,10 @@ def _recognize_pictures(pictures: list[NDArray[np.uint8]]) -> list[_Reading]:
     # RapidOCR's annotation is for the tuples of a later step, which is not run.
     word_results = cast("Sequence[WordInfo]", result.word_results)
     return [
-        _Reading(replace_unstorable_chars(text), float(score), info)
-        for text, score, info in zip(result.txts or (), result.scores, word_results, strict=True)
+        _Reading(replace_unstorable_chars(text), float(confidence), word_info)
+        for text, confidence, word_info in zip(
+            result.txts or (), result.scores, word_results, strict=True
+        )
     ]
 
 
@@ -182,16 +184,18 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
     If the recognizer does not return one position and one confidence for each character, the
     positions are evenly spaced, and all confidences are the confidence of the line.
     """
-    text, score, info = reading
+    text, confidence, word_info = reading
     count = sum(not char.isspace() for char in text)
-    positions = [(column + 0.5) / info.line_txt_len for word in info.word_cols for column in word]
+    positions = [
+        (column + 0.5) / word_info.line_txt_len for word in word_info.word_cols for column in word
+    ]
     confidences = [
         float(confidence)
-        for char, confidence in zip(text, info.confs, strict=False)
+        for char, confidence in zip(text, word_info.confs, strict=False)
         if not char.isspace()
     ]
     if not len(positions) == len(confidences) == count:
-        return [(index + 0.5) / count for index in range(count)], [score] * count
+        return [(index + 0.5) / count for index in range(count)], [confidence] * count
     return positions, confidences
 
 
@@ -210,7 +214,7 @@ def split_line(line: RecognizedLine) -> Iterator[LineWord]:
     """Split a line into words in the same way as the document readers, and yield the words."""
     half_distance = _measure_character_distance(line) / 2
     last_end, first_index = 0, 0  # an offset in the text, and an index into `line.positions`
-    for match in WORD.finditer(line.text):
+    for match in WORD_PATTERN.finditer(line.text):
         gap = line.text[last_end : match.start()]
         first_index += sum(not char.isspace() for char in gap)
         end_index = first_index + len(match[0])

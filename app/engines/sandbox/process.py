@@ -80,7 +80,7 @@ class SandboxedProcess:
             self._channel.close()
             self._channel = None
 
-    def frames(self, frame_types: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    def iterate_frames(self, frame_types: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield (type, payload) for each frame that the entry function sends, until it returns.
 
         Only the types in `frame_types` are allowed. If the server exits before the first frame, the

@@ -4,7 +4,7 @@ import orjson
 
 from app.engines.fields import Field, FieldError, check_fields
 from app.engines.fields.constraints import check_constraints
-from app.engines.fields.plain import FORBIDDEN
+from app.engines.fields.plain_text import FORBIDDEN
 from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 
 MAX_DEPTH = 64

@@ -10,7 +10,12 @@ from typing import Any
 from app.engines.schema_messages import describe_violation
 from app.engines.schema_sources.finishing import finish_fields, parse_json
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
-from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, to_line, to_title
+from app.engines.schema_sources.texts import (
+    MAX_DOCUMENT_TYPE_CHARS,
+    MAX_NAME_CHARS,
+    to_line,
+    to_title,
+)
 
 FORMAT = "labeling-schema"
 VERSION = 1
@@ -74,9 +79,9 @@ def read_portable_file(content: object) -> SourceSchema:
         collector.add(
             f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out."
         )
-    name = to_title(value.get("name"), collector, "name", MAX_NAME)
+    name = to_title(value.get("name"), collector, "name", MAX_NAME_CHARS)
     document_type = to_title(
-        value.get("document_type"), collector, "document_type", MAX_DOCUMENT_TYPE
+        value.get("document_type"), collector, "document_type", MAX_DOCUMENT_TYPE_CHARS
     )
     return SourceSchema(
         fields=finish_fields(value["fields"], collector),

@@ -4,13 +4,13 @@ import re
 
 from slugify import slugify
 
-from app.engines.fields.definition import MAX_DESCRIPTION, MAX_KEY, MAX_LABEL
+from app.engines.fields.definition import MAX_DESCRIPTION_CHARS, MAX_KEY_CHARS, MAX_LABEL_CHARS
 from app.engines.schema_sources.model import WarningCollector
 
-MAX_NAME = 200
-MAX_DOCUMENT_TYPE = 100
+MAX_NAME_CHARS = 200
+MAX_DOCUMENT_TYPE_CHARS = 100
 
-_MAX_SLUG_CHARS = 4 * MAX_KEY  # longer strings are truncated later anyway
+_MAX_SLUG_CHARS = 4 * MAX_KEY_CHARS  # longer strings are truncated later anyway
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -25,7 +25,7 @@ def to_snake_case(text: str, fallback: str) -> str:
     slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
     if not slug or not slug[0].isalpha():
         slug = f"{fallback}_{slug}" if slug else fallback
-    return slug[:MAX_KEY].rstrip("_")
+    return slug[:MAX_KEY_CHARS].rstrip("_")
 
 
 class KeyGenerator:
@@ -42,7 +42,7 @@ class KeyGenerator:
         while key in self._last_numbers:
             number += 1
             suffix = f"_{number + 1}"
-            key = base_key[: MAX_KEY - len(suffix)].rstrip("_") + suffix
+            key = base_key[: MAX_KEY_CHARS - len(suffix)].rstrip("_") + suffix
         self._last_numbers[base_key] = max(number, self._last_numbers.get(base_key, 0))
         self._last_numbers.setdefault(key, 0)
         if key != base_key:
@@ -52,7 +52,7 @@ class KeyGenerator:
         return key
 
 
-def to_line(text: object, limit: int = MAX_LABEL) -> str:
+def to_line(text: object, limit: int = MAX_LABEL_CHARS) -> str:
     """Convert `text` to one line without control characters, truncated to `limit` code points.
 
     Returns an empty string if `text` is not a string.
@@ -63,7 +63,9 @@ def to_line(text: object, limit: int = MAX_LABEL) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def to_title(text: object, collector: WarningCollector, path: str, limit: int = MAX_LABEL) -> str:
+def to_title(
+    text: object, collector: WarningCollector, path: str, limit: int = MAX_LABEL_CHARS
+) -> str:
     """Convert `text` to a title on one line; add a warning if the title was truncated.
 
     Returns an empty string if `text` is not a string.
@@ -75,7 +77,7 @@ def to_title(text: object, collector: WarningCollector, path: str, limit: int = 
 
 
 def to_description(
-    text: object, collector: WarningCollector, path: str, limit: int = MAX_DESCRIPTION
+    text: object, collector: WarningCollector, path: str, limit: int = MAX_DESCRIPTION_CHARS
 ) -> str:
     """Convert `text` to a description; add a warning if the description was truncated.
 

@@ -28,7 +28,7 @@ from app.engines.sources.object_store import (
     Parameters,
     StoredObject,
     cache_credential,
-    check_parts,
+    check_part_count,
 )
 
 _VERSION = "2021-12-02"
@@ -113,7 +113,7 @@ class _Container(ObjectStore):
 
     def _parse_listing(self, body: bytes) -> ListingPage:
         # See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
-        check_parts(body, b"<", b"=")
+        check_part_count(body, b"<", b"=")
         try:
             root: Element = fromstring(body, forbid_dtd=True)
             if root.tag != "EnumerationResults":

@@ -178,8 +178,8 @@ def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
 
     Raises HostError if a folder has too many items.
     """
-    remaining = iter(items)
-    run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
+    remaining_items = iter(items)
+    run = sorted(islice(remaining_items, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     if len(run) < limits.MAX_SORTED_ITEMS:
         return _drop_duplicates(run)
     files: list[IO[str]] = []
@@ -190,7 +190,7 @@ def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
             for file in files:
                 file.close()
             raise HostError(HostErrorKind.PROTOCOL, "A folder has too many entries.")
-        run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
+        run = sorted(islice(remaining_items, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     return _drop_duplicates(heapq.merge(*map(_load_run, files), key=_get_sort_key))
 
 

@@ -79,7 +79,7 @@ class FtpSource(FolderSource):
             raise ObjectMissing
         client = self.connect()
         budget = self._build_budget(client, limits.READ_SECONDS)
-        with self._run(budget, refusal_means_missing=True):
+        with self._run_commands(budget, refusal_means_missing=True):
             size = _get_size(client, target)
             data = client.start_transfer(f"RETR {target}")
         chunks = _DocumentChunks(client, data, size, budget)
@@ -137,14 +137,14 @@ class FtpSource(FolderSource):
         target = self._build_server_path(path)
         client = self.connect()
         budget = self._build_budget(client)
-        with self._run(budget, refusal_means_missing=True):
+        with self._run_commands(budget, refusal_means_missing=True):
             # LIST gets no path, because servers would interpret options and `*` in the path.
             client.cwd(target)
         if self._supports_mlsd:
-            with self._run(budget):
+            with self._run_commands(budget):
                 yield from filter(None, map(parse_mlsd_line, _read_lines(client, "MLSD")))
         else:
-            with self._run(budget):
+            with self._run_commands(budget):
                 yield from _read_list_items(client)
         self._used_at = monotonic()
 
@@ -157,11 +157,13 @@ class FtpSource(FolderSource):
         except ObjectMissing:  # The name cannot be sent.
             return item
         client = self.connect()
-        with self._run(self._build_budget(client)):
+        with self._run_commands(self._build_budget(client)):
             return _add_modification_time(client, target, item)
 
     @contextmanager
-    def _run(self, budget: TimeBudget, *, refusal_means_missing: bool = False) -> Iterator[None]:
+    def _run_commands(
+        self, budget: TimeBudget, *, refusal_means_missing: bool = False
+    ) -> Iterator[None]:
         """Run commands in the context; after an error, close the connection.
 
         FTP responses have no IDs, so later responses could belong to the failed command.
@@ -200,15 +202,15 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
     """Yield the items of a folder. Raises HostError if no line has a known format."""
-    is_known, has_unknown_lines = False, False
+    has_known_lines, has_unknown_lines = False, False
     for line in _read_lines(client, "LIST"):
         item = parse_list_line(line)
         if item is not None:
-            is_known = True
+            has_known_lines = True
             yield item
         elif is_entry_line(line):
             has_unknown_lines = True
-    if has_unknown_lines and not is_known:
+    if has_unknown_lines and not has_known_lines:
         message = "The host lists folders in a format that this service does not support."
         raise HostError(HostErrorKind.PROTOCOL, message)
 
@@ -232,16 +234,16 @@ class _DocumentChunks:
     is_complete: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
-        received = 0
+        received_bytes = 0
         while chunk := self._read():
-            received += len(chunk)
+            received_bytes += len(chunk)
             yield chunk
         with _translate_ftp_errors(), self.budget.spend():
             self.data.close()
             if self.client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
-        if self.size not in (None, received):
+        if self.size not in (None, received_bytes):
             raise ObjectMissing
 
     def _read(self) -> bytes:

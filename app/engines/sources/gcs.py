@@ -26,7 +26,7 @@ from app.engines.sources.object_store import (
     Parameters,
     StoredObject,
     cache_credential,
-    check_parts,
+    check_part_count,
 )
 from app.engines.sources.private_keys import KEY_ERRORS, PrivateKey, load_key
 
@@ -98,7 +98,9 @@ class _Bucket(ObjectStore):
         page = super().list_page(query, token)
         # With `startOffset`, the listing includes the object with this name.
         return page._replace(
-            objects=[stored for stored in page.objects if stored.key != query.after]
+            objects=[
+                stored_object for stored_object in page.objects if stored_object.key != query.after
+            ]
         )
 
     def build_refusal_error(self, response: Response) -> HostError:
@@ -116,7 +118,7 @@ class _Bucket(ObjectStore):
 
     def _parse_listing(self, body: bytes) -> ListingPage:
         # See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
-        check_parts(body, b",")
+        check_part_count(body, b",")
         try:
             page = orjson.loads(body)
             return ListingPage(

@@ -126,7 +126,7 @@ class ImapSource:
         uid = int(match[1])
         client = self.connect()
         budget = _build_budget(client, limits.READ_SECONDS)
-        with self._run(budget):
+        with self._run_commands(budget):
             first_part = client.fetch_part(uid, 0)
         yield self._read_message(client, uid, first_part, budget)
 
@@ -170,7 +170,7 @@ class ImapSource:
         while repeated_pages <= _MAX_REPEATED_PAGES:
             repeated_pages += 1
             current = self.connect()
-            with self._run(_build_budget(current)):
+            with self._run_commands(_build_budget(current)):
                 # Sequence numbers change when other clients delete messages.
                 if current is not client or current.has_new_numbers:
                     client = current
@@ -194,11 +194,11 @@ class ImapSource:
             offset += len(part)
             if len(part) < limits.CHUNK_BYTES:
                 return
-            with self._run(budget):
+            with self._run_commands(budget):
                 part = client.fetch_part(uid, offset)
 
     @contextmanager
-    def _run(self, budget: TimeBudget) -> Iterator[None]:
+    def _run_commands(self, budget: TimeBudget) -> Iterator[None]:
         """Run commands in the context; after an error, close the connection.
 
         The state of the connection is unknown after an error.
@@ -257,12 +257,12 @@ def _parse_message(line: bytes) -> _ListedMessage | None:
     number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
     if number is None or uid is None:
         return None
-    received = _RECEIVED.search(line)
+    received_match = _RECEIVED.search(line)
     return _ListedMessage(
         int(number[1]),
         int(uid[1]),
         int(size[1]) if size else None,
-        _parse_time(received[1]) if received else None,
+        _parse_time(received_match[1]) if received_match else None,
     )
 
 

@@ -96,8 +96,10 @@ class ObjectStore(ABC):
         Raises HostError if the store refuses the request.
         """
         parameters = self._build_parameters(query, token)
-        given = {name: value for name, value in parameters.items() if value is not None}
-        url = f"{self._listing_url}?{urlencode(given, quote_via=quote)}"
+        present_parameters = {
+            name: value for name, value in parameters.items() if value is not None
+        }
+        url = f"{self._listing_url}?{urlencode(present_parameters, quote_via=quote)}"
         with self._request(url, is_document=False) as response:
             if response.status_code != HTTPStatus.OK:
                 raise self.build_refusal_error(response)
@@ -150,10 +152,10 @@ class ObjectStoreSource:
         del path_filter  # a filter would not save requests
         start = self._prefix + decode_path(after) if after else b""
         for stored_objects in self._list_after(start):
-            for stored in stored_objects:
-                if self._is_document(stored.key):
-                    path = encode_key(stored.key[len(self._prefix) :])
-                    yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+            for item in stored_objects:
+                if self._is_document(item.key):
+                    path = encode_key(item.key[len(self._prefix) :])
+                    yield SourceObject(path, item.version, item.size, item.modified_at)
             last_key = stored_objects[-1].key if stored_objects else None
             if last_key is None or not self._is_document(last_key):
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
@@ -175,7 +177,7 @@ class ObjectStoreSource:
             # The object no longer exists, so its position is unknown and everything is listed.
             start = b""
         for page in self._list_pages(query):
-            yield [stored for stored in page.objects if stored.key > start]
+            yield [item for item in page.objects if item.key > start]
 
     def _find_path(self, key: bytes) -> str | None:
         """Return the path of a key, or None if a listing cannot continue after this path."""
@@ -226,10 +228,10 @@ class ObjectStoreSource:
             # A folder with an empty name, between two slashes, cannot be opened.
             if folder.startswith(self._prefix) and name and not name.endswith(b"/"):
                 yield SourceEntry(encode_key(name), is_folder=True)
-        for stored in page.objects:
-            if self._is_document(stored.key):
-                path = encode_key(stored.key[start:])
-                yield SourceEntry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
+        for item in page.objects:
+            if self._is_document(item.key):
+                path = encode_key(item.key[start:])
+                yield SourceEntry(path, False, item.size, item.modified_at)  # noqa: FBT003
 
     def _list_pages(self, query: ListingQuery) -> Iterator[ListingPage]:
         is_sorted = self._store.can_start_after and not query.by_folder
@@ -241,7 +243,7 @@ class ObjectStoreSource:
             if page.token is None:
                 return
             is_empty = not page.objects and not page.folders
-            keys = [stored.key for stored in page.objects]
+            keys = [item.key for item in page.objects]
             detector.check(page.token, keys, is_empty=is_empty)
             token = page.token
 
@@ -261,7 +263,7 @@ def _shorten_key(key: bytes) -> bytes:
 
 def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
     """Count the objects up to the object with this key, inclusive; 0 if there is no such object."""
-    return next((count for count, stored in enumerate(stored_objects, 1) if stored.key == key), 0)
+    return next((count for count, item in enumerate(stored_objects, 1) if item.key == key), 0)
 
 
 def build_prefix(folder: str) -> bytes:
@@ -287,7 +289,7 @@ def check_key(key: bytes) -> None:
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
-def check_parts(page: bytes, *separators: bytes) -> None:
+def check_part_count(page: bytes, *separators: bytes) -> None:
     """Raise HostError if a page of a listing has too many parts to be parsed in memory.
 
     A part takes a hundred bytes in memory, but as few as three on the page. Each of the

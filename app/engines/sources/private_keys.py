@@ -43,7 +43,7 @@ def load_key(text: str, passphrase: str | None) -> PrivateKey:
     """
     data = text.encode()
     if passphrase is not None:
-        _check_work(data)
+        _check_decryption_cost(data)
     load = load_ssh_private_key if b"BEGIN OPENSSH" in data else load_pem_private_key
     # Validation takes a second. paramiko repeats it when a connection is opened, and the signatures
     # of an invalid key are refused by the host.
@@ -77,7 +77,7 @@ def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
     return ("passphrase", "The private key is not encrypted.") if has_passphrase else None
 
 
-def _check_work(text: bytes) -> None:
+def _check_decryption_cost(text: bytes) -> None:
     """Raise ValueError if the decryption of a key would take too much time or memory."""
     for label, content in _ENCRYPTED_KEY.findall(text):
         # Validate strictly, because the loaders must not read data that is not checked here, for

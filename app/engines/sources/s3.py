@@ -27,7 +27,7 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     Parameters,
     StoredObject,
-    check_parts,
+    check_part_count,
 )
 
 _PAGE_KEYS = 1000
@@ -113,7 +113,7 @@ class _Bucket(ObjectStore):
 
 def parse_listing(body: bytes) -> ListingPage:
     """Parse a page from ListObjectsV2. Raises HostError if the body is not a listing."""
-    check_parts(body, b"<", b"=")
+    check_part_count(body, b"<", b"=")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"

@@ -85,7 +85,7 @@ def _build_server_path(root: bytes, path: str) -> bytes:
 
 
 def _read_file(reader: SftpReader, budget: TimeBudget) -> Iterator[bytes]:
-    received = 0
+    received_bytes = 0
     with translate_ssh_errors(), budget.spend():
         attributes_before = reader.get_attributes()
     while True:
@@ -95,8 +95,8 @@ def _read_file(reader: SftpReader, budget: TimeBudget) -> Iterator[bytes]:
                 attributes_after = reader.get_attributes()
         if not chunk:
             break
-        received += len(chunk)
+        received_bytes += len(chunk)
         yield chunk
     # Times often have a resolution of one second, so sometimes only the size shows a change.
-    if attributes_after.size not in (None, received) or attributes_after != attributes_before:
+    if attributes_after.size not in (None, received_bytes) or attributes_after != attributes_before:
         raise ObjectMissing

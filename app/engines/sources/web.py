@@ -203,7 +203,7 @@ def _check_status(response: Response) -> None:
         message = "The host requires valid credentials; check the settings."
         raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
-        message = "The host does not allow this client to read the page."
+        message = "The host does not allow this service to read the page or document."
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         message = f"The host is not available at the moment (HTTP status {status})."

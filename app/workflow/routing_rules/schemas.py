@@ -9,8 +9,8 @@ from typing import Any, Unpack
 
 from marshmallow import ValidationError
 
-from app.engines.conditions.attributes import ATTRIBUTES, MAX_TEXT, METADATA_PREFIX, OPERATORS
-from app.engines.conditions.compiled import MAX_CONDITIONS
+from app.engines.conditions.attributes import ATTRIBUTES, MAX_TEXT_CHARS, METADATA_PREFIX, OPERATORS
+from app.engines.conditions.compiled_conditions import MAX_CONDITIONS
 from app.kit.api import bulk
 from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (
@@ -207,7 +207,7 @@ class SampleDocument(Schema):
     connector_id = Uuid(load_default=None, allow_none=True)
     schema_id = Uuid(load_default=None, allow_none=True)
     metadata = JsonObject(load_default=dict)
-    text = Str(max_length=MAX_TEXT, load_default=None, allow_none=True)
+    text = Str(max_length=MAX_TEXT_CHARS, load_default=None, allow_none=True)
     confidence = Float(load_default=None, allow_none=True)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.agreement.places import build_shapes
+from app.engines.agreement.tag_keys import build_shapes
 from tests.factories.labels import make_field
 
 SHAPES = build_shapes(

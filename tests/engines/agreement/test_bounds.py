@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, marks, rows
+from app.engines.agreement import dense_marks, marks, rows
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import measure_agreement
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.votes import find_majority
-from app.engines.agreement.windows import Budget
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 from tests.factories.properties import examples
 
@@ -22,7 +22,7 @@ QUICK = examples(200)
 _members = st.lists(st.frozensets(st.integers(0, 5), min_size=1, max_size=2), max_size=7)
 
 
-def _lines(*items: str) -> list[dict[str, Any]]:
+def _make_lines(*items: str) -> list[dict[str, Any]]:
     return [tag("lines.item", item, row=row) for row, item in enumerate(items)]
 
 
@@ -37,8 +37,8 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     assert [here for here, _ in found if here is not None] == list(range(len(left)))
     assert [there for _, there in found if there is not None] == list(range(len(right)))
     # Equal ends go together first; what is like no other is sought between them.
-    head = _equal(left, right)
-    tail = min(_equal(left[::-1], right[::-1]), min(len(left), len(right)) - head)
+    head = _count_equal_items(left, right)
+    tail = min(_count_equal_items(left[::-1], right[::-1]), min(len(left), len(right)) - head)
     shared = frozenset().union(*left) & frozenset().union(*right)
     ours, theirs = (
         [
@@ -49,7 +49,7 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
         for side in (left, right)
     )
     times = [Counter(one for _, one in side) for side in (ours, theirs)]
-    alike = [
+    equal_pairs = [
         (here, there)
         for here, one in ours
         for there, other in theirs
@@ -57,16 +57,16 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     ]
     most = max(
         count
-        for count in range(len(alike) + 1)
-        for chain in combinations(alike, count)
+        for count in range(len(equal_pairs) + 1)
+        for chain in combinations(equal_pairs, count)
         if all(a[0] < b[0] and a[1] < b[1] for a, b in combinations(chain, 2))
     )
-    assert len(set(alike) & set(found)) >= most
+    assert len(set(equal_pairs) & set(found)) >= most
     assert {(n, n) for n in range(head)} <= set(found)
     assert {(len(left) - n, len(right) - n) for n in range(1, tail + 1)} <= set(found)
 
 
-def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
+def _count_equal_items(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:
@@ -76,14 +76,14 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 
 
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
+    sets = [_make_lines("a", "b", "c"), _make_lines("a", "x", "b", "c"), _make_lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
     monkeypatch.setattr(rows, "MAX_ALIGNED_ROWS", 4)
-    for given_sets in (sets, sets[::-1]):
-        lined = align_rows(given_sets, SHAPES)
-        held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
-        assert held == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
-        assert lined.sets == given_sets
+    for ordered_sets in (sets, sets[::-1]):
+        alignment = align_rows(ordered_sets, SHAPES)
+        source_rows = {number: set(line) - {None} for (_, number), line in alignment.rows.items()}
+        assert source_rows == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
+        assert alignment.tag_sets == ordered_sets
 
 
 @QUICK
@@ -95,8 +95,8 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
     notes: list[list[str]], numbers: list[str]
 ) -> None:
     sets = [
-        [*(tag("note", note) for note in held), tag("number", number)]
-        for held, number in zip(notes, numbers, strict=False)
+        [*(tag("note", note) for note in document_notes), tag("number", number)]
+        for document_notes, number in zip(notes, numbers, strict=False)
     ]
     found = measure_agreement(sets, SHAPES)
     assert found is not None
@@ -131,7 +131,7 @@ def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", 0)
     (exact,) = find_majority(sets, SHAPES)
     assert (len(exact.winners), exact.tie) == (20, False)
-    monkeypatch.setattr(dense, "MAX_COMPARISONS", 40)
+    monkeypatch.setattr(dense_marks, "MAX_COMPARISONS", 40)
     (cut,) = find_majority(sets, SHAPES)
     assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
     assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20

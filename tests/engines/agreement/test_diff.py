@@ -6,13 +6,13 @@ from app.engines.agreement.comparing import diff
 from tests.engines.agreement.labels import SHAPES, region, span, tag
 
 
-def _value(tag: Any) -> Any:
+def _get_value(tag: Any) -> Any:
     return tag and tag["value"]
 
 
-def _told(before: list[Any], after: list[Any]) -> list[tuple[Any, ...]]:
+def _list_changes(before: list[Any], after: list[Any]) -> list[tuple[Any, ...]]:
     return [
-        (c["field"], c["row"], c["kind"], _value(c["from"]), _value(c["to"]))
+        (c["field"], c["row"], c["kind"], _get_value(c["from"]), _get_value(c["to"]))
         for c in diff(before, after, SHAPES)
     ]
 
@@ -20,7 +20,7 @@ def _told(before: list[Any], after: list[Any]) -> list[tuple[Any, ...]]:
 def test_a_value_changed_came_or_went() -> None:
     before = [tag("number", "A-1"), tag("paid", True)]
     after = [tag("number", "A-2"), tag("total", {"amount": "1.00", "currency": "EUR"})]
-    assert _told(before, after) == [
+    assert _list_changes(before, after) == [
         ("number", None, "changed", "A-1", "A-2"),
         ("total", None, "added", None, {"amount": "1.00", "currency": "EUR"}),
         ("paid", None, "removed", True, None),
@@ -42,12 +42,12 @@ def test_the_order_of_values_is_no_difference() -> None:
 
 def test_one_of_two_equal_values_went() -> None:
     twice = [tag("note", "a"), tag("note", "a")]
-    assert _told(twice, twice[:1]) == [("note", None, "removed", "a", None)]
+    assert _list_changes(twice, twice[:1]) == [("note", None, "removed", "a", None)]
 
 
 def test_of_several_values_another_is_not_a_change() -> None:
     before, after = [tag("note", "a"), tag("note", "b")], [tag("note", "b"), tag("note", "c")]
-    assert _told(before, after) == [
+    assert _list_changes(before, after) == [
         ("note", None, "removed", "a", None),
         ("note", None, "added", None, "c"),
     ]
@@ -64,13 +64,13 @@ def test_an_equal_value_with_other_evidence_is_paired_with_it() -> None:
 def test_cells_differ_row_by_row() -> None:
     before = [tag("lines.item", "rope", row=0), tag("lines.item", "sail", row=1)]
     after = [tag("lines.item", "rope", row=0), tag("lines.item", "mast", row=1)]
-    assert _told(before, after) == [("lines.item", 1, "changed", "sail", "mast")]
+    assert _list_changes(before, after) == [("lines.item", 1, "changed", "sail", "mast")]
 
 
 def test_spans_that_overlap_moved_and_others_came_and_went() -> None:
     before = [span("names", 0, 10), span("names", 20, 30)]
     after = [span("names", 28, 40), span("names", 50, 60)]
-    assert _told(before, after) == [
+    assert _list_changes(before, after) == [
         ("names", None, "changed", "20-30", "28-40"),
         ("names", None, "removed", "0-10", None),
         ("names", None, "added", None, "50-60"),
@@ -80,14 +80,14 @@ def test_spans_that_overlap_moved_and_others_came_and_went() -> None:
 def test_the_greatest_overlap_is_paired_first() -> None:
     before = [span("names", 0, 10), span("names", 8, 20)]
     after = [span("names", 9, 21)]
-    assert _told(before, after) == [
+    assert _list_changes(before, after) == [
         ("names", None, "changed", "8-20", "9-21"),
         ("names", None, "removed", "0-10", None),
     ]
 
 
 def test_a_single_span_has_one_change_wherever_it_went() -> None:
-    assert _told([span("clause", 0, 5)], [span("clause", 90, 95)]) == [
+    assert _list_changes([span("clause", 0, 5)], [span("clause", 90, 95)]) == [
         ("clause", None, "changed", "0-5", "90-95")
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.agreement import dense, marks, measures
+from app.engines.agreement import dense_marks, marks, measures
 from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
 from app.engines.agreement.measures import has_agreement
 from tests.engines.agreement.labels import SHAPES, span
@@ -27,89 +27,102 @@ _spans = st.builds(
     st.integers(1, 9),
 )
 MARKS = st.one_of(st.lists(_boxes, max_size=10), st.lists(_spans, max_size=12))
-LEAST = st.sampled_from([0.0, MIN_OVERLAP])
+MIN_OVERLAPS = st.sampled_from([0.0, MIN_OVERLAP])
 
 
 @pytest.fixture(params=["listed", "arrays", "dense"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few pairs are listed, more of them as arrays, many not at all: all say the same."""
     if request.param != "listed":
         monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", -1)
     if request.param == "dense":
-        monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", -1)
+        monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", -1)
 
 
-def _shared(one: Mark, other: Mark) -> float:
+def _compute_shared_fraction(one: Mark, other: Mark) -> float:
     alone = one.page != other.page or one.label != other.label
     return 0.0 if alone else compute_overlap(one.box, other.box)
 
 
-def _greedy(left: list[Mark], right: list[Mark], least: float) -> list[tuple[Mark, Mark]]:
+def _match_greedily(
+    left: list[Mark], right: list[Mark], min_overlap: float
+) -> list[tuple[Mark, Mark]]:
     """All pairs from the best to the worst, those of equal overlap from the top of the page."""
 
     def rank(pair: tuple[Mark, Mark]) -> Any:
-        return -_shared(*pair), sorted((m.box[1], m.box[0], m.box[3], m.box[2]) for m in pair)
+        return -_compute_shared_fraction(*pair), sorted(
+            (m.box[1], m.box[0], m.box[3], m.box[2]) for m in pair
+        )
 
     ours, theirs = list(left), list(right)
     found = []
     for one, other in sorted(((a, b) for a in left for b in right), key=rank):
-        shared = _shared(one, other)
-        if one in ours and other in theirs and shared > 0 and shared >= least:
+        shared = _compute_shared_fraction(one, other)
+        if one in ours and other in theirs and shared > 0 and shared >= min_overlap:
             ours.remove(one)
             theirs.remove(other)
             found.append((one, other))
     return found
 
 
-def _bag(chosen: Any) -> list[str]:
+def _sort_pairs(chosen: Any) -> list[str]:
     return sorted(map(repr, chosen))
 
 
-@pytest.mark.usefixtures("_way")
+@pytest.mark.usefixtures("_implementation")
 class TestAlike:
     """However many pairs there are, what comes out is that of trying all."""
 
     @QUICK
-    @given(MARKS, MARKS, LEAST)
+    @given(MARKS, MARKS, MIN_OVERLAPS)
     def test_the_best_pair_goes_first_and_each_mark_once(
-        self, left: list[Mark], right: list[Mark], least: float
+        self, left: list[Mark], right: list[Mark], min_overlap: float
     ) -> None:
-        found = match_marks(left, right, least)
+        found = match_marks(left, right, min_overlap)
         assert found == sorted(found)
         assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
-        told = [(left[here], right[there]) for here, there in found]
-        assert _bag(told) == _bag(_greedy(left, right, least))
+        pairs = [(left[here], right[there]) for here, there in found]
+        assert _sort_pairs(pairs) == _sort_pairs(_match_greedily(left, right, min_overlap))
 
     @QUICK
-    @given(MARKS, MARKS, LEAST, st.randoms(use_true_random=False))
+    @given(MARKS, MARKS, MIN_OVERLAPS, st.randoms(use_true_random=False))
     def test_neither_side_nor_order_matters(
-        self, left: list[Mark], right: list[Mark], least: float, lots: random.Random
+        self, left: list[Mark], right: list[Mark], min_overlap: float, generator: random.Random
     ) -> None:
-        found = [(left[here], right[there]) for here, there in match_marks(left, right, least)]
-        one, other = lots.sample(left, len(left)), lots.sample(right, len(right))
-        swapped = [(one[here], other[there]) for there, here in match_marks(other, one, least)]
-        assert _bag(found) == _bag(swapped)
+        found = [
+            (left[here], right[there]) for here, there in match_marks(left, right, min_overlap)
+        ]
+        one, other = generator.sample(left, len(left)), generator.sample(right, len(right))
+        swapped = [
+            (one[here], other[there]) for there, here in match_marks(other, one, min_overlap)
+        ]
+        assert _sort_pairs(found) == _sort_pairs(swapped)
 
     @QUICK
     @given(MARKS)
-    def test_groups_are_what_overlaps_link(self, given: list[Mark]) -> None:
-        found = group_marks(given)
-        linked = [{n} for n in range(len(given))]
-        for one in range(len(given)):
+    def test_groups_are_what_overlaps_link(self, marks_on_page: list[Mark]) -> None:
+        found = group_marks(marks_on_page)
+        linked = [{n} for n in range(len(marks_on_page))]
+        for one in range(len(marks_on_page)):
             for other in range(one):
-                if _shared(given[one], given[other]) >= MIN_OVERLAP:
+                if (
+                    _compute_shared_fraction(marks_on_page[one], marks_on_page[other])
+                    >= MIN_OVERLAP
+                ):
                     both = linked[one] | linked[other]
                     for member in both:
                         linked[member] = both
-        together = [{n for n in range(len(given)) if found[n] == number} for number in found]
+        together = [
+            {n for n in range(len(marks_on_page)) if found[n] == number} for number in found
+        ]
         assert together == linked
 
 
-def _slid(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_shifted_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     return tuple([Mark(0, (0, n, 1, n + 20_000 + s)) for n in range(count)] for s in (0, 3))  # type: ignore[return-value]
 
 
-def _nested(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_nested_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     """All of the left want the same of the right: the shortest one left."""
     long, short = 40_000, 30_000
     return (
@@ -118,7 +131,7 @@ def _nested(count: int) -> tuple[list[Mark], list[Mark]]:
     )
 
 
-def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
+def _make_rising_marks(count: int) -> tuple[list[Mark], list[Mark]]:
     """Each wants the next: the first pair is found at the far end."""
     places = [0.0]
     for n in range(2 * count):
@@ -127,12 +140,12 @@ def _rising(count: int) -> tuple[list[Mark], list[Mark]]:
     return made[::2], made[1::2]
 
 
-def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
-    lots = random.Random(7)
+def _make_scattered_marks(count: int) -> tuple[list[Mark], list[Mark]]:
+    generator = random.Random(7)
 
     def box() -> Mark:
-        x, y = lots.random() / 10, lots.random() / 10
-        return Mark(1, (x, y, 0.8 + 0.2 * lots.random(), 0.8 + 0.2 * lots.random()))
+        x, y = generator.random() / 10, generator.random() / 10
+        return Mark(1, (x, y, 0.8 + 0.2 * generator.random(), 0.8 + 0.2 * generator.random()))
 
     return [box() for _ in range(count)], [box() for _ in range(count)]
 
@@ -147,50 +160,54 @@ def test_boxes_whose_areas_are_rounded_to_zero_do_not_overlap(count: int) -> Non
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def search_count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
-    monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
+    monkeypatch.setattr(dense_marks, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
     count = [0]
-    plain = dense._MarkIndex._compute_overlaps
+    plain = dense_marks._MarkIndex._compute_overlaps
 
     def counted(self: Any, box: Any) -> Any:
         count[0] += 1
         return plain(self, box)
 
-    monkeypatch.setattr(dense._MarkIndex, "_compute_overlaps", counted)
+    monkeypatch.setattr(dense_marks._MarkIndex, "_compute_overlaps", counted)
     return count
 
 
-@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
-def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]) -> None:
+@pytest.mark.parametrize(
+    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
+)
+def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, search_count: list[int]) -> None:
     left, right = make(160)
     assert len(left) * len(right) > marks.MAX_PYTHON_PAIRS
     found = match_marks(left, right)
-    assert 0 < asked[0] <= 3 * (len(left) + len(right))
-    told = [(left[here], right[there]) for here, there in found]
-    assert _bag(told) == _bag(_greedy(left, right, MIN_OVERLAP))
+    assert 0 < search_count[0] <= 3 * (len(left) + len(right))
+    pairs = [(left[here], right[there]) for here, there in found]
+    assert _sort_pairs(pairs) == _sort_pairs(_match_greedily(left, right, MIN_OVERLAP))
 
 
-@pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
-def test_groups_of_a_heap_take_one_question_a_mark(make: Any, asked: list[int]) -> None:
+@pytest.mark.parametrize(
+    "make", [_make_shifted_marks, _make_nested_marks, _make_rising_marks, _make_scattered_marks]
+)
+def test_groups_of_a_heap_take_one_question_a_mark(make: Any, search_count: list[int]) -> None:
     left, right = make(500)
     assert len(set(group_marks([*left, *right]))) == 1
-    assert 0 < asked[0] <= len(left) + len(right)
+    assert 0 < search_count[0] <= len(left) + len(right)
 
 
 def test_what_stands_far_apart_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = [0]
+    comparison_count = [0]
     plain = compute_overlap
 
     def counted(one: Any, other: Any) -> float:
-        looked[0] += 1
+        comparison_count[0] += 1
         return plain(one, other)
 
     monkeypatch.setattr(marks, "compute_overlap", counted)
     ours = [Mark(0, (0, 100 * n, 1, 100 * n + 20)) for n in range(3000)]
     theirs = [Mark(0, (0, 100 * n, 1, 100 * n + 15)) for n in range(-500, 3000)]
     assert len(match_marks(ours, theirs)) == 3000
-    assert looked[0] == 3000
+    assert comparison_count[0] == 3000
 
 
 def test_a_high_box_beside_many_hides_none_of_them() -> None:

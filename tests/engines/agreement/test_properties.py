@@ -46,7 +46,7 @@ SETS = st.tuples(
 ).map(lambda parts: [one for part in parts for one in part])
 
 
-def _bag(tags: list[dict[str, Any]]) -> Counter[bytes]:
+def _count_tags(tags: list[dict[str, Any]]) -> Counter[bytes]:
     return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
 
 
@@ -56,7 +56,7 @@ def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> N
     changes = diff(a, b, SHAPES)
     gone = [c["from"] for c in changes if c["from"]]
     come = [c["to"] for c in changes if c["to"]]
-    assert _bag(a) - _bag(gone) + _bag(come) == _bag(b)
+    assert _count_tags(a) - _count_tags(gone) + _count_tags(come) == _count_tags(b)
     assert all(c["from"] != c["to"] for c in changes)
 
 
@@ -78,26 +78,26 @@ def test_nothing_differs_from_itself(a: list[Any]) -> None:
     assert found is not None
     assert found.overall == 1.0
     assert set(found.fields.values()) <= {1.0}
-    won: list[Any] = []
+    winning_tags: list[Any] = []
     for ballot in find_majority([a, a, a], SHAPES):
         assert not ballot.tie
         assert ballot.winners == ballot.choices
-        won += (choice.tag for choice in ballot.winners)
-    assert _bag(won) == _bag(a)
+        winning_tags += (choice.tag for choice in ballot.winners)
+    assert _count_tags(winning_tags) == _count_tags(a)
 
 
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=4), st.randoms(use_true_random=False))
-def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], lots: Any) -> None:
+def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: Any) -> None:
     order = list(range(len(sets)))
-    lots.shuffle(order)
-    shuffled = [lots.sample(sets[position], len(sets[position])) for position in order]
+    generator.shuffle(order)
+    shuffled = [generator.sample(sets[position], len(sets[position])) for position in order]
     assert measure_agreement(sets, SHAPES) == measure_agreement(shuffled, SHAPES)
-    votes = [_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
-    assert votes == [_votes(b, order) for b in find_majority(shuffled, SHAPES)]
+    votes = [_list_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
+    assert votes == [_list_votes(b, order) for b in find_majority(shuffled, SHAPES)]
 
 
-def _votes(ballot: Any, order: list[int]) -> Any:
+def _list_votes(ballot: Any, order: list[int]) -> Any:
     choices = [(c.tag, sorted(order[v] for v in c.voters)) for c in ballot.choices]
     winners = [c.tag for c in ballot.winners]
     return ballot.field, ballot.row, choices, winners, ballot.tie, ballot.unanimous
@@ -119,11 +119,11 @@ def test_shares_are_shares(sets: list[Any]) -> None:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=5))
 def test_each_tag_is_one_vote(sets: list[Any]) -> None:
-    given = Counter(
+    submitted_votes = Counter(
         (tag["field"], tag["row"], number) for number, tags in enumerate(sets) for tag in tags
     )
     ballots = find_majority(sets, SHAPES)
-    assert given == Counter(
+    assert submitted_votes == Counter(
         (b.field, b.row, voter) for b in ballots for choice in b.choices for voter in choice.voters
     )
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from app.engines.agreement import sequences
 from app.engines.agreement.comparing import diff_by_content
 from app.engines.agreement.measures import measure_agreement
-from app.engines.agreement.places import build_shapes
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
+from app.engines.agreement.tag_keys import build_shapes
 from app.engines.agreement.votes import find_majority
 from tests.engines.agreement.labels import SHAPES, span, tag
 from tests.factories.labels import make_field
@@ -48,8 +48,8 @@ def table(*rows: str) -> list[dict[str, Any]]:
     return found
 
 
-def _overall(*sets: list[Any]) -> float:
-    found = measure_agreement(align_rows(sets, KNOWN).sets, KNOWN)
+def _measure_overall(*sets: list[Any]) -> float:
+    found = measure_agreement(align_rows(sets, KNOWN).tag_sets, KNOWN)
     assert found is not None
     return found.overall
 
@@ -58,25 +58,25 @@ _row = st.builds(str.__add__, st.sampled_from("abcd"), st.sampled_from(["", "1",
 TABLES = st.lists(_row, max_size=6).map(lambda rows: table(*rows))
 
 
-def _numbers(sets: list[Any]) -> list[tuple[int | None, ...]]:
+def _list_row_numbers(sets: list[Any]) -> list[tuple[int | None, ...]]:
     return [line for _, line in sorted(align_rows(sets, KNOWN).rows.items())]
 
 
 def test_a_row_put_in_at_the_top_moves_the_others() -> None:
     before, after = table("a1", "b2", "c3"), table("x9", "a1", "b2", "c3")
-    assert _numbers([before, after]) == [(None, 0), (0, 1), (1, 2), (2, 3)]
-    assert _overall(before, after) == pytest.approx(2 * 6 / (6 + 8))
+    assert _list_row_numbers([before, after]) == [(None, 0), (0, 1), (1, 2), (2, 3)]
+    assert _measure_overall(before, after) == pytest.approx(2 * 6 / (6 + 8))
 
 
 def test_the_alignment_with_the_most_equal_cells_wins() -> None:
     # By the item alone, a would go with a; by both columns, three cells are equal further on.
     before, after = table("a1", "b2"), table("b2", "a9", "b2")
-    assert _numbers([before, after]) == [(None, 0), (0, 1), (1, 2)]
+    assert _list_row_numbers([before, after]) == [(None, 0), (0, 1), (1, 2)]
 
 
 def test_a_row_of_which_all_changed_is_still_that_row() -> None:
     before, after = table("a1", "b2", "c3"), table("a1", "x8", "y9", "c3")
-    assert _numbers([before, after]) == [(0, 0), (1, 1), (None, 2), (2, 3)]
+    assert _list_row_numbers([before, after]) == [(0, 0), (1, 1), (None, 2), (2, 3)]
 
 
 def test_a_number_is_kept_where_there_is_room() -> None:
@@ -91,15 +91,15 @@ def test_a_number_is_kept_where_there_is_room() -> None:
 
 def test_three_tables_vote_row_by_row() -> None:
     plain, longer = table("a1", "b2"), table("x9", "a1", "b3")
-    lined = align_rows([plain, plain, longer], KNOWN)
+    alignment = align_rows([plain, plain, longer], KNOWN)
     won = {
         (b.field, b.row): [c.tag["value"] for c in b.winners]
-        for b in find_majority(lined.sets, KNOWN)
+        for b in find_majority(alignment.tag_sets, KNOWN)
     }
     assert won["lines.item", 0] == won["lines.count", 0] == []
     assert won["lines.item", 1] == ["a"]
     assert won["lines.count", 2] == ["2"]
-    assert lined.rows["lines", 2] == (1, 1, 2)
+    assert alignment.rows["lines", 2] == (1, 1, 2)
 
 
 def test_cells_of_several_values_and_spans_tell_rows_apart() -> None:
@@ -111,7 +111,7 @@ def test_cells_of_several_values_and_spans_tell_rows_apart() -> None:
 
     before = [*row(0, "x", "y", start=0), *row(1, "z", start=50)]
     after = [*row(0, "new", start=900), *row(1, "y", "x", start=1), *row(2, "z", start=51)]
-    assert _numbers([before, after]) == [(None, 0), (0, 1), (1, 2)]
+    assert _list_row_numbers([before, after]) == [(None, 0), (0, 1), (1, 2)]
 
 
 def test_tables_of_a_schema_move_by_themselves_and_other_tags_stay() -> None:
@@ -133,7 +133,7 @@ def test_tables_of_a_schema_move_by_themselves_and_other_tags_stay() -> None:
 def test_a_diff_names_the_row_on_each_side() -> None:
     before, after = table("a1", "b2", "c3", "d4"), table("x9", "a1", "b7", "d4")
     found = diff_by_content(before, after, KNOWN)
-    told = [
+    changes = [
         (
             c["field"],
             c["row"],
@@ -143,7 +143,7 @@ def test_a_diff_names_the_row_on_each_side() -> None:
         )
         for c in found.changes
     ]
-    assert told == [
+    assert changes == [
         ("lines.item", 0, "added", None, 0),
         ("lines.item", 2, "removed", 2, None),
         ("lines.count", 0, "added", None, 0),
@@ -153,13 +153,13 @@ def test_a_diff_names_the_row_on_each_side() -> None:
     assert found.moved == [{"table": "lines", "from": 0, "to": 1, "count": 2}]
 
 
-def _bag(tags: list[Any]) -> Counter[bytes]:
+def _count_tags(tags: list[Any]) -> Counter[bytes]:
     return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
 
 
-def _applied(before: list[Any], found: Any) -> list[Any]:
+def _apply_changes(before: list[Any], found: Any) -> list[Any]:
     """As the guide says: take out, renumber, put in."""
-    left = _bag(before) - _bag([c["from"] for c in found.changes if c["from"]])
+    left = _count_tags(before) - _count_tags([c["from"] for c in found.changes if c["from"]])
     moved = {run["from"] + n: run["to"] + n for run in found.moved for n in range(run["count"])}
     kept = [orjson.loads(one) for one in left.elements()]
     for one in kept:
@@ -170,7 +170,7 @@ def _applied(before: list[Any], found: Any) -> list[Any]:
 @QUICK
 @given(TABLES, TABLES)
 def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> None:
-    assert _bag(_applied(a, diff_by_content(a, b, KNOWN))) == _bag(b)
+    assert _count_tags(_apply_changes(a, diff_by_content(a, b, KNOWN))) == _count_tags(b)
 
 
 @QUICK
@@ -192,7 +192,7 @@ def test_a_row_put_in_anywhere_costs_only_itself(rows: list[Any], at: int, row: 
     found = diff_by_content(rows, longer, KNOWN)
     assert [c["kind"] for c in found.changes] == ["added"] * len(row)
     count = len(rows)
-    assert _overall(rows, longer) == pytest.approx(2 * count / (2 * count + len(row)))
+    assert _measure_overall(rows, longer) == pytest.approx(2 * count / (2 * count + len(row)))
 
 
 def _texts(rows: list[Any]) -> list[str]:
@@ -205,19 +205,19 @@ def _texts(rows: list[Any]) -> list[str]:
 @QUICK
 @given(st.lists(TABLES, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_neither_the_order_of_sets_nor_of_tags_matters(
-    sets: list[Any], lots: random.Random
+    sets: list[Any], generator: random.Random
 ) -> None:
     order = list(range(len(sets)))
-    lots.shuffle(order)
-    shuffled = [lots.sample(sets[n], len(sets[n])) for n in order]
+    generator.shuffle(order)
+    shuffled = [generator.sample(sets[n], len(sets[n])) for n in order]
     there = align_rows(sets, KNOWN).rows
     back = align_rows(shuffled, KNOWN).rows
     said = {
-        number: Counter((line[n], str(_bag(sets[n]))) for n in range(len(sets)))
+        number: Counter((line[n], str(_count_tags(sets[n]))) for n in range(len(sets)))
         for number, line in there.items()
     }
     again = {
-        number: Counter((line[k], str(_bag(sets[n]))) for k, n in enumerate(order))
+        number: Counter((line[k], str(_count_tags(sets[n]))) for k, n in enumerate(order))
         for number, line in back.items()
     }
     assert said == again
@@ -227,31 +227,33 @@ def test_neither_the_order_of_sets_nor_of_tags_matters(
 @given(TABLES)
 def test_alike_tables_agree_whatever_their_numbers(rows: list[Any]) -> None:
     apart = [{**one, "row": 3 * one["row"] + 5} for one in rows]
-    assert _overall(rows, apart) == 1.0
+    assert _measure_overall(rows, apart) == 1.0
     assert diff_by_content(rows, apart, KNOWN).changes == []
 
 
 @QUICK
 @given(st.lists(TABLES, min_size=1, max_size=4))
 def test_rows_rise_in_every_set_and_none_is_lost(sets: list[Any]) -> None:
-    lined = align_rows(sets, KNOWN)
-    lines = [line for _, line in sorted(lined.rows.items())]
+    alignment = align_rows(sets, KNOWN)
+    lines = [line for _, line in sorted(alignment.rows.items())]
     for n, tags in enumerate(sets):
-        held = [line[n] for line in lines if line[n] is not None]
-        assert held == sorted({one["row"] for one in tags})
-        assert [{**one, "row": 0} for one in lined.sets[n]] == [{**one, "row": 0} for one in tags]
+        original_numbers = [line[n] for line in lines if line[n] is not None]
+        assert original_numbers == sorted({one["row"] for one in tags})
+        assert [{**one, "row": 0} for one in alignment.tag_sets[n]] == [
+            {**one, "row": 0} for one in tags
+        ]
 
 
 _member = st.sets(st.integers(0, 4), min_size=1, max_size=3)
 
 
 @pytest.fixture(params=["small", "long"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "long":
         monkeypatch.setattr(sequences, "MAX_PYTHON_PAIRS", 0)
 
 
-@pytest.mark.usefixtures("_way")
+@pytest.mark.usefixtures("_implementation")
 class TestSequences:
     """Tables of any length, by either of two ways to the same."""
 
@@ -281,10 +283,10 @@ class TestSequences:
 
 
 def test_both_ways_choose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    lots = random.Random(3)
+    generator = random.Random(3)
     for _ in range(50):
         sides = [
-            [Counter(lots.choices(range(5), k=2)) for _ in range(lots.randint(9, 40))]
+            [Counter(generator.choices(range(5), k=2)) for _ in range(generator.randint(9, 40))]
             for _ in range(2)
         ]
         left, right = sides[0], [Counter(set(one)) for one in sides[1]]

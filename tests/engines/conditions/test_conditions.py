@@ -13,7 +13,7 @@ from app.engines.conditions.attributes import (
     OPERATORS,
     DocumentAttributes,
 )
-from app.engines.conditions.compiled import (
+from app.engines.conditions.compiled_conditions import (
     MAX_CONDITIONS,
     MAX_DEPTH,
     MAX_PATTERNS,
@@ -41,7 +41,7 @@ def leaf(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
     return {"attribute": attribute, "operator": operator, "value": value}
 
 
-def verdict(*conditions: dict[str, Any], facts: dict[str, Any] = DOCUMENT) -> bool:
+def matches(*conditions: dict[str, Any], facts: dict[str, Any] = DOCUMENT) -> bool:
     compiled = compile_conditions({"all": list(conditions)})
     found = compiled.matches(DocumentAttributes(facts))
     assert compiled.explain(DocumentAttributes(facts))["matched"] is found
@@ -88,7 +88,7 @@ def verdict(*conditions: dict[str, Any], facts: dict[str, Any] = DOCUMENT) -> bo
     ids=lambda one: str(one)[:60],
 )
 def test_what_operators_mean(condition: dict[str, Any], expected: bool) -> None:
-    assert verdict(condition) is expected
+    assert matches(condition) is expected
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -103,21 +103,21 @@ def test_what_is_missing_fits_the_negative_operators_alone(attribute: str, opera
         if attribute == "language":
             return
         value = 1
-    assert verdict(leaf(attribute, operator, value)) is operator.startswith("not_")
+    assert matches(leaf(attribute, operator, value)) is operator.startswith("not_")
 
 
 def test_accents_are_compared_however_they_are_composed() -> None:
     facts = {"name": "Bu\u0308cher.pdf"}
-    assert verdict(leaf("name", "starts_with", "B\u00dc"), facts=facts)
+    assert matches(leaf("name", "starts_with", "B\u00dc"), facts=facts)
 
 
 def test_groups() -> None:
     yes, no = leaf("page_count", "equals", 3), leaf("page_count", "equals", 4)
-    assert verdict()
+    assert matches()
     assert compile_conditions({}).matches(DocumentAttributes({}))
     assert compile_conditions({"any": []}).matches(DocumentAttributes({}))
-    assert verdict({"any": [no, yes]})
-    assert not verdict(yes, {"any": [no, {"all": [yes, no]}]})
+    assert matches({"any": [no, yes]})
+    assert not matches(yes, {"any": [no, {"all": [yes, no]}]})
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -178,10 +178,10 @@ def test_an_explanation_shows_what_was_found_and_no_whole_text() -> None:
         ("not_contains", "needle"),
     ):
         compiled = compile_conditions({"all": [leaf("text", operator, value)]})
-        (told,) = compiled.explain(facts)["all"]
-        assert "NEEDLE" in told["actual"]
-        assert len(told["actual"]) == MAX_EXCERPT_CHARS
-        assert told["actual"][0] == told["actual"][-1] == "…"
+        (explanation,) = compiled.explain(facts)["all"]
+        assert "NEEDLE" in explanation["actual"]
+        assert len(explanation["actual"]) == MAX_EXCERPT_CHARS
+        assert explanation["actual"][0] == explanation["actual"][-1] == "…"
     (ending,) = compile_conditions({"all": [leaf("text", "ends_with", "b")]}).explain(facts)["all"]
     assert ending["actual"].endswith("b")
     numbers = compile_conditions({"any": [leaf("page_count", "at_least", 3)]}).explain(facts)
@@ -257,10 +257,10 @@ LEAVES = st.one_of(
 )
 
 
-def _depth(tree: dict[str, Any]) -> int:
+def _measure_depth(tree: dict[str, Any]) -> int:
     if "attribute" in tree:
         return 0
-    return 1 + max(_depth(member) for members in tree.values() for member in members)
+    return 1 + max(_measure_depth(member) for members in tree.values() for member in members)
 
 
 TREES = st.recursive(
@@ -271,16 +271,16 @@ TREES = st.recursive(
         st.lists(inner, min_size=1, max_size=4),
     ),
     max_leaves=12,
-).filter(lambda tree: _depth(tree) < MAX_DEPTH)
+).filter(lambda tree: _measure_depth(tree) < MAX_DEPTH)
 
 
-def _fits(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
+def _evaluate(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
     """The verdict as the words say it: no closures, no order."""
     if "attribute" in tree:
         return compile_conditions({"all": [tree]}).matches(DocumentAttributes(facts))
     mode = "all" if "all" in tree else "any"
-    verdicts = [_fits(member, facts) for member in tree[mode]]
-    return all(verdicts) if mode == "all" else any(verdicts)
+    results = [_evaluate(member, facts) for member in tree[mode]]
+    return all(results) if mode == "all" else any(results)
 
 
 @examples(400)
@@ -290,7 +290,7 @@ def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, 
     compiled = compile_conditions(root)
     found = compiled.matches(DocumentAttributes(facts))
     assert compiled.explain(DocumentAttributes(facts))["matched"] is found
-    assert _fits(root, facts) is found
+    assert _evaluate(root, facts) is found
     if compiled.key is not None and found:
         attribute, texts = compiled.key
         assert DocumentAttributes(facts).get_folded(attribute) in texts

@@ -6,7 +6,11 @@ import pytest
 
 from app.engines.conditions import operators as condition_operators
 from app.engines.conditions.attributes import DocumentAttributes
-from app.engines.conditions.compiled import MAX_PATTERNS, compile_conditions, count_patterns
+from app.engines.conditions.compiled_conditions import (
+    MAX_PATTERNS,
+    compile_conditions,
+    count_patterns,
+)
 from app.engines.conditions.operators import ConditionError
 from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.engines.fields.patterns import Pattern

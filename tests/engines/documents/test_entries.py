@@ -41,10 +41,10 @@ for path, media_type in files.items():
         frames = []
         def send(kind, payload):
             frames.append([kind.decode(), base64.b64encode(payload).decode()])
-        given = {"media_type": media_type, "limits": dataclasses.asdict(Limits()), **arguments}
+        options = {"media_type": media_type, "limits": dataclasses.asdict(Limits()), **arguments}
         with open(path, "rb", buffering=0) as file:
             watching = True
-            getattr(entries, entry)(file, given, send)
+            getattr(entries, entry)(file, options, send)
             watching = False
         results[f"{path} {entry}"] = frames
 print(json.dumps([results, loads]))
@@ -79,8 +79,8 @@ def test_results_are_those_of_a_new_interpreter(
     found: Results = {}
     for path, media_type in documents.items():
         for entry, arguments in CALLS.items():
-            given = {"media_type": media_type, "limits": asdict(Limits()), **arguments}
-            found[f"{path} {entry}"] = _frames(Path(path), entry, given)
+            call_arguments = {"media_type": media_type, "limits": asdict(Limits()), **arguments}
+            found[f"{path} {entry}"] = _frames(Path(path), entry, call_arguments)
     assert len(found) > 80
     assert found == reference[0]
 
@@ -100,5 +100,5 @@ def _frames(path: Path, entry: str, arguments: dict[str, object]) -> list[list[s
         path.open("rb") as file,
         SERVER.run(name, document=file, arguments=arguments, limits=limits) as process,
     ):
-        sent = list(process.frames(frames.FRAME_TYPES))
+        sent = list(process.iterate_frames(frames.FRAME_TYPES))
     return [[kind.decode(), base64.b64encode(payload).decode()] for kind, payload in sent]

@@ -6,9 +6,9 @@ from dataclasses import astuple
 
 import pytest
 
+from app.engines.drift.comparing import assign_verdicts, compare
 from app.engines.drift.model import CategorySample, Hypothesis, NumberSample, RateSample
 from app.engines.drift.process import ComparisonFailed, find_drift
-from app.engines.drift.testing import assign_verdicts, compare
 
 _HYPOTHESES = [
     Hypothesis("kind", CategorySample({"a": 90, "ü": 10}), CategorySample({"a": 40, "ü": 60})),

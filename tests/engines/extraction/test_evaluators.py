@@ -55,7 +55,9 @@ def test_marginals_and_paths_equal_crfsuite():
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=crf._PARAMETERS, verbose=False)
     for sequence, states in zip(sequences, labels, strict=True):
         trainer.append(sequence, [str(state) for state in states])
-    ours = crf.train([crf.build_item_sequence(sequence) for sequence in sequences], labels, 3)
+    ours = crf.train_sequence_model(
+        [crf.build_item_sequence(sequence) for sequence in sequences], labels, 3
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model")
         trainer.train(path)
@@ -73,7 +75,7 @@ def test_marginals_and_paths_equal_crfsuite():
 
 
 def test_unknown_attributes_and_empty_documents_are_decoded():
-    field = crf.train([crf.build_item_sequence([["a"], ["b"]])] * 3, [[0, 1]] * 3, 5)
+    field = crf.train_sequence_model([crf.build_item_sequence([["a"], ["b"]])] * 3, [[0, 1]] * 3, 5)
     marginals, _ = field.decode([["never seen"], ["b"]])
     assert marginals.shape == (2, 5)
     assert np.allclose(marginals.sum(axis=1), 1)

@@ -139,7 +139,7 @@ def test_fewer_than_five_usable_examples_are_refused():
     absent = replace(build_examples(1, seed=9)[0], tags=foreign)
     with pytest.raises(NotEnoughExamples) as failure:
         train_model([*examples, absent], FIELDS, "v")
-    assert failure.value.usable == 4
+    assert failure.value.usable_count == 4
 
 
 def test_typed_fields_are_learned_from_canonical_values():

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.engines.fields import ValueProblem, normalize
-from app.engines.fields.identifiers import MODULES
+from app.engines.fields.identifiers import MODULE_BY_FORMAT
 
 
 def field(kind: str, **constraints: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_identifiers(name: str, written: str, compact: str | None) -> None:
 
 
 def test_every_identifier_format_has_its_module() -> None:
-    for name in MODULES:
+    for name in MODULE_BY_FORMAT:
         with pytest.raises(ValueProblem):
             normalize(field("text", formats=[name]), "\u00a0not one\u2028")
 

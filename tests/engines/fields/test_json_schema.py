@@ -16,7 +16,7 @@ from app.engines.fields import (
     check_fields,
     normalize,
 )
-from app.engines.fields.identifiers import MODULES
+from app.engines.fields.identifiers import MODULE_BY_FORMAT
 from app.engines.fields.json_schema.tags import build_tags_schema
 from tests.engines.fields.test_properties import CLEAN, JSON, LIKELY, SCHEMA
 from tests.engines.fields.test_properties import tag_dicts as likely_tags
@@ -56,7 +56,7 @@ def own_formats() -> FormatChecker:
 
     checker.checks("phone")(kept({"type": "phone"}))
     checker.checks("idn-email")(kept({"type": "email"}))
-    for name in MODULES:
+    for name in MODULE_BY_FORMAT:
         checker.checks(name)(kept({"type": "text", "constraints": {"formats": [name]}}))
     return checker
 
@@ -260,9 +260,9 @@ def test_what_is_kept_fits_the_json_schema(tags: list[Any]) -> None:
 
 def test_a_field_that_is_not_multiple_has_one_tag() -> None:
     tag = {"field": "note", "value": "x"}
-    several = {"field": "notes", "value": "x"}
+    repeatable_tag = {"field": "notes", "value": "x"}
     judge = validator(STRUCTURE)
-    assert judge.is_valid([tag, several, several])
+    assert judge.is_valid([tag, repeatable_tag, repeatable_tag])
     assert not judge.is_valid([tag, tag])
 
 

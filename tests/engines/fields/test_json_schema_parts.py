@@ -70,7 +70,7 @@ def test_moments_keep_their_order(moments: st.SearchStrategy[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "portable_pattern"),
     [
         (r"^\d{3}$", "^[0-9]{3}$"),
         (r"\Aa.c\z", r"^a[^\n]c$"),
@@ -90,12 +90,14 @@ def test_moments_keep_their_order(moments: st.SearchStrategy[str]) -> None:
         (r"\07", None),
     ],
 )
-def test_patterns_are_told_in_shared_words_or_not_at_all(pattern: str, told: str | None) -> None:
+def test_patterns_are_told_in_shared_words_or_not_at_all(
+    pattern: str, portable_pattern: str | None
+) -> None:
     compile_pattern(pattern)
     if pattern == r"[^\W_]+":
         assert to_portable(pattern) is not None
     else:
-        assert to_portable(pattern) == told
+        assert to_portable(pattern) == portable_pattern
 
 
 ATOMS = st.sampled_from(
@@ -119,9 +121,9 @@ def test_a_pattern_in_shared_words_finds_what_it_found(pattern: str, text: str) 
         original = compile_pattern(pattern)
     except ValueError:
         return
-    told = to_portable(pattern)
-    if told is None:
+    portable_pattern = to_portable(pattern)
+    if portable_pattern is None:
         return
     # Python's `$` also stands before a last line feed; ECMA-262's and RE2's do not.
-    found = re.search(re.sub(r"(?<!\\)\$", r"\\Z", told), text)
+    found = re.search(re.sub(r"(?<!\\)\$", r"\\Z", portable_pattern), text)
     assert (found is not None) == (original.search(text) is not None)

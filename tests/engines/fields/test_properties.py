@@ -21,7 +21,7 @@ from app.engines.fields import (
     compare,
     normalize,
 )
-from app.engines.fields.identifiers import MODULES
+from app.engines.fields.identifiers import MODULE_BY_FORMAT
 from tests.factories.properties import examples
 
 QUICK = examples(
@@ -164,7 +164,7 @@ def test_an_amount_is_the_amount_that_was_written(
 
 @QUICK
 @given(
-    name=st.sampled_from(sorted(MODULES)),
+    name=st.sampled_from(sorted(MODULE_BY_FORMAT)),
     text=TEXT | st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ -./", max_size=24),
 )
 def test_identifiers_twice(name: str, text: str) -> None:

@@ -253,7 +253,7 @@ def test_tags_that_do_not_fit_are_left_out_and_take_no_place() -> None:
 
 def test_tags_are_looked_at_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     slices: list[int] = []
-    monkeypatch.setattr(SourceText, "slice", lambda _, start, end: slices.append(end) or "x")
+    monkeypatch.setattr(SourceText, "get_slice", lambda _, start, end: slices.append(end) or "x")
     place = {"page": 1, "start": 0, "end": 1, "text": "x"}
     tags = [tag("note", "x", evidence=[place]) if number % 2 else tag("unknown")
             for number in range(4000)]  # fmt: skip

@@ -65,7 +65,7 @@ def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:
         tiers=tiers(("5000", "0.05"), ("10000", "0.04"), (None, "0.03")),
         quantity=13_001,
         included=1_000,
-        unit=1,
+        unit_size=1,
         currency="EUR",
     )
     assert [(line.description, str(line.quantity), str(line.amount)) for line in lines] == [
@@ -82,7 +82,7 @@ def test_the_included_quantity_is_free(quantity: int) -> None:
         tiers=tiers((None, "0.05")),
         quantity=quantity,
         included=1_000,
-        unit=1,
+        unit_size=1,
         currency="EUR",
     )
 
@@ -93,7 +93,7 @@ def test_bytes_are_charged_by_the_unit_and_the_amount_follows_from_the_shown_qua
         tiers=tiers((None, "0.25")),
         quantity=20 * 2**30 + 1_000_000,
         included=10 * 2**30,
-        unit=2**30,
+        unit_size=2**30,
         currency="EUR",
         unit_code=get_unit_code(2**30, is_bytes=True),
     )
@@ -128,7 +128,7 @@ def test_tiers_equal_an_independent_computation(
         ],
         quantity=quantity,
         included=included,
-        unit=unit,
+        unit_size=unit,
         currency=currency,
     )
     left = Fraction(max(0, quantity - included), unit)
@@ -158,7 +158,12 @@ def test_tiers_equal_an_independent_computation(
 def test_tiers_out_of_order_are_refused(wrong: list[tuple[str | None, str]]) -> None:
     with pytest.raises(InvoiceError, match="tiers"):
         compute_usage_lines(
-            description="X", tiers=tiers(*wrong), quantity=1, included=0, unit=1, currency="EUR"
+            description="X",
+            tiers=tiers(*wrong),
+            quantity=1,
+            included=0,
+            unit_size=1,
+            currency="EUR",
         )
 
 
@@ -169,7 +174,7 @@ def test_a_quantity_beyond_the_last_tier_is_refused() -> None:
             tiers=tiers(("5", "1")),
             quantity=6,
             included=0,
-            unit=1,
+            unit_size=1,
             currency="EUR",
         )
 

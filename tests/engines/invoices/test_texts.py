@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app.engines.invoices.model import InvoiceError, Language, TaxCategory
-from app.engines.invoices.plain import clean_text
+from app.engines.invoices.plain_text import clean_text
 from app.engines.invoices.texts import (
     LANGUAGES,
     Translations,
@@ -92,10 +92,10 @@ def test_a_period_within_a_day_is_one_day() -> None:
 
 
 def test_lines_are_described_in_the_language() -> None:
-    assert describe_meter("stored_bytes", unit=2**30, is_bytes=True, language="de") == (
+    assert describe_meter("stored_bytes", unit_size=2**30, is_bytes=True, language="de") == (
         "Speicherplatz"
     )
-    assert describe_meter("documents_per_month", unit=500, language="fr") == (
+    assert describe_meter("documents_per_month", unit_size=500, language="fr") == (
         "Documents (\N{MULTIPLICATION SIGN} 500)"
     )
     assert describe_meter("unknown_meter") == "unknown_meter"

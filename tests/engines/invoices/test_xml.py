@@ -114,7 +114,7 @@ def test_computed_documents_pass(
             tiers=steps,
             quantity=quantity,
             included=100,
-            unit=100,
+            unit_size=100,
             unit_code="CEN",
             currency=currency,
         )

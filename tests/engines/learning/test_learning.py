@@ -45,15 +45,15 @@ def test_time_is_limited() -> None:
 
 
 def test_each_fold_has_the_time_of_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[LearningLimits] = []
+    passed_limits: list[LearningLimits] = []
 
     def run_child(*arguments: Any) -> tuple[dict[str, Any], bytes]:
-        given.append(arguments[-1])
+        passed_limits.append(arguments[-1])
         return {"report": {}}, b""
 
     monkeypatch.setattr(learning, "_run_child", run_child)
     evaluate_in_child([], FIELDS, folds=5, limits=LearningLimits(1, 2, 3.0))
-    assert given == [LearningLimits(1, 10, 15.0)]
+    assert passed_limits == [LearningLimits(1, 10, 15.0)]
 
 
 def test_no_more_examples_are_read_than_training_uses() -> None:

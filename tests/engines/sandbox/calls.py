@@ -44,7 +44,7 @@ class Calls:
     def run(self, entry: str, **options: Any) -> list[tuple[bytes, bytes]]:
         """Return all frames of a call."""
         with ExitStack() as stack:
-            return list(self.open(entry, stack=stack, **options).frames(KINDS))
+            return list(self.open(entry, stack=stack, **options).iterate_frames(KINDS))
 
     def fail(self, how: str, **options: Any) -> ProcessFailed:
         """Return the failure of a process that misbehaves."""
@@ -54,7 +54,12 @@ class Calls:
 
     def probe(self, **arguments: Any) -> dict[str, Any]:
         """Return what a process can see and do."""
-        given: dict[str, Any] = {"path": "/nowhere/file", "port": 9, "caller": 1, **arguments}
-        ((_, payload),) = self.run("probe", **given)
+        all_arguments: dict[str, Any] = {
+            "path": "/nowhere/file",
+            "port": 9,
+            "caller": 1,
+            **arguments,
+        }
+        ((_, payload),) = self.run("probe", **all_arguments)
         found: dict[str, Any] = json.loads(payload)
         return found

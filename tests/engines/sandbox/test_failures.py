@@ -57,7 +57,7 @@ def test_a_process_that_misbehaves_fails_its_call_only(
 
 def test_what_came_before_the_end_is_not_lost(calls: Calls) -> None:
     with ExitStack() as stack:
-        frames = calls.open("misbehave", how="abort", stack=stack).frames(KINDS)
+        frames = calls.open("misbehave", how="abort", stack=stack).iterate_frames(KINDS)
         wait_until(lambda: not list_sandboxed_processes(), "the end of the process")
         assert next(frames) == (b"T", b"before")
         with pytest.raises(ProcessFailed):
@@ -92,7 +92,7 @@ def test_an_unknown_entry_is_refused(calls: Calls) -> None:
         with NOTHING.open("rb") as file:
             process = calls.server.run(name, document=file, arguments={}, limits=LIMITS)
             with process, pytest.raises(ProcessFailed) as caught:
-                list(process.frames(KINDS))
+                list(process.iterate_frames(KINDS))
         assert caught.value.detail == "exit status 70"
 
 
@@ -119,7 +119,7 @@ def test_at_most_so_many_processes_run_at_once(make_server: MakeServer) -> None:
         running = [calls.open("misbehave", how="hang", stack=stack) for _ in range(2)]
         waiting = [pool.submit(calls.run, "echo", n=n) for n in range(3)]
         for process in running:
-            assert next(process.frames(KINDS)) == (b"T", b"before")
+            assert next(process.iterate_frames(KINDS)) == (b"T", b"before")
         assert len(list_sandboxed_processes()) == 2
         assert not any(future.done() for future in waiting)
         running[0].__exit__(None, None, None)
@@ -131,7 +131,7 @@ def test_at_most_so_many_processes_run_at_once(make_server: MakeServer) -> None:
 def test_a_caller_that_gives_up_ends_the_process(calls: Calls) -> None:
     with ExitStack() as stack:
         process = calls.open("misbehave", how="hang", stack=stack)
-        assert next(process.frames(KINDS)) == (b"T", b"before")
+        assert next(process.iterate_frames(KINDS)) == (b"T", b"before")
         (child,) = list_sandboxed_processes()
     assert has_ended(child)
 
@@ -174,7 +174,7 @@ def test_the_time_before_the_start_does_not_count(make_server: MakeServer) -> No
     short = replace(LIMITS, wall_seconds=0.5)
     with ExitStack() as stack, ThreadPoolExecutor(1) as pool:
         blocking = calls.open("misbehave", how="hang", stack=stack)
-        assert next(blocking.frames(KINDS)) == (b"T", b"before")
+        assert next(blocking.iterate_frames(KINDS)) == (b"T", b"before")
         waiting = pool.submit(calls.run, "echo", limits=short)
         end = time.monotonic() + 2 * short.wall_seconds
         wait_until(lambda: time.monotonic() > end)

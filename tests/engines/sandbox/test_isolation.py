@@ -103,7 +103,7 @@ def test_open_files_of_others_stay_closed(calls: Calls, tmp_path: Path) -> None:
         os.set_inheritable(file.fileno(), True)
         for _ in range(2):  # whose sockets the server holds while it forks the next one
             process = calls.open("misbehave", how="hang", stack=stack)
-            assert next(process.frames(KINDS)) == (b"T", b"before")
+            assert next(process.iterate_frames(KINDS)) == (b"T", b"before")
         descriptors = calls.probe(document=secret)["descriptors"]
     assert descriptors[:3] == [0, 1, 2]
     assert len(descriptors) == 5  # the results and the document
@@ -206,6 +206,6 @@ def test_a_process_left_alone_cannot_outlive_its_limits(calls: Calls) -> None:
     with ExitStack() as stack:
         limits = replace(LIMITS, cpu_seconds=1)
         process = calls.open("misbehave", how="spin", stack=stack, limits=limits)
-        assert next(process.frames(KINDS)) == (b"T", b"before")
+        assert next(process.iterate_frames(KINDS)) == (b"T", b"before")
         (child,) = list_sandboxed_processes()
         assert psutil.wait_procs([child], timeout=60)[0]

@@ -31,9 +31,9 @@ import signal, sys
 from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls, ENTRIES
 from app.engines.sandbox.client import ForkServer
 server = ForkServer((ENTRIES,), max_processes=2, max_total_processes=9, idle_seconds=None)
-given = {"document": NOTHING.open("rb"), "arguments": {"how": "hang"}, "limits": LIMITS}
-process = server.run(f"{ENTRIES}:misbehave", **given)
-print(*next(process.frames(KINDS)), flush=True)
+options = {"document": NOTHING.open("rb"), "arguments": {"how": "hang"}, "limits": LIMITS}
+process = server.run(f"{ENTRIES}:misbehave", **options)
+print(*next(process.iterate_frames(KINDS)), flush=True)
 signal.pause()
 """
 
@@ -109,7 +109,7 @@ def test_start_is_idempotent_and_replaces_what_has_ended(make_server: MakeServer
 def test_stop_ends_everything(calls: Calls) -> None:
     with ExitStack() as stack:
         process = calls.open("misbehave", how="hang", stack=stack)
-        assert next(process.frames(KINDS)) == (b"T", b"before")
+        assert next(process.iterate_frames(KINDS)) == (b"T", b"before")
         all_of_it = [*list_launchers(), *list_fork_servers(), *list_sandboxed_processes()]
         assert len(all_of_it) == 3
         calls.server.stop()

@@ -75,7 +75,7 @@ def test_a_call_fails_when_its_server_dies_after_the_first_frame(
 ) -> None:
     with ExitStack() as stack:
         process = calls.open("wait_for_lock", document=locked.path, early=True, stack=stack)
-        frames = process.frames(KINDS)
+        frames = process.iterate_frames(KINDS)
         assert next(frames) == (b"T", b"early")
         kill(list_fork_servers()[0])
         with pytest.raises(SandboxUnavailable):

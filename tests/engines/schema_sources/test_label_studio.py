@@ -114,7 +114,7 @@ def test_each_label_is_a_field(tag: str, shown: str, kind: str) -> None:
         ("label", "👍", kind, True),
     ]
     assert found.fields[0]["description"] == "Which"
-    assert any("bounding box" in told for told in _list_messages(found).values()) is (
+    assert any("bounding box" in message for message in _list_messages(found).values()) is (
         tag == "PolygonLabels"
     )
 

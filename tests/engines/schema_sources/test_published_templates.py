@@ -52,8 +52,8 @@ def test_each_template_gives_fields_or_has_nothing_to_label(configurations: dict
             refused.add((name, error.message))
         else:
             assert check_fields(found.fields) == found.fields, name
-            told = " ".join(warning.message for warning in found.warnings)
-            assert "is unknown" not in told, (name, told)
+            warnings_text = " ".join(warning.message for warning in found.warnings)
+            assert "is unknown" not in warnings_text, (name, warnings_text)
     assert refused == {(name, "has nothing that can be labeled") for name in NOTHING_TO_LABEL}
 
 

@@ -85,8 +85,8 @@ def open_source(network: LoopbackNetwork) -> Iterator[Callable[..., Source]]:
 
     def open_source(store: Store, **changes: Any) -> Source:
         settings = {"prefix": "inbox", **store.settings, **changes}
-        given = {name: value for name, value in settings.items() if value is not None}
-        sources.append(TYPES[store.type_name].open(given, network, None))
+        present_settings = {name: value for name, value in settings.items() if value is not None}
+        sources.append(TYPES[store.type_name].open(present_settings, network, None))
         return sources[-1]
 
     yield open_source

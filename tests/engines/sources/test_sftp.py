@@ -72,8 +72,8 @@ def open_source(server: Server, folder: Path, network: LoopbackNetwork) -> Itera
 
     def open_source(**changes: Any) -> Source:
         merged = {**settings, **changes}
-        given = {name: value for name, value in merged.items() if value is not None}
-        sources.append(TYPES["sftp"].open(given, network, None))
+        present_settings = {name: value for name, value in merged.items() if value is not None}
+        sources.append(TYPES["sftp"].open(present_settings, network, None))
         return sources[-1]
 
     yield open_source

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from app.engines.drift.model import DriftLimits, Hypothesis
+from app.engines.drift.model import DriftThresholds, Hypothesis
 from app.engines.drift.process import compare_samples, encode_hypothesis, parse_result
 from app.insight.drift.service import detecting
 from app.kit import db
@@ -27,9 +27,9 @@ def _compare_in_process(monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     """
     if "child_process" not in request.fixturenames:
 
-        def find_drift(hypotheses: Iterable[Hypothesis], limits: DriftLimits) -> list[Any]:
+        def find_drift(hypotheses: Iterable[Hypothesis], thresholds: DriftThresholds) -> list[Any]:
             lines = map(encode_hypothesis, hypotheses)
-            return [parse_result(line) for line in compare_samples(lines, limits)]
+            return [parse_result(line) for line in compare_samples(lines, thresholds)]
 
         monkeypatch.setattr(detecting, "find_drift", find_drift)
 

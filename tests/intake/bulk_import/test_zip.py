@@ -282,7 +282,7 @@ def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.Monkey
     assert job["counts"] == counts(found=2, created=1, failed=1)
     (item,) = imports.items(job["id"], status="failed")
     assert item["error"]["code"] == "payload_too_large"
-    monkeypatch.setattr(archives, "MIN_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr(archives, "BASE_UNPACKED_LIMIT_BYTES", 1000)
     monkeypatch.setattr(archives, "MAX_RATIO", 1)
     parts = {f"{n}.txt": b"%d" % n * 400 for n in range(5)}
     job = _import_archive(imports, _build_zip(parts))

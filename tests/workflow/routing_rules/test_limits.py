@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.engines.conditions.compiled import MAX_PATTERNS
+from app.engines.conditions.compiled_conditions import MAX_PATTERNS
 from app.kit import db, tenancy
 from app.kit.jobs.handlers import HANDLERS
 from app.kit.jobs.queues import QUEUES, compute_quota

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from hypothesis import given
 
-from app.engines.agreement.places import build_shapes
+from app.engines.agreement.tag_keys import build_shapes
 from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS

@@ -204,12 +204,12 @@ def compute_charge_lines(
     is_bytes = charge.meter == Meter.STORED_BYTES
     return compute_usage_lines(
         description=describe_meter(
-            charge.meter, unit=charge.unit, is_bytes=is_bytes, language=language
+            charge.meter, unit_size=charge.unit, is_bytes=is_bytes, language=language
         ),
         tiers=charge.tiers,
         quantity=_to_decimal(quantity),
         included=_to_decimal(charge.included * fraction),
-        unit=charge.unit,
+        unit_size=charge.unit,
         currency=currency,
         unit_code=get_unit_code(charge.unit, is_bytes=is_bytes),
         language=language,

@@ -93,7 +93,7 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
     is_new[1:] = np.any(table[1:] != table[:-1], axis=1)
     classes, counts = table[is_new], np.diff(np.append(np.flatnonzero(is_new), len(table)))
     units, raters = np.nonzero(classes >= 0)
-    merged = Ratings(
+    merged_ratings = Ratings(
         level=ratings.level,
         raters=ratings.raters,
         document_count=len(classes),
@@ -104,7 +104,7 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
         values=ratings.values,
         excluded_count=ratings.excluded_count,
     )
-    return CompressedRatings(merged, counts)
+    return CompressedRatings(merged_ratings, counts)
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
@@ -122,15 +122,15 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
             class_counts = generator.multinomial(total, counts / total, size=block_size)
             yield np.ascontiguousarray(class_counts.T, dtype=np.float64)
         else:
-            yield _draw_documents(generator, counts, total, block_size)
+            yield _sample_documents(generator, counts, total, block_size)
 
 
-def _draw_documents(
+def _sample_documents(
     generator: np.random.Generator, counts: Integers, total: int, block_size: int
 ) -> Floats:
-    """Draw documents one by one, with replacement; return the class weights of each resample.
+    """Sample documents one by one, with replacement; return the class weights of each resample.
 
-    This is faster than a multinomial draw if most classes have few documents.
+    This is faster than a multinomial sample if most classes have few documents.
     """
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
     weights = np.empty((block_size, len(counts)), dtype=np.int32)
@@ -141,7 +141,7 @@ def _draw_documents(
     return weights.T.astype(np.float64, order="C")
 
 
-def estimate(
+def compute_samples(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Estimate coefficients; return their values in the sample and in the resamples.

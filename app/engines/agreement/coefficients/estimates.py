@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES
-from app.engines.agreement.coefficients.bootstrap import Statistic, estimate
+from app.engines.agreement.coefficients.bootstrap import Statistic, compute_samples
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.metrics import Estimate, EstimateWarning, Level, Metric, WarningCode
 
@@ -41,7 +41,7 @@ def compute_estimates(
     intervals.
     """
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = estimate(statistics, counts, resamples, seed)
+    values, resampled_values = compute_samples(statistics, counts, resamples, seed)
     rows = iter(zip(values, resampled_values, strict=True))
     undefined = (np.nan, np.empty(0))
     return [
@@ -88,7 +88,7 @@ def explain_undefined(metric: Metric) -> EstimateWarning:
             "agreement cannot be distinguished from chance. Use percent agreement or AC1."
         )
         return EstimateWarning(WarningCode.ONE_CATEGORY, text)
-    text = "No rater gave a value, so there is nothing to compare."
+    text = "No rater entered a value, so the coefficient is undefined."
     return EstimateWarning(WarningCode.NOTHING_MARKED, text)
 
 

@@ -76,7 +76,7 @@ class RaterPairs:
         self._units = ratings.units[order].astype(np.int32)
         self._categories = ratings.codes[order].astype(np.int32)
         unit_starts = np.cumsum(ratings.sizes) - ratings.sizes
-        self._places = (order - unit_starts[self._units]).astype(np.int32)
+        self._positions_in_unit = (order - unit_starts[self._units]).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -110,7 +110,9 @@ class RaterPairs:
         """
         sizes = self._ratings.sizes[self._units[left_indexes]]
         count = len(self._ratings.raters)
-        ranks = (sizes * count + self._places[left_indexes]) * count + self._places[right_indexes]
+        ranks = (
+            sizes * count + self._positions_in_unit[left_indexes]
+        ) * count + self._positions_in_unit[right_indexes]
         return np.argsort(ranks, kind="stable")
 
 

@@ -167,17 +167,17 @@ def _compare_marks(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
     exact = (Counter(left) & Counter(right)).total()
     if 2 * exact == mark_count:  # the most frequent case needs no search
         return exact, exact, mark_count, exact, exact, 1.0, 1.0
-    matched = len(match_marks(left, right))
+    matched_count = len(match_marks(left, right))
     overlapping = match_marks(left, right, 0.0)
     overlap = sum(compute_overlap(left[i].box, right[j].box) for i, j in overlapping)
     return (
         exact,
-        matched,
+        matched_count,
         mark_count,
         overlap,
         len(overlapping),
         1.0,
-        float(2 * matched == mark_count),
+        float(2 * matched_count == mark_count),
     )
 
 

@@ -74,10 +74,10 @@ def measure_all(
 
     See `measure` for the arguments and the errors.
     """
-    compressed = compress_ratings(ratings)
-    pairs = _list_needed_pairs(compressed.ratings, metrics)
-    plans = [_build_plan(compressed, metric, pairs, weights) for metric in metrics]
-    return compute_estimates(plans, compressed.counts, resamples, seed)
+    compressed_ratings = compress_ratings(ratings)
+    pairs = _list_needed_pairs(compressed_ratings.ratings, metrics)
+    plans = [_build_plan(compressed_ratings, metric, pairs, weights) for metric in metrics]
+    return compute_estimates(plans, compressed_ratings.counts, resamples, seed)
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
@@ -99,16 +99,16 @@ def measure_pairs(
 
     See `measure` for the arguments and the errors.
     """
-    compressed = compress_ratings(ratings)
-    pairs = RaterPairs(compressed.ratings)
-    plans = _build_pair_plans(compressed, metric, pairs, weights)
-    names = compressed.ratings.raters
+    compressed_ratings = compress_ratings(ratings)
+    pairs = RaterPairs(compressed_ratings.ratings)
+    plans = _build_pair_plans(compressed_ratings, metric, pairs, weights)
+    names = compressed_ratings.ratings.raters
     # Without resamples, one plan at a time is in memory.
     batches = [list(plans)] if resamples else ([plan] for plan in plans)
     results = [
         result
         for batch in batches
-        for result in compute_estimates(batch, compressed.counts, resamples, seed)
+        for result in compute_estimates(batch, compressed_ratings.counts, resamples, seed)
     ]
     return [
         PairEstimate(names[a], names[b], result)
@@ -117,14 +117,14 @@ def measure_pairs(
 
 
 def _build_pair_plans(
-    compressed: CompressedRatings,
+    compressed_ratings: CompressedRatings,
     metric: Metric,
     pairs: _Pairs,
     weights: Weights,
 ) -> Iterator[EstimatePlan]:
     """Yield the plan for each pair of raters."""
     for pair in pairs:
-        documents, part, pair_in_part = _select_pair(compressed, pair)
+        documents, part, pair_in_part = _select_pair(compressed_ratings, pair)
         plan = _build_plan(part, metric, [pair_in_part], weights)
         if plan.statistic is not None:
             plan.statistic = RestrictedStatistic(plan.statistic, documents)
@@ -132,13 +132,13 @@ def _build_pair_plans(
 
 
 def _select_pair(
-    compressed: CompressedRatings, pair: RaterPair
+    compressed_ratings: CompressedRatings, pair: RaterPair
 ) -> tuple[Integers, CompressedRatings, RaterPair]:
     """Select the documents that two raters share, and the ratings of both on these documents.
 
     Returns the documents, the selected ratings, and the pair renumbered to match them.
     """
-    units, ratings = pair.units, compressed.ratings
+    units, ratings = pair.units, compressed_ratings.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
     part = replace(
         ratings,
@@ -150,11 +150,11 @@ def _select_pair(
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
     pair_in_part = RaterPair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
-    return documents, CompressedRatings(part, compressed.counts[documents]), pair_in_part
+    return documents, CompressedRatings(part, compressed_ratings.counts[documents]), pair_in_part
 
 
 def _build_plan(
-    compressed: CompressedRatings,
+    compressed_ratings: CompressedRatings,
     metric: Metric,
     pairs: _Pairs | None,
     weights: Weights,
@@ -165,14 +165,14 @@ def _build_plan(
     """
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
-    ratings, counts = compressed.ratings, compressed.counts
+    ratings, counts = compressed_ratings.ratings, compressed_ratings.counts
     is_weighted = metric in _WEIGHTED_METRICS and weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
         raise ValueError("weights require ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
         ratings = ratings.drop_empty()
-        if pairs and ratings is not compressed.ratings:
+        if pairs and ratings is not compressed_ratings.ratings:
             pairs = RaterPairs(ratings)
     pairable = ratings.select_pairable()
     plan = EstimatePlan(

@@ -176,7 +176,7 @@ class _RatingReader:
         value = row[-1]
         if value is None:
             return
-        key = self._build_key(value)
+        key = self._build_category_key(value)
         if key is None:
             self._excluded_count += 1
             return
@@ -191,7 +191,7 @@ class _RatingReader:
         self._raters.append(self._rater_numbers.setdefault(row[-2], len(self._rater_numbers)))
         self._values.append(key)
 
-    def _build_key(self, value: object) -> object:
+    def _build_category_key(self, value: object) -> object:
         if self._is_nominal:
             return _EMPTY_DIGEST if value is EMPTY else digest(value)
         if value is EMPTY:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from PIL import Image
 
 from app.engines.documents import media
-from app.engines.documents.layout import check_text, paginate
+from app.engines.documents.layout import check_text_limits, paginate
 from app.engines.documents.model import Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import (
     books,
@@ -57,7 +57,7 @@ def read_document(
     elif media_type in pictures.MEDIA_TYPES:
         text = _ARCHIVE_READERS[media_type](file, limits)
         if _has_text(text) or not pictures.read_pages(file, media_type, limits, send_page):
-            send_text(check_text(text, limits))
+            send_text(check_text_limits(text, limits))
     else:
         send_text(_read_flowing_text(file, media_type, limits))
 
@@ -104,9 +104,9 @@ def _has_text(text: str) -> bool:
 def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     """Return the whole text of a file that has no pages, such as a workbook or an email."""
     if media_type in media.SPREADSHEET_TYPES:
-        return check_text(spreadsheets.extract_text(file, media_type, limits), limits)
+        return check_text_limits(spreadsheets.extract_text(file, media_type, limits), limits)
     if media_type in _ARCHIVE_READERS:
-        return check_text(_ARCHIVE_READERS[media_type](file, limits), limits)
+        return check_text_limits(_ARCHIVE_READERS[media_type](file, limits), limits)
     max_bytes = limits.max_unpacked_bytes
     if media_type in media.TEXT_TYPES:
         # Four bytes are the maximum per character in all supported encodings.
@@ -124,4 +124,4 @@ def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
         text = normalize_text(mail.MailText(outlook.read_message(data)).build_text())
     else:
         text = decode_text(data)
-    return check_text(text, limits)
+    return check_text_limits(text, limits)

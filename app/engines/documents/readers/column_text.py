@@ -46,11 +46,13 @@ def _join_lines(segments: Sequence[Segment]) -> list[Segment]:
             lines[-1].append(segment)
         else:
             lines.append([segment])
-    joined = []
+    joined_segments = []
     for line in lines:
         line.sort(key=lambda segment: segment.x0)
-        joined.append(Segment.from_tokens([token for segment in line for token in segment.tokens]))
-    return joined
+        joined_segments.append(
+            Segment.from_tokens([token for segment in line for token in segment.tokens])
+        )
+    return joined_segments
 
 
 def _are_side_by_side(left: list[Segment], right: list[Segment]) -> bool:

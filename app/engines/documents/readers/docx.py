@@ -24,10 +24,10 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.docx_chunks import read_chunks
-from app.engines.documents.readers.docx_fields import Fields
+from app.engines.documents.readers.docx_fields import WordFields
 from app.engines.documents.readers.docx_hidden import HiddenStyles, is_row_hidden
 from app.engines.documents.readers.docx_numbering import Numbering
-from app.engines.documents.readers.docx_styles import WORD as _WORD
+from app.engines.documents.readers.docx_styles import WORD_NAMESPACE as _WORD
 from app.engines.documents.readers.docx_styles import Styles, get_on_off_value, is_on
 from app.engines.documents.readers.equations import EQUATION, format_equation
 from app.engines.documents.text import clean_text
@@ -171,7 +171,7 @@ class _PartText:
         self._parts: list[str] = []
         self._hidden_styles = hidden_styles
         self._numbering = numbering
-        self._fields = Fields(root)
+        self._fields = WordFields(root)
         numbering.start_part()
         self._cell_depth = 0  # the number of enclosing table cells
         self._hidden_flags: list[bool] = []  # for each enclosing paragraph, whether it is hidden

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.documents.readers.docx_styles import WORD, get_on_off_value, get_value
+from app.engines.documents.readers.docx_styles import WORD_NAMESPACE, get_on_off_value, get_value
 from app.engines.documents.readers.docx_symbols import EMPTY_BOX, TICKED_BOX
 from app.engines.documents.readers.numerals import read_number
 
-_TEXT, _MARK, _MARK_TYPE = WORD + "t", WORD + "fldChar", WORD + "fldCharType"
+_TEXT, _MARK, _MARK_TYPE = (
+    WORD_NAMESPACE + "t",
+    WORD_NAMESPACE + "fldChar",
+    WORD_NAMESPACE + "fldCharType",
+)
 
 
 @dataclass(eq=False)
@@ -25,7 +29,7 @@ class _Field:
     has_result: bool = False
 
 
-class Fields:
+class WordFields:
     """The Word fields of one part of a document. Fields without an end are ignored.
 
     `codes` contains the text elements that belong to codes. `form_values` maps the first element of
@@ -63,13 +67,13 @@ class Fields:
 
 def _read_form_value(start: etree._Element) -> str:
     """Return the text of the form field that begins at `start`, or "" if it has no text."""
-    check_box = start.find(f"{WORD}ffData/{WORD}checkBox")
+    check_box = start.find(f"{WORD_NAMESPACE}ffData/{WORD_NAMESPACE}checkBox")
     if check_box is not None:
         is_ticked = get_on_off_value(check_box, "checked")
         if is_ticked is None:
             is_ticked = get_on_off_value(check_box, "default")
         return TICKED_BOX if is_ticked else EMPTY_BOX
-    choices = start.find(f"{WORD}ffData/{WORD}ddList")
-    entries = [] if choices is None else choices.findall(WORD + "listEntry")
+    choices = start.find(f"{WORD_NAMESPACE}ffData/{WORD_NAMESPACE}ddList")
+    entries = [] if choices is None else choices.findall(WORD_NAMESPACE + "listEntry")
     index = read_number(get_value(choices, "result") or get_value(choices, "default"), 0)
-    return entries[index].get(WORD + "val", "") if index < len(entries) else ""
+    return entries[index].get(WORD_NAMESPACE + "val", "") if index < len(entries) else ""

@@ -3,7 +3,7 @@
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.readers.docx_styles import (
-    WORD,
+    WORD_NAMESPACE,
     Styles,
     get_on_off_value,
     get_style_id,
@@ -25,7 +25,7 @@ class HiddenStyles:
         """
         if style_id not in self._hidden_by_style:
             values = (
-                get_on_off_value(style.find(WORD + "rPr"), "vanish")
+                get_on_off_value(style.find(WORD_NAMESPACE + "rPr"), "vanish")
                 for style in self._styles.iterate_bases(style_id)
             )
             self._hidden_by_style[style_id] = next(
@@ -40,7 +40,7 @@ class HiddenStyles:
 
     def is_run_hidden(self, run: etree._Element, *, in_hidden_paragraph: bool) -> bool:
         """Return whether a run is hidden by itself, by its style or by its paragraph's style."""
-        properties = run.find(WORD + "rPr")
+        properties = run.find(WORD_NAMESPACE + "rPr")
         if properties is None:
             return in_hidden_paragraph
         run_value = get_on_off_value(properties, "vanish")
@@ -53,8 +53,8 @@ class HiddenStyles:
 
 def is_row_hidden(row: etree._Element) -> bool:
     """Return whether a table row is hidden, or was deleted while changes were tracked."""
-    properties = row.find(WORD + "trPr")
+    properties = row.find(WORD_NAMESPACE + "trPr")
     if properties is None:
         return False
-    is_deleted = properties.find(WORD + "del") is not None
+    is_deleted = properties.find(WORD_NAMESPACE + "del") is not None
     return is_deleted or get_on_off_value(properties, "hidden") is True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.readers.docx_styles import (
-    WORD,
+    WORD_NAMESPACE,
     Styles,
     get_on_off_value,
     get_style_id,
@@ -71,10 +71,10 @@ class Numbering:
         self._lists: dict[str, etree._Element] = {}
         self._definitions: dict[str, etree._Element] = {}
         for element in () if root is None else root:
-            if element.tag == WORD + "num":
-                self._lists[element.get(WORD + "numId")] = element
-            elif element.tag == WORD + "abstractNum":
-                self._definitions[element.get(WORD + "abstractNumId")] = element
+            if element.tag == WORD_NAMESPACE + "num":
+                self._lists[element.get(WORD_NAMESPACE + "numId")] = element
+            elif element.tag == WORD_NAMESPACE + "abstractNum":
+                self._definitions[element.get(WORD_NAMESPACE + "abstractNumId")] = element
         self._read_lists: dict[str, _List | None] = {}
         self._numbers: dict[str, dict[int, int]] = {}  # by definition and level
         self._started: set[tuple[str, int]] = set()
@@ -117,7 +117,7 @@ class Numbering:
         sources = [paragraph, *self._styles.iterate_bases(get_style_id(paragraph))]
         list_id = level = None
         for source in sources:
-            properties = source.find(f"{WORD}pPr/{WORD}numPr")
+            properties = source.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
             list_id = list_id or get_value(properties, "numId")
             if level is None and (value := get_value(properties, "ilvl")) is not None:
                 level = read_number(value, 0)
@@ -141,7 +141,7 @@ class Numbering:
             definition_id = linked_id or definition_id
         levels = _read_levels(definition)
         starts: dict[int, int] = {}
-        for override in element.iterchildren(WORD + "lvlOverride"):
+        for override in element.iterchildren(WORD_NAMESPACE + "lvlOverride"):
             levels |= _read_levels(override)
             start = get_value(override, "startOverride")
             if start is not None:
@@ -150,7 +150,7 @@ class Numbering:
 
     def _find_list_of_style(self, style_id: str) -> etree._Element | None:
         for style in self._styles.iterate_bases(style_id):
-            list_id = get_value(style.find(f"{WORD}pPr/{WORD}numPr"), "numId")
+            list_id = get_value(style.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr"), "numId")
             if list_id is not None:
                 return self._lists.get(list_id)
         return None
@@ -158,10 +158,10 @@ class Numbering:
 
 def _is_mark_hidden(paragraph: etree._Element) -> bool:
     """Return whether the paragraph mark, which carries the number, is hidden, deleted or moved."""
-    mark = paragraph.find(f"{WORD}pPr/{WORD}rPr")
+    mark = paragraph.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}rPr")
     if mark is None:
         return False
-    is_removed = any(mark.find(WORD + name) is not None for name in ("del", "moveFrom"))
+    is_removed = any(mark.find(WORD_NAMESPACE + name) is not None for name in ("del", "moveFrom"))
     return is_removed or get_on_off_value(mark, "vanish") is True
 
 
@@ -172,7 +172,7 @@ def _find_level_of_style(used_list: _List, style: str | None) -> int:
 
 def _read_levels(parent: etree._Element) -> dict[int, _Level]:
     levels = {}
-    for element in parent.iterchildren(WORD + "lvl"):
+    for element in parent.iterchildren(WORD_NAMESPACE + "lvl"):
         index = _get_index(element)
         levels[index] = _Level(
             start=read_number(get_value(element, "start"), 0),
@@ -187,17 +187,17 @@ def _read_levels(parent: etree._Element) -> dict[int, _Level]:
 
 
 def _get_index(element: etree._Element) -> int:
-    return min(read_number(element.get(WORD + "ilvl"), 0), _MAX_LEVEL)
+    return min(read_number(element.get(WORD_NAMESPACE + "ilvl"), 0), _MAX_LEVEL)
 
 
 def _format_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:
     def format_level(placeholder: re.Match[str]) -> str:
         index = int(placeholder[1]) - 1
-        referenced = used_list.levels.get(index)
-        if referenced is None:
+        referenced_level = used_list.levels.get(index)
+        if referenced_level is None:
             return ""
-        number = numbers.get(index, referenced.start)
-        number_format = "decimal" if level.is_legal else referenced.number_format
+        number = numbers.get(index, referenced_level.start)
+        number_format = "decimal" if level.is_legal else referenced_level.number_format
         return _FORMATS.get(number_format, str)(number)
 
     if level.number_format == "bullet":

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 from lxml import etree  # type: ignore[import-untyped]
 
-WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_VALUE = WORD + "val"
+WORD_NAMESPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_VALUE = WORD_NAMESPACE + "val"
 _OFF = {"0", "false", "off"}
 
 
 def get_value(parent: etree._Element | None, name: str) -> str | None:
     """Return the value of the child `name`, or None if `parent` is None or has no such child."""
-    element = None if parent is None else parent.find(WORD + name)
+    element = None if parent is None else parent.find(WORD_NAMESPACE + name)
     return None if element is None else element.get(_VALUE)
 
 
 def get_on_off_value(parent: etree._Element | None, name: str) -> bool | None:
     """Return the value of the on-off property `name`, or None if `parent` does not set it."""
-    element = None if parent is None else parent.find(WORD + name)
+    element = None if parent is None else parent.find(WORD_NAMESPACE + name)
     return None if element is None else is_on(element.get(_VALUE) or "1")
 
 
@@ -28,15 +28,15 @@ def is_on(value: str) -> bool:
 
 def get_style_id(paragraph: etree._Element) -> str | None:
     """Return the id of the style that a paragraph specifies, or None if it specifies no style."""
-    return get_value(paragraph.find(WORD + "pPr"), "pStyle")
+    return get_value(paragraph.find(WORD_NAMESPACE + "pPr"), "pStyle")
 
 
 class Styles:
     """The styles of a document, by id."""
 
     def __init__(self, root: etree._Element | None) -> None:
-        elements = () if root is None else root.iterchildren(WORD + "style")
-        self._by_id = {style.get(WORD + "styleId"): style for style in elements}
+        elements = () if root is None else root.iterchildren(WORD_NAMESPACE + "style")
+        self._by_id = {style.get(WORD_NAMESPACE + "styleId"): style for style in elements}
 
     def iterate_bases(self, style_id: str | None) -> Iterator[etree._Element]:
         """Yield a style, the style on which it is based, and so on; ignore unknown styles."""

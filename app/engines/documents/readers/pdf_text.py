@@ -86,8 +86,8 @@ class _PageTextComposer:
         self._rows.append(line.text)
         self._start += len(line.text) + 1
 
-    def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
-        """Append the words of a row that is rotated by `quarters` clockwise quarter turns."""
+    def append_row(self, row: Sequence[_RowWord], quarter_turns: int) -> None:
+        """Append the words of a row that is rotated by `quarter_turns` clockwise quarter turns."""
         words, start = self._words, self._start
         width, height = self._size
         parts: list[str] = []
@@ -100,8 +100,8 @@ class _PageTextComposer:
             start += len(token.text)
             words.ends.append(start)
             words.token_indexes.append(token.index)
-        size = (height, width) if quarters % 2 else (width, height)
-        boxes = [rotate_box(token.box, quarters, *size) for token, _ in row]
+        size = (height, width) if quarter_turns % 2 else (width, height)
+        boxes = [rotate_box(token.box, quarter_turns, *size) for token, _ in row]
         self._append_boxes(boxes, _enclose_boxes(boxes))
         self._rows.append("".join(parts))
         self._start = start + 1

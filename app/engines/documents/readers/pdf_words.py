@@ -12,14 +12,14 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
 from app.engines.documents.readers.pdf_positions import CharacterPositions, read_characters
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Line, Token
-from app.engines.documents.text import WORD, normalize_text, replace_unstorable_chars
+from app.engines.documents.text import WORD_PATTERN, normalize_text, replace_unstorable_chars
 
 OBLIQUE = -1
 """The direction of text that is not rotated by a multiple of 90 degrees."""
 
 # pdfium's character for a hyphen at a line end, where it joins two lines.
 _HYPHEN = "\x02"
-_TOKEN = re.compile(WORD.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
+_TOKEN = re.compile(WORD_PATTERN.pattern.replace(r"[^\s", rf"[^\s{_HYPHEN}") + f"{_HYPHEN}?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
 # Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
@@ -47,13 +47,13 @@ def read_words(
     return _WordExtractor(page, text_page, count, limits).extract_words() if count > 0 else {}
 
 
-def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
-    """Return a box after rotating its page by `quarters` clockwise quarter turns.
+def rotate_box(box: Box, quarter_turns: int, width: float, height: float) -> Box:
+    """Return a box after rotating its page by `quarter_turns` clockwise quarter turns.
 
     `width` and `height` are the size of the page before the rotation.
     """
     x0, y0, x1, y1 = box
-    for _ in range(quarters % 4):
+    for _ in range(quarter_turns % 4):
         x0, y0, x1, y1 = height - y1, x0, height - y0, x1
         width, height = height, width
     return x0, y0, x1, y1
@@ -161,8 +161,11 @@ class _WordExtractor:
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
             index = self._reserve_indexes(1)
-            quarters = self._get_direction(start)
-            yield quarters, self._build_token(text, box, index, gap, start, stop, quarters)
+            quarter_turns = self._get_direction(start)
+            yield (
+                quarter_turns,
+                self._build_token(text, box, index, gap, start, stop, quarter_turns),
+            )
 
     def _iterate_spans(self, line_start: int, line_end: int) -> Iterator[tuple[int, int, str]]:
         """Yield the start and end of each word of a line, and the white space before it."""
@@ -184,10 +187,10 @@ class _WordExtractor:
         pdfium joins single characters that are below each other, such as a table's row numbers.
         """
         starts = [first]
-        quarters = max(self._get_direction(first), 0)
+        quarter_turns = max(self._get_direction(first), 0)
         previous: Box | None = None
         for index in range(first, end):
-            box = rotate_box(self._get_font_box(index), -quarters, *self._size)
+            box = rotate_box(self._get_font_box(index), -quarter_turns, *self._size)
             if previous is not None:
                 height = previous[3] - previous[1]
                 is_apart = min(previous[3], box[3]) - max(previous[1], box[1]) < height / 2
@@ -197,18 +200,18 @@ class _WordExtractor:
         return [*starts, end]
 
     def _build_token(
-        self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarters: int
+        self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarter_turns: int
     ) -> Token:
         """Return the word that the characters from `first` to `end` form, rotated upright."""
         width, height = self._size
         font_box = self._get_font_box(first)
         glyphs = self._get_glyphs(first, end) if self._has_right_to_left else None
-        if quarters > 0:
-            box = rotate_box(box, -quarters, width, height)
-            font_box = rotate_box(font_box, -quarters, width, height)
+        if quarter_turns > 0:
+            box = rotate_box(box, -quarter_turns, width, height)
+            font_box = rotate_box(font_box, -quarter_turns, width, height)
             if glyphs is not None:
                 glyphs = [
-                    Glyph(glyph.text, rotate_box(glyph.box, -quarters, width, height))
+                    Glyph(glyph.text, rotate_box(glyph.box, -quarter_turns, width, height))
                     for glyph in glyphs
                 ]
         top, bottom = font_box[1], font_box[3]
@@ -247,9 +250,11 @@ class _WordExtractor:
     def _get_direction(self, index: int) -> int:
         """Return the writing direction of a character in clockwise quarter turns, or `OBLIQUE`."""
         degrees = math.degrees(self._positions.get_angle(index))
-        quarters = (degrees + self._rotation) / _QUARTER_DEGREES
-        nearest = round(quarters)
-        return nearest % 4 if abs(quarters - nearest) * _QUARTER_DEGREES <= _MAX_TILT else OBLIQUE
+        quarter_turns = (degrees + self._rotation) / _QUARTER_DEGREES
+        nearest = round(quarter_turns)
+        return (
+            nearest % 4 if abs(quarter_turns - nearest) * _QUARTER_DEGREES <= _MAX_TILT else OBLIQUE
+        )
 
     def _get_glyphs(self, first: int, end: int) -> list[Glyph]:
         """Return the characters of a word; characters at the same position are combined."""

@@ -97,7 +97,9 @@ def _iterate_word_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     outer_types = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
     for source in [part, *docx.find_related_parts(part, outer_types)]:
         if not isinstance(source, XmlPart):
-            raise ParseFailed("unreadable", "A header or footer of the document is not XML.")
+            raise ParseFailed(
+                "unreadable", "The document is damaged: a header or footer cannot be read."
+            )
         yield from _iterate_related_pictures(source, source.element)
 
 

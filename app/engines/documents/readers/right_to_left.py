@@ -36,8 +36,8 @@ _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 def is_right_to_left(texts: Iterable[str]) -> bool:
     """Return whether most letters belong to scripts that run from right to left."""
     texts = list(texts)
-    joined = "".join(texts)
-    if joined.isascii() or not any(map(_is_right_to_left_letter, set(joined))):
+    joined_text = "".join(texts)
+    if joined_text.isascii() or not any(map(_is_right_to_left_letter, set(joined_text))):
         return False
     left_to_right_count = right_to_left_count = 0
     for text in texts:

@@ -5,9 +5,9 @@ from typing import Any
 from app.engines.fields.json_schema.portable import to_portable
 from app.engines.fields.json_schema.ranges import build_time_max_pattern, build_time_min_pattern
 from app.engines.fields.model import Field
-from app.engines.fields.values.emails import MAX_EMAIL
-from app.engines.fields.values.texts import MAX_TEXT
-from app.engines.fields.values.urls import MAX_HOST, MAX_URL, UNQUOTED_CHARS
+from app.engines.fields.values.emails import MAX_EMAIL_CHARS
+from app.engines.fields.values.texts import MAX_TEXT_CHARS
+from app.engines.fields.values.urls import MAX_HOST_CHARS, MAX_URL_CHARS, UNQUOTED_CHARS
 
 Schema = dict[str, Any]
 
@@ -42,7 +42,7 @@ _URL = (
     rf"^(?:https?|ftp)://(?:{_LABEL}(?:\.{_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
     rf"(?:/[{_PATH}]*)?(?:\?[{_QUERY}]+)?(?:#[{_CHARS}]+)?$"
 )
-_HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
+_HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST_CHARS}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
 
 def _build_excluding_schema(pattern: str) -> Schema:
@@ -60,15 +60,21 @@ def build_text_schema(field: Field) -> Schema:
     format_schema = (
         {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
     )
-    return {"$ref": "#/$defs/Trimmed", **_build_limits_schema(field, MAX_TEXT), **format_schema}
+    return {
+        "$ref": "#/$defs/Trimmed",
+        **_build_limits_schema(field, MAX_TEXT_CHARS),
+        **format_schema,
+    }
 
 
 def build_span_schema(field: Field) -> Schema:
     """Return the schema for verbatim text, which may begin or end with whitespace."""
-    return {"$ref": "#/$defs/Verbatim", **_build_limits_schema(field, MAX_TEXT)}
+    return {"$ref": "#/$defs/Verbatim", **_build_limits_schema(field, MAX_TEXT_CHARS)}
 
 
-REGION: Schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
+REGION: Schema = {
+    "anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT_CHARS}]
+}
 """The schema for unmodified text or null."""
 
 
@@ -78,7 +84,7 @@ def build_email_schema(field: Field) -> Schema:
     The pattern also accepts some invalid addresses; the format `idn-email` does not.
     """
     pattern = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
-    limits = _build_limits_schema(field, MAX_EMAIL)
+    limits = _build_limits_schema(field, MAX_EMAIL_CHARS)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": pattern}], **limits}
 
 
@@ -98,7 +104,7 @@ def build_phone_schema(field: Field) -> Schema:
 
 def build_url_schema(field: Field) -> Schema:
     """Return the schema for a normalized URL."""
-    return {"$ref": "#/$defs/Url", **_build_limits_schema(field, MAX_URL)}
+    return {"$ref": "#/$defs/Url", **_build_limits_schema(field, MAX_URL_CHARS)}
 
 
 URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}]}

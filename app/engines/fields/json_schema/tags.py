@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
-from app.engines.fields.evidence import MAX_EVIDENCE
+from app.engines.fields.compiled_fields import MAX_ROW, MAX_TAGS, SOURCES
+from app.engines.fields.evidence import MAX_EVIDENCE_ITEMS
 from app.engines.fields.json_schema.values import SHARED_DEFINITIONS, build_value_schema
 from app.engines.fields.model import Field, iterate_named_fields
-from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
+from app.engines.fields.source_text import MAX_EVIDENCE_TEXT_CHARS
 
 Schema = dict[str, Any]
 
@@ -62,7 +62,7 @@ _EVIDENCE: Schema = {
         "text": {
             "anyOf": [
                 {"type": "null"},
-                {"$ref": "#/$defs/Verbatim", "maxLength": MAX_EVIDENCE_TEXT},
+                {"$ref": "#/$defs/Verbatim", "maxLength": MAX_EVIDENCE_TEXT_CHARS},
             ]
         },
     },
@@ -121,7 +121,7 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
                 "source": {"enum": sorted(SOURCES)},
                 "evidence": {
                     "type": "array",
-                    "maxItems": MAX_EVIDENCE,
+                    "maxItems": MAX_EVIDENCE_ITEMS,
                     "items": {"$ref": "#/$defs/Evidence"},
                 },
             },
@@ -168,10 +168,10 @@ def _build_field_schema(name: str, field: Field) -> Schema:
 
 def _select_shared_definitions(definitions: Schema) -> Schema:
     """Select the shared definitions that are referenced directly or indirectly."""
-    referenced = set(_list_references([definitions, _EVIDENCE]))
-    for name in [*referenced]:
-        referenced |= set(_list_references(SHARED_DEFINITIONS[name]))
-    return {name: schema for name, schema in SHARED_DEFINITIONS.items() if name in referenced}
+    referenced_names = set(_list_references([definitions, _EVIDENCE]))
+    for name in [*referenced_names]:
+        referenced_names |= set(_list_references(SHARED_DEFINITIONS[name]))
+    return {name: schema for name, schema in SHARED_DEFINITIONS.items() if name in referenced_names}
 
 
 def _list_references(schema: object) -> Iterator[str]:

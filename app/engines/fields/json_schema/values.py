@@ -13,7 +13,7 @@ from app.engines.fields.json_schema.ranges import (
     build_decimal_min_pattern,
 )
 from app.engines.fields.model import Field, get_range
-from app.engines.fields.values.addresses import MAX_PART, PARTS
+from app.engines.fields.values.addresses import MAX_PART_CHARS, PARTS
 from app.engines.fields.values.countries import ALPHA_2
 from app.engines.fields.values.currencies import CODES
 from app.engines.fields.values.quantities import SAFE_INTEGER
@@ -115,7 +115,7 @@ _CONSTANT_SCHEMAS: dict[str, Schema] = {
     "region": strings.REGION,
 }
 
-_ADDRESS_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}
+_ADDRESS_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART_CHARS}
 
 SHARED_DEFINITIONS: dict[str, Schema] = {
     "Trimmed": strings.TRIMMED,

@@ -2,10 +2,10 @@
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 
 PARTS = ("street", "city", "postal_code", "region", "country")
-MAX_PART = 1000
+MAX_PART_CHARS = 1000
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - an address takes no constraints
@@ -15,14 +15,18 @@ def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - an address t
 
 def _normalize(value: object) -> JsonValue:
     if isinstance(value, str):
-        text = check_text(value, MAX_PART).strip()
+        text = check_text(value, MAX_PART_CHARS).strip()
         if not text:
             raise ValueProblem("is empty")
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
         raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
-    given = ((name, value.get(name)) for name in PARTS)
-    texts = {name: check_text(text, MAX_PART).strip() for name, text in given if text is not None}
+    raw_parts = ((name, value.get(name)) for name in PARTS)
+    texts = {
+        name: check_text(text, MAX_PART_CHARS).strip()
+        for name, text in raw_parts
+        if text is not None
+    }
     parts: dict[str, JsonValue] = {name: text for name, text in texts.items() if text}
     if not parts:
         raise ValueProblem("is empty")

@@ -2,7 +2,7 @@
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
-from app.engines.fields.plain import check_text, clean_text
+from app.engines.fields.plain_text import check_text, clean_text
 
 _TRUE = (
     *("true", "yes", "y", "on", "1", "x", "checked", "☑", "☒", "✓", "✔"),

@@ -9,7 +9,7 @@ import pycountry
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 from app.engines.normalization import normalize
 
 _LANGUAGES = (

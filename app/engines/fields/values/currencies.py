@@ -7,7 +7,7 @@ import pycountry
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 
 _DATA = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -29,10 +29,10 @@ _MINOR_DIGITS: dict[str, int] = {
 
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a currency field; it returns an upper-case ISO 4217 code."""
-    allowed = get_allowed_currencies(field)
+    allowed_currencies = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
-        return parse_currency(clean_text(value), allowed)
+        return parse_currency(clean_text(value), allowed_currencies)
 
     return normalize
 
@@ -42,25 +42,25 @@ def get_allowed_currencies(field: Field) -> tuple[str, ...]:
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
 
-def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
+def parse_currency(text: str, allowed_currencies: tuple[str, ...]) -> str:
     """Parse a currency code or a currency sign, such as `€`, and return the code.
 
-    If `allowed` is empty, a sign that several currencies share means its usual currency, and a sign
-    without a usual currency, such as `kr.`, is rejected. Otherwise, a sign is rejected if several
-    allowed currencies share it. Raises ValueProblem if the text is rejected, or if the currency is
-    not allowed.
+    If `allowed_currencies` is empty, a sign that several currencies share means its usual currency,
+    and a sign without a usual currency, such as `kr.`, is rejected. Otherwise, a sign is rejected
+    if several allowed currencies share it. Raises ValueProblem if the text is rejected, or if the
+    currency is not allowed.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:
-        return _check_allowed(token, allowed)
+        return _check_allowed(token, allowed_currencies)
     meanings = _SIGNS.get(token)
     if meanings is None:
         raise ValueProblem("is not an ISO 4217 currency code")
-    if allowed:
-        meanings = [code for code in meanings if code in allowed] or meanings[:1]
-    if len(meanings) > 1 and (allowed or token in _AMBIGUOUS_SIGNS):
+    if allowed_currencies:
+        meanings = [code for code in meanings if code in allowed_currencies] or meanings[:1]
+    if len(meanings) > 1 and (allowed_currencies or token in _AMBIGUOUS_SIGNS):
         raise ValueProblem(f"is ambiguous: the sign may mean {', '.join(meanings[:5])}")
-    return _check_allowed(meanings[0], allowed)
+    return _check_allowed(meanings[0], allowed_currencies)
 
 
 def find_single_currency(tokens: set[str]) -> str:
@@ -85,7 +85,7 @@ def get_decimals(code: str) -> int:
     return _MINOR_DIGITS.get(code, 2)
 
 
-def _check_allowed(code: str, allowed: tuple[str, ...]) -> str:
-    if allowed and code not in allowed:
-        raise ValueProblem(f"must be one of {', '.join(allowed[:20])}")
+def _check_allowed(code: str, allowed_currencies: tuple[str, ...]) -> str:
+    if allowed_currencies and code not in allowed_currencies:
+        raise ValueProblem(f"must be one of {', '.join(allowed_currencies[:20])}")
     return code

@@ -6,17 +6,19 @@ from email_validator import EmailNotValidError, validate_email
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, Normalizer
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 from app.engines.fields.values.texts import build_text_normalizer
 
-MAX_EMAIL = 254
+MAX_EMAIL_CHARS = 254
 
 
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for an email field; it converts the domain to lower case."""
     return build_text_normalizer(
         field,
-        lambda value: _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:")),
+        lambda value: _parse_address(
+            check_text(value, MAX_EMAIL_CHARS).strip().removeprefix("mailto:")
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from app.engines.fields.decimals import (
 )
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 from app.engines.fields.values.currencies import (
     find_single_currency,
     get_allowed_currencies,
@@ -35,12 +35,16 @@ def build_normalizer(field: Field) -> Normalizer:
     exactly one currency. The amount gets at least the decimal places of the currency; all
     other trailing zeros are removed.
     """
-    allowed = get_allowed_currencies(field)
+    allowed_currencies = get_allowed_currencies(field)
     low, high = get_range(field, parse_decimal)
 
     def normalize(value: object) -> JsonValue:
         number, token = _split_amount(value)
-        currency = parse_currency(token, allowed) if token else _get_only_currency(allowed)
+        currency = (
+            parse_currency(token, allowed_currencies)
+            if token
+            else _get_only_currency(allowed_currencies)
+        )
         number = check_digit_count(number)
         check_range(number, low, high)
         return {"amount": format_decimal(number, get_decimals(currency)), "currency": currency}
@@ -63,7 +67,9 @@ def _split_amount(value: object) -> tuple[Decimal, str]:
 
 def _parse_object(value: dict[Any, Any]) -> tuple[Decimal, str]:
     if not value.keys() <= {"amount", "currency"} or "amount" not in value:
-        raise ValueProblem('must have the properties "amount" and "currency"')
+        raise ValueProblem(
+            'must have the property "amount"; the only other property allowed is "currency"'
+        )
     currency = value.get("currency")
     return parse_decimal(value["amount"]), "" if currency is None else clean_text(currency)
 
@@ -90,7 +96,7 @@ def _parse_text(text: str) -> tuple[Decimal, str]:
     return number, find_single_currency(tokens)
 
 
-def _get_only_currency(allowed: tuple[str, ...]) -> str:
-    if len(allowed) != 1:
+def _get_only_currency(allowed_currencies: tuple[str, ...]) -> str:
+    if len(allowed_currencies) != 1:
         raise ValueProblem("needs a currency")
-    return allowed[0]
+    return allowed_currencies[0]

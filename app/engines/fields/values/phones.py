@@ -6,7 +6,7 @@ import phonenumbers
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, Normalizer
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 from app.engines.fields.values.texts import build_text_normalizer
 
 REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)

@@ -4,7 +4,7 @@ from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.values import get_normalizer
 
-MAX_ROWS = 5000
+MAX_TABLE_ROWS = 5000
 
 
 def build_normalizer(field: Field) -> Normalizer:
@@ -31,8 +31,8 @@ def build_normalizer(field: Field) -> Normalizer:
     def normalize(value: object) -> JsonValue:
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             raise ValueProblem("must be a list of rows, each an object")
-        if len(value) > MAX_ROWS:
-            raise ValueProblem(f"has more than {MAX_ROWS:,} rows")
+        if len(value) > MAX_TABLE_ROWS:
+            raise ValueProblem(f"has more than {MAX_TABLE_ROWS:,} rows")
         return [{key: normalize_cell(key, cell) for key, cell in row.items()} for row in value]
 
     return normalize

@@ -9,9 +9,9 @@ from app.engines.fields.errors import ValueProblem
 from app.engines.fields.identifiers import parse_identifier
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 
-MAX_TEXT = 100_000
+MAX_TEXT_CHARS = 100_000
 
 
 def build_normalizer(field: Field) -> Normalizer:
@@ -22,11 +22,11 @@ def build_normalizer(field: Field) -> Normalizer:
     """
     field_type = field["type"]
     if field_type == "region":
-        return lambda value: None if value is None else check_text(value, MAX_TEXT)
+        return lambda value: None if value is None else check_text(value, MAX_TEXT_CHARS)
     formats = tuple((field.get("constraints") or {}).get("formats") or ())
 
     def parse(value: object) -> str:
-        text = check_text(value, MAX_TEXT)
+        text = check_text(value, MAX_TEXT_CHARS)
         if field_type == "text":
             text = text.strip()
             if formats:
@@ -44,7 +44,7 @@ def build_text_normalizer(field: Field, parse: Callable[[object], str]) -> Norma
     """
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0
-    high: int = constraints.get("max_length", MAX_TEXT)
+    high: int = constraints.get("max_length", MAX_TEXT_CHARS)
     pattern = constraints.get("pattern")
     search_pattern = compile_pattern(pattern).search if pattern else None
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from app.engines.fields.dates import parse_date, parse_time
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
-from app.engines.fields.plain import clean_text
+from app.engines.fields.plain_text import clean_text
 
 _WRITTEN_DATETIME = re.compile(
     r"(?P<date>.*?[^\s,])[\s,]+(?:at |um )?"

@@ -8,11 +8,11 @@ import idna
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, Normalizer
-from app.engines.fields.plain import check_text
+from app.engines.fields.plain_text import check_text
 from app.engines.fields.values.texts import build_text_normalizer
 
-MAX_URL = 2048
-MAX_HOST = 253  # RFC 1035
+MAX_URL_CHARS = 2048
+MAX_HOST_CHARS = 253  # RFC 1035
 _UNSAFE_CHARS = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
 _URL_WITHOUT_SCHEME = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
@@ -30,7 +30,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def _parse_url(value: object) -> str:
-    text = check_text(value, MAX_URL).strip()
+    text = check_text(value, MAX_URL_CHARS).strip()
     if _UNSAFE_CHARS.search(text):
         raise ValueProblem(_NOT_A_URL)
     if "://" not in text and _URL_WITHOUT_SCHEME.fullmatch(text):
@@ -49,8 +49,8 @@ def _parse_url(value: object) -> str:
     url = urlunsplit(
         SplitResult(parts.scheme, netloc, *(quote(p, UNQUOTED_CHARS) for p in parts[2:]))
     )
-    if len(url) > MAX_URL:
-        raise ValueProblem(f"is longer than {MAX_URL:,} characters")
+    if len(url) > MAX_URL_CHARS:
+        raise ValueProblem(f"is longer than {MAX_URL_CHARS:,} characters")
     return url
 
 
@@ -66,6 +66,6 @@ def _parse_host(host: str) -> str:
         raise ValueProblem(_NOT_A_URL) from None
     host = host.lower()
     labels = host.removesuffix(".").split(".")
-    if len(host) > MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(host) > MAX_HOST_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
         raise ValueProblem(_NOT_A_URL)
     return host

@@ -247,9 +247,9 @@ class Resolver:
             node.keywords["enum"] = values
             return
         # Removing duplicates keeps the list from growing when lists are merged repeatedly.
-        allowed = {orjson.dumps(entry) for entry in values}
+        allowed_values = {orjson.dumps(entry) for entry in values}
         by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
-        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed]
+        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed_values]
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:
         entries = value if isinstance(value, list) else [value]

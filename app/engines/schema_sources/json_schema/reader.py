@@ -11,7 +11,7 @@ from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaP
 from app.engines.schema_sources.json_schema.scalars import convert_scalar, find_value_type
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
 from app.engines.schema_sources.texts import (
-    MAX_NAME,
+    MAX_NAME_CHARS,
     KeyGenerator,
     to_description,
     to_line,
@@ -20,7 +20,7 @@ from app.engines.schema_sources.texts import (
 )
 
 MAX_NESTING = 16
-MAX_TITLE = 4 * MAX_NAME  # longer titles are truncated later anyway
+MAX_TITLE_CHARS = 4 * MAX_NAME_CHARS  # longer titles are truncated later anyway
 
 
 def read_json_schema(content: object) -> SourceSchema:
@@ -35,7 +35,7 @@ def read_json_schema(content: object) -> SourceSchema:
     reader = _JsonSchemaReader(Resolver(root, collector), collector)
     root_parts = [SchemaPart(root, "", frozenset({"#"}))]
     node = reader.build_node(root_parts)
-    name = to_title(node.pop_text("title"), collector, "", MAX_NAME)
+    name = to_title(node.pop_text("title"), collector, "", MAX_NAME_CHARS)
     description = to_description(node.pop_text("description"), collector, "", 10_000)
     target = _FieldTarget(fields=[], keys=KeyGenerator(collector))
     if find_value_type(node) == "object":
@@ -173,7 +173,7 @@ class _JsonSchemaReader:
         *,
         required: bool,
     ) -> None:
-        title = to_line(node.pop_text("title"), MAX_TITLE)
+        title = to_line(node.pop_text("title"), MAX_TITLE_CHARS)
         full_name = target.prefix + name
         field = {
             "key": target.keys.create_key(full_name, path=node.path),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
-from app.engines.fields.identifiers import MODULES
+from app.engines.fields.definition import MAX_LABEL_CHARS, MAX_OPTIONS
+from app.engines.fields.identifiers import MODULE_BY_FORMAT
 from app.engines.schema_sources.finishing import select_constraints
 from app.engines.schema_sources.json_schema.nodes import Node
 from app.engines.schema_sources.model import WarningCollector
@@ -113,7 +113,9 @@ def _convert_options(
             continue
         text = _convert_option(value)
         if text is None:
-            message = f"An option that is empty, too long (over {MAX_LABEL}) or not a plain value"
+            message = (
+                f"An option that is empty, too long (over {MAX_LABEL_CHARS}) or not a plain value"
+            )
             collector.add(path, f"{message} was left out.")
             continue
         if not isinstance(value, str):
@@ -127,7 +129,7 @@ def _convert_option(value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
-    if not isinstance(value, str) or len(value) > MAX_LABEL:
+    if not isinstance(value, str) or len(value) > MAX_LABEL_CHARS:
         return None
     return value.strip() or None
 
@@ -165,7 +167,7 @@ def _convert_string(node: Node, collector: WarningCollector) -> dict[str, Any]:
         identifier = format_.lower().replace("-", "_")
         if format_ in _FORMATS:
             field_type = _FORMATS[format_]
-        elif identifier in MODULES:
+        elif identifier in MODULE_BY_FORMAT:
             constraints["formats"] = [identifier]
         else:
             collector.add(node.path, f"The format {to_line(format_, 64)} is not enforced.")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
+from app.engines.fields.definition import MAX_LABEL_CHARS, MAX_OPTIONS
 from app.engines.schema_sources.finishing import select_constraints
 from app.engines.schema_sources.label_studio.import_state import MAXIMUM_LEFT_OUT_MESSAGE, Control
 from app.engines.schema_sources.texts import to_line
 
 _SEPARATOR = " / "
-_MAX_PATH_CHARS = 2 * MAX_LABEL
+_MAX_PATH_CHARS = 2 * MAX_LABEL_CHARS
 
 
 def add_choices(control: Control) -> None:
@@ -89,7 +89,7 @@ def _add_limited_field(control: Control, field_type: str, low: object, high: obj
 
 
 def _add_choice_field(control: Control, *, multiple: bool) -> None:
-    separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
+    separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL_CHARS]
     leaves_only = control.is_true("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
@@ -98,7 +98,9 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
             continue  # The element only groups the options below it.
         option = {"value": to_line(value), "label": to_line(label)}
         if option["value"] != " ".join(value.split()):
-            control.add_warning(f"An option of more than {MAX_LABEL} characters was truncated.")
+            control.add_warning(
+                f"An option of more than {MAX_LABEL_CHARS} characters was truncated."
+            )
         if not to_line(element.get("value") or element.get("alias")):
             control.add_warning("An option without a value was left out.")
             continue

@@ -12,9 +12,9 @@ from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import reporting
 from app.insight.drift.service.collecting import FieldTypes, PeriodData, compare_versions
 from app.insight.drift.service.shifts import (
-    LIMITS,
     MAX_DECISIONS,
     MAX_DOCUMENTS,
+    THRESHOLDS,
     DetectionData,
     ShiftPeriods,
     find_reference_starts,
@@ -43,7 +43,7 @@ def detect(job: Job, detection_id: UUID) -> None:
             pairs[hypothesis.key] = pair
             yield hypothesis
 
-    comparisons = find_drift(iterate_hypotheses(), LIMITS)
+    comparisons = find_drift(iterate_hypotheses(), THRESHOLDS)
     compared_pairs = [(pairs[comparison.key], comparison) for comparison in comparisons]
     _complete(job, detection_id, detection_data, compared_pairs)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from app.engines.drift.model import DriftLimits, Hypothesis, Sample
+from app.engines.drift.model import DriftThresholds, Hypothesis, Sample
 from app.insight.drift.models import DriftMetric, DriftSubject
 from app.insight.drift.queries.records import AcknowledgedShift, DetectionPeriods
 from app.insight.drift.service.collecting import (
@@ -17,7 +17,7 @@ from app.insight.drift.service.collecting import (
 )
 from app.kit.days import TimeRange
 
-LIMITS = DriftLimits()
+THRESHOLDS = DriftThresholds()
 MAX_DOCUMENTS = 5000
 """The maximum number of documents compared in each period. The newest documents are used."""
 MAX_DECISIONS = 20_000
@@ -117,7 +117,7 @@ def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
     labelers = [
         labeler_id
         for labeler_id, n in current.tag_set_counts.most_common()
-        if labeler_id is not None and n >= LIMITS.min_size
+        if labeler_id is not None and n >= THRESHOLDS.min_size
     ]
     for labeler_id in labelers[:MAX_LABELERS]:
         for metric in _REVIEW_METRICS:

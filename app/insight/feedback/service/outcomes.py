@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.engines.agreement.comparing import diff
-from app.engines.agreement.places import Shape, Shapes, build_value_key
 from app.engines.agreement.rows import align_rows
+from app.engines.agreement.tag_keys import Shape, Shapes, build_value_key
 from app.engines.fields import Tag
 from app.insight.feedback.models import FeedbackOutcome
 
@@ -32,7 +32,7 @@ def compare_tags(
     The rows of a table are matched by content, and their cells are compared one by one. If a field
     has several tags, they are matched by value. Values without a match are spurious or missed.
     """
-    old_tags, new_tags = align_rows([predicted, accepted], shapes).sets
+    old_tags, new_tags = align_rows([predicted, accepted], shapes).tag_sets
     for change in diff(old_tags, new_tags, shapes, include_same=True):
         old, new = change["from"], change["to"]
         outcome = classify(old, new, shapes.get(change["field"], _TEXT))

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.service import texts as artifacts
-from app.engines.agreement.places import Shape
+from app.engines.agreement.tag_keys import Shape
 from app.engines.fields import Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import recording

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import measure_agreement
-from app.engines.agreement.places import Shape, Shapes
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.windows import Budget
+from app.engines.agreement.tag_keys import Shape, Shapes
 from app.engines.fields import Tag
 from app.insight.quality.models import FRACTION_SCALE, CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
@@ -61,7 +61,7 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
     aligned = align_rows(
         [_select_tags(submission.tags, shapes) for submission in submissions], shapes
     )
-    result = measure_agreement(aligned.sets, shapes, budget)
+    result = measure_agreement(aligned.tag_sets, shapes, budget)
     if result is None or result.overall is None or not shapes:
         return
     at = max(submission.created_at for submission in submissions)
@@ -71,7 +71,7 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
         subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
     for index, agreement in _measure_agreement_by_tag_set(
-        aligned.sets, shapes, budget, result.overall
+        aligned.tag_sets, shapes, budget, result.overall
     ).items():
         subjects = [(CellSubject.LABELER, str(tag_sets[index].labeler_id), "")]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
@@ -115,7 +115,7 @@ def add_accuracy(tally: Tally, document: DocumentHistory, budget: Budget) -> Non
         shapes = _find_common_shapes((answer, tag_set))
         compared_revisions = (answer.revisions[-1], submissions[0])
         tags = [_select_tags(revision.tags, shapes) for revision in compared_revisions]
-        result = measure_agreement(align_rows(tags, shapes).sets, shapes, budget)
+        result = measure_agreement(align_rows(tags, shapes).tag_sets, shapes, budget)
         if result is None or result.overall is None or not shapes:
             continue
         at = submissions[0].created_at

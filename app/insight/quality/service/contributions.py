@@ -3,10 +3,10 @@
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.comparing import Change, diff_by_content
 from app.engines.agreement.measures import MAX_MATCHED_MARKS
-from app.engines.agreement.places import Shapes
-from app.engines.agreement.windows import Budget
+from app.engines.agreement.tag_keys import Shapes
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
 from app.insight.quality.service.comparisons import add_accuracy, add_agreement

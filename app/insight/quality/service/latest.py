@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement.places import build_shapes
+from app.engines.agreement.tag_keys import build_shapes
 from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import orjson
 
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
-from app.engines.agreement.places import Shape, build_shapes, build_value_key
 from app.engines.agreement.rows import align_rows
-from app.engines.agreement.windows import Budget
+from app.engines.agreement.tag_keys import Shape, build_shapes, build_value_key
 from app.insight.quality_runs.models import FRACTION_SCALE
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.queries.disagreements import StoredAnswer
@@ -99,7 +99,7 @@ def _compare_sets(
     first_answer: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
 ) -> list[dict[str, Any]]:
     budget = Budget(MAX_MATCHED_MARKS)
-    result = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
+    result = measure_agreement(align_rows(sets, shapes).tag_sets, shapes, budget)
     assert result is not None, "there are at least two sets"
     return [
         {

@@ -11,7 +11,7 @@ from app.engines.agreement.metrics import (
     SPAN_METRICS,
     Metric,
 )
-from app.engines.agreement.places import Shape, build_shapes
+from app.engines.agreement.tag_keys import Shape, build_shapes
 from app.insight.quality_runs.queries.records import VersionFields
 from app.kit.chunks import split_by_size
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement.places import build_shapes
+from app.engines.agreement.tag_keys import build_shapes
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind
 from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun

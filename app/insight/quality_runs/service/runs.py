@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.engines.agreement.places import build_shapes
+from app.engines.agreement.tag_keys import build_shapes
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import TRANSITIONS, QualityRun, RunStatus
 from app.insight.quality_runs.queries import records

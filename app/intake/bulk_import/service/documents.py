@@ -35,7 +35,7 @@ def build_document(
         name = check_storable(unknown_name[:64], replace=True)
         raise FieldError(f"`{name}`: Unknown field.")
     if fields.get("text") is None:
-        raise FieldError("`text`: Missing data for required field.")
+        raise FieldError("`text` is missing.")
     values: dict[str, Any] = {"name": build_default_name(file_name, number), "schema_id": schema_id}
     for name, value in fields.items():
         if value is None:

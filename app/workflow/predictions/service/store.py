@@ -13,7 +13,7 @@ from app.workflow.predictions.queries import models
 from app.workflow.predictions.queries.models import ModelRow, StoredModel
 
 if TYPE_CHECKING:
-    from app.engines.extraction.trained import TrainedModel
+    from app.engines.extraction.trained_model import TrainedModel
 
 _PURPOSE = "extraction-model"
 _MAX_LOADED_MODELS = 4

@@ -171,7 +171,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
             documents.build_examples(accepted_tag_sets, checkpoint),
             version.fields,
             schema_version=str(version_id),
-            previous=previous,
+            previous_model=previous,
         )
     except LearningFailed as failure:
         db.session().rollback()

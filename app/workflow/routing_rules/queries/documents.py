@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from app.engines.conditions.attributes import MAX_TEXT, METADATA_PREFIX
+from app.engines.conditions.attributes import MAX_TEXT_CHARS, METADATA_PREFIX
 from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
@@ -32,7 +32,7 @@ _COLUMNS = {
     "page_count": "document.page_count",
     "size_bytes": "document.size_bytes",
     "connector_id": "CAST(document.connector_id AS text) AS connector_id",
-    "text": f"left(content.text, {MAX_TEXT}) AS text",
+    "text": f"left(content.text, {MAX_TEXT_CHARS}) AS text",
     "confidence": """(
         SELECT min(CAST(tag ->> 'confidence' AS float8)) FROM jsonb_array_elements((
             SELECT tags FROM predictions

@@ -11,7 +11,7 @@ from cachetools import LRUCache, cached
 from sqlalchemy import Row
 
 from app.engines.conditions.attributes import METADATA_PREFIX, DocumentAttributes
-from app.engines.conditions.compiled import CompiledConditions, compile_conditions
+from app.engines.conditions.compiled_conditions import CompiledConditions, compile_conditions
 from app.engines.conditions.operators import MAX_PATTERN_BYTES, ConditionError
 from app.engines.conditions.time_limits import TimeLimit
 from app.kit.logging import get_logger

@@ -7,7 +7,7 @@ the time that a pattern takes depends on the text of the document.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from app.engines.conditions.compiled import CompiledConditions
+from app.engines.conditions.compiled_conditions import CompiledConditions
 
 MAX_PATTERNS_OF_RULES = 200
 MAX_PROGRAM_SIZE_OF_RULES = 30_000

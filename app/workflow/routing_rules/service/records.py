@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy.orm.attributes import flag_modified
 
-from app.engines.conditions.compiled import CompiledConditions
+from app.engines.conditions.compiled_conditions import CompiledConditions
 from app.engines.conditions.operators import ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
 from app.identity.teams import service as teams

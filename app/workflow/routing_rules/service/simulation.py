@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from app.engines.conditions.attributes import METADATA_PREFIX, DocumentAttributes
-from app.engines.conditions.compiled import count_patterns
+from app.engines.conditions.compiled_conditions import count_patterns
 from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.kit import errors, tenancy
 from app.workflow.routing_rules.queries import documents as queries

@@ -7,7 +7,7 @@ from uuid import UUID
 from marshmallow import ValidationError
 from marshmallow.validate import Length, Range
 
-from app.engines.fields import MAX_EVIDENCE, MAX_ROW, MAX_TAGS
+from app.engines.fields import MAX_EVIDENCE_ITEMS, MAX_ROW, MAX_TAGS
 from app.kit.api.fields import (
     NOT_BLANK,
     UUID_PATTERN,
@@ -45,7 +45,7 @@ class TagInput(Schema):
     row = Int(maximum=MAX_ROW, allow_none=True)
     confidence = Float(validate=Range(min=0, max=1), allow_none=True)
     source = Str(allow_none=True, validate=OneOf(TAG_SOURCES))
-    evidence = List(Nested(EvidenceInput), max_items=MAX_EVIDENCE, allow_none=True)
+    evidence = List(Nested(EvidenceInput), max_items=MAX_EVIDENCE_ITEMS, allow_none=True)
 
 
 _NUMBER = (int, float)

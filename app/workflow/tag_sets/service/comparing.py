@@ -9,12 +9,12 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts.service import reading as artifacts
+from app.engines.agreement.boxes import Budget
 from app.engines.agreement.comparing import Change, diff_by_content
 from app.engines.agreement.measures import MAX_MATCHED_MARKS, measure_agreement
-from app.engines.agreement.places import Shapes, TagKey
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
+from app.engines.agreement.tag_keys import Shapes, TagKey
 from app.engines.agreement.votes import Ballot, find_majority
-from app.engines.agreement.windows import Budget
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -147,9 +147,9 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     shapes = {} if newest is None else rules.get_version_rules(newest.schema_version_id).shapes
     alignment = align_rows([row.tags for row in counted_rows], shapes)
     budget = Budget(MAX_MATCHED_MARKS)
-    result = measure_agreement(alignment.sets, shapes, budget)
+    result = measure_agreement(alignment.tag_sets, shapes, budget)
     ids = [row.id for row in counted_rows]
-    ballots = find_majority(alignment.sets, shapes)
+    ballots = find_majority(alignment.tag_sets, shapes)
     fields = _render_fields(ballots, ids, alignment, result.tag_keys if result is not None else {})
     gold_tag_set = _find_gold_tag_set(comparable) if artifact.gold else None
     return {
@@ -233,7 +233,7 @@ def _measure_gold_agreement(
     if gold_tag_set is None or row.id == gold_tag_set.id or row.schema_id != gold_tag_set.schema_id:
         return None
     alignment = align_rows([gold_tag_set.tags, row.tags], shapes)
-    result = measure_agreement(alignment.sets, shapes, budget)
+    result = measure_agreement(alignment.tag_sets, shapes, budget)
     return result.overall if result is not None else None
 
 

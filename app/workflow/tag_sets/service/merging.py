@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from app.documents.artifacts.service import reading as artifacts
-from app.engines.agreement.places import TagKey, group_by_tag_key
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, number_rows
+from app.engines.agreement.tag_keys import TagKey, group_by_tag_key
 from app.engines.agreement.votes import Ballot, find_majority
 from app.kit import db, errors, events
 from app.kit.principal import Caller
@@ -110,7 +110,7 @@ def merge(
     alignment = align_rows([source.tags for source in sources], version_rules.shapes)
     tags_by_key = {
         source.id: group_by_tag_key(tags)
-        for source, tags in zip(sources, alignment.sets, strict=True)
+        for source, tags in zip(sources, alignment.tag_sets, strict=True)
     }
     chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
     merged = _merge_tags(alignment, version_rules, strategy, tags_by_key, chosen_ids, reviewer_tags)
@@ -257,7 +257,7 @@ def _merge_tags(
     reviewer_keys = group_by_tag_key(reviewer_tags)
     merged_tags = _MergedTags([], [])
     undecided_ballots: list[Ballot] = []
-    for ballot in find_majority(alignment.sets, version_rules.shapes):
+    for ballot in find_majority(alignment.tag_sets, version_rules.shapes):
         tag_key = (ballot.field, ballot.row)
         if tag_key in reviewer_keys:
             continue

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import orjson
 
 from app.engines.agreement.comparing import Change, diff
-from app.engines.agreement.places import Shapes
 from app.engines.agreement.rows import align_rows
+from app.engines.agreement.tag_keys import Shapes
 from app.engines.fields import Tag
 from app.kit.principal import Caller
 
@@ -43,7 +43,7 @@ def correct_entries(
     Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
     origin `reviewer`. Spans and boxes are compared by location.
     """
-    old_tags, new_tags = align_rows([before, after], shapes).sets
+    old_tags, new_tags = align_rows([before, after], shapes).tag_sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_build_key(entry)].append(entry)

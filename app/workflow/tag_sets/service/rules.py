@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from app.documents.artifacts.service import texts as artifacts
-from app.engines.agreement.places import Shapes, build_shapes
+from app.engines.agreement.tag_keys import Shapes, build_shapes
 from app.engines.fields import CompiledFields, TagErrors
 from app.identity.organizations import service as organizations
 from app.kit import errors

@@ -16,13 +16,20 @@ def clean_text(text: str) -> str:
     Characters that are newer than Python's Unicode version are kept. If nothing remains, returns
     "-".
     """
-    letters = (" " if letter.isspace() else letter for letter in unicodedata.normalize("NFC", text))
-    visible = (letter for letter in letters if letter in _JOINERS or not _is_removed(letter))
-    return " ".join("".join(visible).split()).strip(_JOINERS) or "-"
+    characters = (
+        " " if character.isspace() else character
+        for character in unicodedata.normalize("NFC", text)
+    )
+    visible_characters = (
+        character for character in characters if character in _JOINERS or not _is_removed(character)
+    )
+    return " ".join("".join(visible_characters).split()).strip(_JOINERS) or "-"
 
 
-def _is_removed(letter: str) -> bool:
-    return unicodedata.category(letter) in _REMOVED_CATEGORIES or _is_noncharacter(ord(letter))
+def _is_removed(character: str) -> bool:
+    return unicodedata.category(character) in _REMOVED_CATEGORIES or _is_noncharacter(
+        ord(character)
+    )
 
 
 def _is_noncharacter(code: int) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from app.engines.extraction import ranking, sequences
 from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import DESCRIPTION_FILE
-from app.engines.extraction.crf import RandomField
+from app.engines.extraction.crf import SequenceModel
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import FEATURE_VERSION
 from app.engines.extraction.features import FEATURE_COUNT, build_features
@@ -59,13 +59,14 @@ class TrainedModel:
     """A trained model. It never changes, so threads may share it.
 
     `version` identifies the training data, and `report` contains the out-of-fold results.
-    `field_positions` maps each field that `random_field` has learned to the position of its labels.
+    `field_positions` maps each field that `sequence_model` has learned to the position of its
+    labels.
     """
 
     version: str
     fields: list[Field]
     targets: list[Target]
-    random_field: RandomField
+    sequence_model: SequenceModel
     field_positions: dict[str, int]
     field_parameters: dict[str, FieldParameters]
     memory: Memory
@@ -83,7 +84,7 @@ class TrainedModel:
         if not prepared_document.analysis.tokens:
             return []
         scores = sequences.decode_scores(
-            self.random_field, list_token_attributes(prepared_document.analysis)
+            self.sequence_model, list_token_attributes(prepared_document.analysis)
         )
         document_memory = self.memory.build_document_memory(prepared_document.analysis)
         tags = []
@@ -139,8 +140,8 @@ def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
 
 def _write_model(model: TrainedModel) -> bytes:
     arrays: dict[str, Array] = {
-        "crf.states": model.random_field.states,
-        "crf.transitions": model.random_field.transitions,
+        "crf.states": model.sequence_model.state_weights,
+        "crf.transitions": model.sequence_model.transition_weights,
     }
     field_parameters: dict[str, Any] = {}
     for number, name in enumerate(sorted(model.field_parameters)):
@@ -163,7 +164,7 @@ def _write_model(model: TrainedModel) -> bytes:
         "fields": model.fields,
         "targets": [_describe_target(target) for target in model.targets],
         "attributes": sorted(
-            model.random_field.attributes, key=model.random_field.attributes.__getitem__
+            model.sequence_model.attributes, key=model.sequence_model.attributes.__getitem__
         ),
         "places": model.field_positions,
         "learned": field_parameters,

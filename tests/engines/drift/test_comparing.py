@@ -5,23 +5,27 @@ import math
 import numpy as np
 import pytest
 
+from app.engines.drift.comparing import assign_verdicts, compare, pool_rare_categories
 from app.engines.drift.model import (
     CategorySample,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
     Verdict,
 )
-from app.engines.drift.testing import assign_verdicts, compare, pool_rare_categories
 from tests.references import import_lazily
 
 stats = import_lazily("scipy.stats")
 
 
-def _judge(baseline: Sample, current: Sample, limits: DriftLimits | None = None) -> str:
-    (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current), limits)], limits)
+def _get_verdict(
+    baseline: Sample, current: Sample, thresholds: DriftThresholds | None = None
+) -> str:
+    (found,) = assign_verdicts(
+        [compare(Hypothesis("x", baseline, current), thresholds)], thresholds
+    )
     return found.verdict.value
 
 
@@ -96,13 +100,13 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
     ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
-    assert _judge(sample, sample) == Verdict.GONE
+    assert _get_verdict(sample, sample) == Verdict.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
-    assert _judge(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
-    assert _judge(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
-    assert _judge(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
+    assert _get_verdict(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
+    assert _get_verdict(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
+    assert _get_verdict(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
@@ -111,7 +115,7 @@ def test_a_significant_difference_without_effect_is_no_drift() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.verdict == Verdict.UNCLEAR
-    assert _judge(before, after, DriftLimits(effect=0.001)) == Verdict.DRIFT
+    assert _get_verdict(before, after, DriftThresholds(min_effect=0.001)) == Verdict.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
@@ -132,10 +136,11 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
         for n in range(99)
     ]
     weak = compare(
-        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)), DriftLimits(effect=0.01)
+        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)),
+        DriftThresholds(min_effect=0.01),
     )
-    assert assign_verdicts([weak], DriftLimits(effect=0.01))[0].verdict == Verdict.DRIFT
-    found = assign_verdicts([*quiet, weak], DriftLimits(effect=0.01))
+    assert assign_verdicts([weak], DriftThresholds(min_effect=0.01))[0].verdict == Verdict.DRIFT
+    found = assign_verdicts([*quiet, weak], DriftThresholds(min_effect=0.01))
     assert found[-1].verdict == Verdict.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(

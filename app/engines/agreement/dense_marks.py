@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import (
+from app.engines.agreement.boxes import (
     Box,
     BoxIndex,
     Budget,

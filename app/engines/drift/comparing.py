@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.engines.drift.model import (
     CategorySample,
     Comparison,
-    DriftLimits,
+    DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
@@ -35,7 +35,7 @@ _SMOOTHING = 0.5
 _MIN_GONE_P_VALUE = 0.05
 
 
-def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Comparison:
+def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -> Comparison:
     """Compare two samples with a statistical test.
 
     The verdict is preliminary until `assign_verdicts` sets it.
@@ -43,12 +43,12 @@ def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Compar
     Raises:
         ValueError: the samples are not of the same type.
     """
-    limits = limits or DriftLimits()
+    thresholds = thresholds or DriftThresholds()
     key, baseline, current = hypothesis.key, hypothesis.baseline, hypothesis.current
     if type(baseline) is not type(current):
         raise ValueError("The samples of a hypothesis must be of the same type.")
     sizes = _count_values(baseline), _count_values(current)
-    if min(sizes) < limits.min_size:
+    if min(sizes) < thresholds.min_size:
         values = _summarize(baseline), _summarize(current)
         return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
     if isinstance(baseline, NumberSample) and isinstance(current, NumberSample):
@@ -63,31 +63,31 @@ def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Compar
 
 
 def assign_verdicts(
-    comparisons: Sequence[Comparison], limits: DriftLimits | None = None
+    comparisons: Sequence[Comparison], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
     """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
-    limits = limits or DriftLimits()
+    thresholds = thresholds or DriftThresholds()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
     adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
         comparison
         if comparison.p_value is None
-        else _set_verdict(replace(comparison, q_value=next(adjusted)), limits)
+        else _set_verdict(replace(comparison, q_value=next(adjusted)), thresholds)
         for comparison in comparisons
     ]
 
 
-def _set_verdict(comparison: Comparison, limits: DriftLimits) -> Comparison:
+def _set_verdict(comparison: Comparison, thresholds: DriftThresholds) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
     assert psi is not None
     verdict = Verdict.UNCLEAR
-    if q_value <= limits.false_discovery_rate and psi >= limits.effect:
+    if q_value <= thresholds.false_discovery_rate and psi >= thresholds.min_effect:
         verdict = Verdict.DRIFT
-    elif p_value > _MIN_GONE_P_VALUE and psi < limits.effect / 2:
+    elif p_value > _MIN_GONE_P_VALUE and psi < thresholds.min_effect / 2:
         verdict = Verdict.GONE
     return replace(comparison, verdict=verdict)
 

@@ -64,8 +64,10 @@ def pair_by_key(
             pairs.append((item, right[candidates.pop()]))
         else:
             unpaired_left.append(item)
-    remaining = {position for positions in unpaired.values() for position in positions}
-    unpaired_right = [item for position, item in enumerate(right) if position in remaining]
+    remaining_positions = {position for positions in unpaired.values() for position in positions}
+    unpaired_right = [
+        item for position, item in enumerate(right) if position in remaining_positions
+    ]
     return pairs, unpaired_left, unpaired_right
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from app.engines.fields.errors import TagErrors, TagProblem, ValueProblem
 from app.engines.fields.evidence import check_evidence
 from app.engines.fields.model import Field, JsonValue, Normalizer, Tag, iterate_named_fields
-from app.engines.fields.plain import shorten_name, to_integer
+from app.engines.fields.plain_text import shorten_name, to_integer
 from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import get_normalizer
 
@@ -19,6 +19,10 @@ MAX_SECONDS = 5.0
 """The maximum processor time in seconds for checking a list of tags. The time to match a pattern is
 proportional to its size and to the length of the text. With long texts, a tag can take seconds."""
 
+_TOO_SLOW_MESSAGE = (
+    "take too long to check against their fields' patterns; "
+    "send fewer tags, or simplify the patterns"
+)
 _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
 """The values of a tag's `source`."""
@@ -88,11 +92,11 @@ class CompiledFields:
             raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
         checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
-        seen: set[_TagKey] = set()
+        used_keys: set[_TagKey] = set()
         for position, tag in enumerate(_iterate_with_time_limit(tags)):
             try:
-                tag_key, field, content = self._find_field(tag, seen)
-                seen.add(tag_key)
+                tag_key, field, content = self._find_field(tag, used_keys)
+                used_keys.add(tag_key)
                 checked_tags.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
@@ -111,20 +115,20 @@ class CompiledFields:
 
         An invalid tag is ignored, so a later tag with the same field and row may be kept.
         """
-        valid: list[Tag] = []
-        seen: set[_TagKey] = set()
+        valid_tags: list[Tag] = []
+        used_keys: set[_TagKey] = set()
         for tag in tags:
-            if len(valid) == MAX_TAGS:
+            if len(valid_tags) == MAX_TAGS:
                 break
             try:
-                tag_key, field, content = self._find_field(tag, seen)
-                valid.append(
+                tag_key, field, content = self._find_field(tag, used_keys)
+                valid_tags.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
             except TagProblem:
                 continue
-            seen.add(tag_key)
-        return valid
+            used_keys.add(tag_key)
+        return valid_tags
 
     def list_missing_required_fields(self, tags: Iterable[Tag]) -> list[str]:
         """List the names of the required fields and columns without a value, in schema order.
@@ -132,7 +136,7 @@ class CompiledFields:
         `tags` are in normal form. A required table needs at least one row. A required column
         (`table.column`) needs a value in every existing row. Empty text is not a value.
         """
-        filled: set[str] = set()
+        filled_names: set[str] = set()
         rows: dict[str, set[int]] = {}
         cells: dict[str, set[int]] = {}
         for tag in tags:
@@ -141,18 +145,18 @@ class CompiledFields:
                 rows.setdefault(name.partition(".")[0], set()).add(row)
             if tag["value"] == "":
                 continue
-            filled.add(name)
+            filled_names.add(name)
             if row is not None:
                 cells.setdefault(name, set()).add(row)
-        return list(self._list_missing(filled, rows, cells))
+        return list(self._list_missing(filled_names, rows, cells))
 
     def _list_missing(
-        self, filled: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
+        self, filled_names: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
     ) -> Iterator[str]:
         for field in self._fields:
             key = field["key"]
             row_numbers = rows.get(key, set())
-            if field["required"] and key not in filled and not row_numbers:
+            if field["required"] and key not in filled_names and not row_numbers:
                 yield key
             for column in field["columns"] if row_numbers else ():
                 name = f"{key}.{column['key']}"
@@ -160,25 +164,25 @@ class CompiledFields:
                     yield name
 
     def _find_field(
-        self, tag: object, seen: set[_TagKey]
+        self, tag: object, used_keys: set[_TagKey]
     ) -> tuple[_TagKey, _CompiledField, dict[str, Any]]:
         """Return the key and the field of a tag, and the tag itself as an object.
 
         Raises TagProblem if the tag is not an object, a property is unknown, the field does not
-        exist, the row is invalid, or a field that is not multiple already has a tag in `seen`.
+        exist, the row is invalid, or a field that is not multiple already has a tag in `used_keys`.
         """
         if not isinstance(tag, dict):
             raise TagProblem("", "must be an object")
         if not tag.keys() <= _TAG_PROPERTIES:
-            unknown = next(name for name in tag if name not in _TAG_PROPERTIES)
-            raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
+            unknown_name = next(name for name in tag if name not in _TAG_PROPERTIES)
+            raise TagProblem(f".{shorten_name(unknown_name)}", "is unknown")
         name = tag.get("field")
         field = self._fields_by_name.get(name) if isinstance(name, str) else None
         if field is None or not isinstance(name, str):
             raise TagProblem(".field", self._explain_unknown_field(name))
         row = _check_row(tag.get("row"), field)
         tag_key = (name, row)
-        if tag_key in seen and not field.multiple:
+        if tag_key in used_keys and not field.multiple:
             raise TagProblem(".field", "already has a tag and does not allow multiple values")
         return tag_key, field, tag
 
@@ -198,7 +202,7 @@ def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
     ends_at = thread_time() + MAX_SECONDS
     for tag in tags:
         if thread_time() > ends_at:
-            raise TagErrors([("tags", "take too long to check against their fields' patterns")])
+            raise TagErrors([("tags", _TOO_SLOW_MESSAGE)])
         yield tag
 
 

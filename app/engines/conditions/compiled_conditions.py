@@ -53,21 +53,21 @@ class _Leaf:
         yield self
 
     def explain(self, document: DocumentAttributes) -> dict[str, Any]:
-        matched = self.compiled.test(document)
+        is_match = self.compiled.test(document)
         return {
             "attribute": self.attribute,
             "operator": self.operator,
             "value": self.value,
-            "actual": self._get_actual_value(document, matched=matched),
-            "matched": matched,
+            "actual": self._get_actual_value(document, is_match=is_match),
+            "matched": is_match,
         }
 
-    def _get_actual_value(self, document: DocumentAttributes, *, matched: bool) -> object:
+    def _get_actual_value(self, document: DocumentAttributes, *, is_match: bool) -> object:
         """Return the attribute's value; if it is text, return an excerpt around the match."""
         actual = document.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual
-        is_in_text = matched != self.operator.startswith("not_")
+        is_in_text = is_match != self.operator.startswith("not_")
         find_match = self.compiled.find_match
         return build_excerpt(actual, find_match(document) if is_in_text and find_match else 0)
 
@@ -96,8 +96,8 @@ class _Group:
         explanations = [child.explain(document) for child in self.children]
         results = [explanation["matched"] for explanation in explanations]
         # An empty group matches in both modes, because no condition fails.
-        matched = all(results) if self.mode == "all" else any(results) or not results
-        return {self.mode: explanations, "matched": matched}
+        is_match = all(results) if self.mode == "all" else any(results) or not results
+        return {self.mode: explanations, "matched": is_match}
 
 
 class CompiledConditions:
@@ -201,9 +201,9 @@ def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
     if value_type is None:
         raise ConditionError(f"{path}attribute", "This attribute does not exist.")
     if operator not in get_operators(value_type):
-        allowed = ", ".join(get_operators(value_type))
+        allowed_operators = ", ".join(get_operators(value_type))
         raise ConditionError(
-            f"{path}operator", f"Use an operator that this attribute supports: {allowed}."
+            f"{path}operator", f"Use an operator that this attribute supports: {allowed_operators}."
         )
     try:
         compiled = compile_test(attribute, value_type, operator, value)
