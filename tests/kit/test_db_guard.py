@@ -21,6 +21,7 @@ from app.kit.jobs.faults import is_fault
 from app.kit.settings_values import DATABASE_ROLE
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
+from tests.factories.sessions import terminate_backend
 from tests.factories.waiting import wait_until
 
 IN_TIME = 15.0
@@ -154,7 +155,7 @@ def test_a_probe_keeps_its_connection_and_replaces_a_closed_one(
     assert probe.run(10) is ProbeResult.OK
     with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
             " WHERE application_name = 'probed'"
         )
         assert cursor.fetchall() == [(True,)]
@@ -167,9 +168,8 @@ def test_a_connection_that_the_server_closed_is_replaced_unnoticed(
 ) -> None:
     with engine.connect() as first, engine.connect() as second:
         pids = [c.execute(text("SELECT pg_backend_pid()")).scalar_one() for c in (first, second)]
-    with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
-        for pid in pids:
-            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+    for pid in pids:
+        terminate_backend(postgres.admin_url, pid)
     with engine.connect() as first, engine.connect() as second:
         assert [c.execute(text("SELECT 1")).scalar_one() for c in (first, second)] == [1, 1]
 

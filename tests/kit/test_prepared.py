@@ -13,6 +13,7 @@ from app.kit.errors import ApiError
 from app.kit.prepared import Prepared
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
+from tests.factories.sessions import terminate_backend
 from tests.factories.waiting import wait_until
 
 BACKEND = Prepared("test_backend", "", "SELECT pg_backend_pid()")
@@ -75,8 +76,7 @@ def test_a_connection_that_was_closed_meanwhile_is_replaced_unnoticed(
         db.set_read_only(read_only=True)
         (pid,) = BACKEND.first()
         db.set_read_only(read_only=False)
-        with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        terminate_backend(postgres.admin_url, pid)
         db.set_read_only(read_only=True)
         assert BACKEND.first() != (pid,)
         db.set_read_only(read_only=False)

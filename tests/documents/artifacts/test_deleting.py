@@ -4,13 +4,11 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import psycopg2
 import pytest
 from sqlalchemy import text
 
@@ -25,6 +23,7 @@ from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org, make_due, run_jobs_of
+from tests.factories.sessions import terminate_backend
 
 Work = Callable[[], None]
 _TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
@@ -181,10 +180,7 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
 
         def second() -> Any:
-            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
-                # Waits until the backend has exited, at most 10,000 ms.
-                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
-                assert cursor.fetchone() == (True,)
+            terminate_backend(postgres.admin_url, pid)
             return upload(org.api("labeler"), b"the same bytes", "a.txt")
 
         with ThreadPoolExecutor(1) as threads:
@@ -222,10 +218,7 @@ def test_a_deletion_that_lost_its_session_keeps_the_file_of_a_new_document(
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
 
         def upload_again() -> Any:
-            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
-                # Waits until the backend has exited, at most 10,000 ms.
-                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
-                assert cursor.fetchone() == (True,)
+            terminate_backend(postgres.admin_url, pid)
             return upload(org.api("labeler"), by_digest[digest], "a.txt")
 
         with ThreadPoolExecutor(1) as threads:

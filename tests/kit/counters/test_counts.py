@@ -25,6 +25,7 @@ from tests.factories.counts import (
     insert_artifacts,
     run_sql,
 )
+from tests.factories.sessions import terminate_backend
 
 
 def _total(org: Org, **where: Any) -> int:
@@ -177,8 +178,7 @@ def test_a_fold_that_is_killed_has_not_happened(
         (pid,) = cursor.fetchone()
         cursor.execute("SELECT fold_counts(100000)")
         assert _total(org) == expected, "its transaction is open"
-        with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as killing:
-            killing.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        terminate_backend(postgres.admin_url, pid)
         with pytest.raises(psycopg2.Error):
             connection.commit() if at == "INSERT" else cursor.execute("SELECT 1")
     assert _total(org) == expected

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.service import assigning
+from tests.factories.sessions import terminate_backend
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, counts, tag
 from tests.workflow.assignment.conftest import ClaimNext
@@ -139,8 +140,7 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
         assert _run_for_each(["admin"], claim_next) == {"admin": None}
         session = db.session()
         (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
-        with closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
-            other.cursor().execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+        terminate_backend(environ["DATABASE_URL"], pid)
         with pytest.raises(DBAPIError):
             session.execute(text("SELECT 1"))
         session.rollback()

@@ -1,10 +1,8 @@
 """Sign-ins that are interrupted between the provider's response and the session."""
 
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
-import psycopg2
 import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
@@ -13,6 +11,7 @@ from app.identity.sso import callbacks, service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
+from tests.factories.sessions import terminate_backend
 from tests.identity.sso.saml.conftest import Browser, Forger, Form
 
 CountRows = Callable[[Org], dict[str, int]]
@@ -29,8 +28,7 @@ def cut(postgres: EmbeddedPostgres) -> Cut:
     def lose_connection() -> None:
         """Close the request's connection to PostgreSQL, as the end of the process would."""
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
-        with closing(psycopg2.connect(postgres.url)) as other, other.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+        terminate_backend(postgres.url, pid)
 
     def patch_step(patch: pytest.MonkeyPatch, module: Any, name: str, step: str) -> None:
         act = getattr(module, name)
