@@ -82,7 +82,7 @@ def _write_line(descriptor: int, line: str) -> None:
 
 @contextmanager
 def _open_cursor() -> Iterator["psycopg2.extensions.cursor"]:
-    """Open a cursor that reads all organizations in the database at DATABASE_URL."""
+    """Open a cursor on the database at DATABASE_URL that can read every organization's rows."""
     options = "-c app.all_organizations=on"
     with (
         closing(

@@ -133,14 +133,17 @@ class Service:
             return
         status = self.supervisor.run_task(
             lambda descriptor: children.build_prepare_launch(self._env, descriptor),
-            self._show_progress,
+            self._handle_prepare_line,
             self._progress.tick,
         )
         if status != 0:
             raise ServerError("the database could not be prepared; see the error above")
 
-    def _show_progress(self, line: str) -> None:
-        """Show the progress that a line from `devserver.prepare` reports."""
+    def _handle_prepare_line(self, line: str) -> None:
+        """Show the progress that a line from `devserver.prepare` reports.
+
+        Also store the demo password once the demo data exists.
+        """
         match line.split():
             case ["migrating", done, total]:
                 self._progress.advance(int(done), int(total))

@@ -92,7 +92,8 @@ def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
 def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
     """Activate the model MODEL_ID, such as an earlier model, for its schema version.
 
-    The model stays active until a model that is trained later is activated.
+    The model stays active until another model of the schema version is activated, by this command
+    or by a later training run.
     """
     not_found_message = override_not_found_message("The organization has no such model.")
     with (

@@ -239,9 +239,10 @@ class LineOutput:
 
 
 class DirectWriter:
-    """Writes without blocking, through a separate open file description.
+    """Writes without blocking, and without changing the mode of the original descriptor.
 
-    Making the original descriptor non-blocking would affect every process that shares it.
+    Making the original descriptor non-blocking would affect every process that shares it. Pipes and
+    devices are opened again instead, and sockets are written to with MSG_DONTWAIT.
     """
 
     def __init__(self) -> None:

@@ -39,10 +39,11 @@ MAX_ROW_PAIRS = 60_000_000
 Two tables of 5,000 different rows need less than half of this limit.
 """
 MAX_ALIGNED_ROWS = 400_000
-"""The maximum number of rows aligned over all tag sets and tables: about half a second of work.
+"""The budget for aligning rows, over all tag sets and tables: about half a second of work.
 
-Twenty similar tables of 5,000 rows need half of this limit. Rows beyond the limit are matched by
-number.
+Each tag set costs its own rows and the rows that are already aligned, so twenty similar tables of
+5,000 rows need half of the budget. Once it is used up, rows of the current and of later tables are
+matched by number, except for equal leading rows.
 """
 _CellNumbers: TypeAlias = list[list[int]]
 """The cells of each row as numbers; equal cells have equal numbers."""

@@ -32,14 +32,17 @@ class ArchiveWriter:
         self._zip.NameToInfo = _EmptyNameIndex()
 
     def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:
-        """Add a file with a unique name. Data that is already compressed is stored unchanged."""
+        """Add a file; the archive must have no other file of this `name`.
+
+        If `is_compressed` is true, the data is stored without further compression.
+        """
         entry = _build_entry(name, is_compressed=is_compressed)
         entry.file_size = len(data)
         with self._zip.open(entry, "w") as file:
             file.write(data)
 
     def add_chunks(self, name: str, chunks: Iterable[bytes], *, is_compressed: bool) -> None:
-        """Add a file of any size with a unique name, in chunks."""
+        """Add a file of any size in chunks. The arguments are otherwise those of `add`."""
         entry = _build_entry(name, is_compressed=is_compressed)
         with self._zip.open(entry, "w", force_zip64=True) as file:
             for chunk in chunks:

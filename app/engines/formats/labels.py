@@ -45,7 +45,7 @@ class LabelBuilder:
 
 
 def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields by key, but for a table its columns, such as `items.quantity`."""
+    """Return the fields by key, each table replaced by its columns, such as `items.quantity`."""
     columns: dict[str, Field] = {}
     for field in fields:
         if field["type"] == "table":

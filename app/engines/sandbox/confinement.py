@@ -28,7 +28,10 @@ MAX_THREADS = 4096
 The limit only prevents a hostile document from using up the threads of the machine.
 """
 UNPRIVILEGED_ID = 65_533
-"""The user id and group id for a process whose server is root; no system assigns this id."""
+"""The user id and group id of sandboxed processes if the fork server runs as root.
+
+Common distributions have no user with this id. On Alpine, it is the group `nogroup`.
+"""
 
 # Not /usr as a whole, because some installations keep the service and its documents below /usr.
 _LIBRARIES = {

@@ -243,8 +243,8 @@ def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
 def purge_sessions(checkpoint: Checkpoint) -> None:
     """Delete sessions that ended more than 30 days ago, one batch per transaction.
 
-    Ended sessions are kept for 30 days so that `attempts` can recognize a client that sends an
-    earlier token for the account.
+    Expired sessions are kept for 30 days so that sign-in recognizes a client that sends an expired
+    token of the account, and counts its failures separately (see `attempts`).
     """
     for column in ("expires_at", "revoked_at"):
         purging.purge("sessions", f"{column} < now() - interval '30 days'", checkpoint)

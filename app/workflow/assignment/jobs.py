@@ -25,14 +25,20 @@ def release_artifacts_of_removed_member(job: Job) -> None:
 
 @jobs.handler("artifacts.release_demoted", queue="bulk", events=("member.role_changed",))
 def release_artifacts_of_demoted_member(job: Job) -> None:
-    """Release and unassign the artifacts of a member whose new role does not allow labeling."""
+    """Release and unassign the artifacts of a member whose new role does not allow labeling.
+
+    Also unassign the artifacts of the member's teams that have no labeler left.
+    """
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release_and_unassign(job, _list_team_ids(job), "role_changed")
 
 
 @jobs.handler("artifacts.release_disabled", queue="bulk", events=("member.disabled",))
 def release_artifacts_of_disabled_user(job: Job) -> None:
-    """Release and unassign the artifacts of a user whose account was disabled."""
+    """Release and unassign the artifacts of a user whose account was disabled.
+
+    Also unassign the artifacts of the user's teams that have no labeler left.
+    """
     _release_and_unassign(job, _list_team_ids(job), "account_disabled")
 
 

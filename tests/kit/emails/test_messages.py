@@ -122,7 +122,7 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
 def test_every_topic_has_texts_in_every_language(topic: str, count: int, language: str) -> None:
     values = dict.fromkeys(("document", "documents", "by", "due_at", "reason"), "zq")
     due = {"due_at": datetime(2026, 7, 1, 12, 30, tzinfo=UTC)}
-    for name, number in ((topic, count), (TOPICS[topic].single_message, None)):
+    for name, number in ((topic, count), (TOPICS[topic].single_message_name, None)):
         if name is not None:
             message = sending.messages.render(
                 name, locale=language, time_zone="UTC", values={**values, **due}, count=number

@@ -35,13 +35,13 @@ class Topic:
     """The type, link and message of the notifications on one topic.
 
     `link` leads to a list, and is used for notifications about more than one document or tag set.
-    `single_message` names the message about a single item. This message is used if the name of the
-    item's document is known.
+    `single_message_name` is the name of the message about a single item. This message is used if
+    the name of the item's document is known.
     """
 
     kind: str
     link: str
-    single_message: str | None = None
+    single_message_name: str | None = None
 
 
 TOPICS: Mapping[str, Topic] = {
@@ -188,7 +188,7 @@ def _build_entry(
 
 def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: str) -> Message:
     is_single = summary.count == 1 and summary.documents
-    single_message = TOPICS[topic].single_message if is_single else None
+    single_message_name = TOPICS[topic].single_message_name if is_single else None
     ellipsis = ["…"] if summary.count > len(summary.documents) else []
     values = {
         "document": summary.documents[0] if summary.documents else None,
@@ -198,11 +198,11 @@ def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: 
         "reason": summary.reason,
     }
     return sending.messages.render(
-        single_message or topic,
+        single_message_name or topic,
         locale=locale,
         time_zone=time_zone,
         values=values,
-        count=None if single_message else summary.count,
+        count=None if single_message_name else summary.count,
     )
 
 

@@ -1,4 +1,4 @@
-"""Delete the files of deleted documents, and files that belong to no document."""
+"""Delete the files of deleted documents, stored files that nothing uses, and old page images."""
 
 import re
 from collections.abc import Iterable, Iterator

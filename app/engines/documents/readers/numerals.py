@@ -5,8 +5,8 @@ _ROMAN = (
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _MAX_NUMBER = 32_767
-_MAX_ROMAN = 3999
-_MAX_LETTERS = 26 * 30
+_MAX_ROMAN_NUMBER = 3999
+_MAX_LETTER_NUMBER = 26 * 30
 
 
 def read_number(value: str | None, default: int) -> int:
@@ -35,7 +35,7 @@ def format_number(number: int, style: str, *, repeat: bool = False) -> str:
 
 
 def _to_roman(number: int) -> str:
-    if not 1 <= number <= _MAX_ROMAN:
+    if not 1 <= number <= _MAX_ROMAN_NUMBER:
         return str(number)
     numeral = ""
     for value, letters in _ROMAN:
@@ -45,7 +45,7 @@ def _to_roman(number: int) -> str:
 
 
 def _to_letters(number: int, *, repeat: bool) -> str:
-    if not 1 <= number <= _MAX_LETTERS:
+    if not 1 <= number <= _MAX_LETTER_NUMBER:
         return str(number)
     quotient, remainder = divmod(number - 1, 26)
     letter = chr(ord("a") + remainder)

@@ -96,10 +96,10 @@ _ANCHORS: dict[str, Schema] = {
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """Build the JSON Schema for lists of tags of `fields`, which are in normal form.
+    """Build the JSON Schema for lists of tags. The definitions of `fields` are in normal form.
 
-    `CompiledFields.check_tags` accepts every list that the schema accepts, except for the rules in
-    DESCRIPTION. The schema accepts every list that `check_tags` returns.
+    `CompiledFields.check_tags` accepts every list that the schema accepts and that follows the
+    rules in DESCRIPTION. The schema accepts every list that `check_tags` returns.
     """
     items = list(iterate_named_fields(fields))
     definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}

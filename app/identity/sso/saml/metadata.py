@@ -129,8 +129,8 @@ def _read_certificates(role: etree._Element) -> tuple[str, ...]:
     )
     if not certificates:
         raise InvalidDocument(
-            "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
-            " P-384 or P-521."
+            "The metadata has no usable signing certificate. Use an RSA key of at least 2048 bits,"
+            " or an EC key on P-256, P-384 or P-521."
         )
     if len(certificates) > MAX_CERTIFICATES:
         raise InvalidDocument(

@@ -57,7 +57,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
         "earlier_rejections": queries.count_rejections(
             artifact_id,
             version.schema_id,
-            labeler_id=caller.user_id if version_rules.is_overlapping else None,
+            labeler_id=caller.user_id if version_rules.requires_several_labelers else None,
         ),
     }
     tag_set = queries.insert_tag_set(values, author_id=caller.user_id)
@@ -93,7 +93,7 @@ def _check_can_create(
     if (
         claim is not None
         and claim["user_id"] != str(caller.user_id)
-        and not version_rules.is_overlapping
+        and not version_rules.requires_several_labelers
     ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     completed_ids = deciding.list_ids(artifact.id, COMPLETED)
@@ -213,11 +213,15 @@ def replace_tags(
 
 
 def _list_known_tags(
-    tags: list[dict[str, Any]], draft: Draft, caller: Caller
+    submitted_tags: list[dict[str, Any]], draft: Draft, caller: Caller
 ) -> list[dict[str, Any]]:
-    """Return the tags that may keep their source: the draft's stored tags, and predicted tags."""
+    """Return the tags that may keep their source: the draft's stored tags, and predicted tags.
+
+    Predicted tags are included only if a submitted tag with another source than `human` is not
+    stored.
+    """
     known_tags = queries.get_tags(draft.id)
-    non_human_tags = [tag for tag in tags if tag["source"] != "human"]
+    non_human_tags = [tag for tag in submitted_tags if tag["source"] != "human"]
     if not provenance.find_missing_tags(non_human_tags, known_tags):
         return known_tags
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)

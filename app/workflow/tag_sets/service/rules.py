@@ -41,8 +41,8 @@ class VersionRules:
     max_rejections: int | None
 
     @property
-    def is_overlapping(self) -> bool:
-        """Return whether several people label an artifact independently."""
+    def requires_several_labelers(self) -> bool:
+        """Return whether several people must label each artifact independently."""
         return self.labels_per_artifact > 1
 
 
