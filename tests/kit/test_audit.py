@@ -93,7 +93,7 @@ def test_threads_do_not_share_an_actor() -> None:
     assert found == [None]
 
 
-def test_act_as_works_without_an_operation() -> None:
+def test_set_actor_works_without_an_operation() -> None:
     try:
         audit.set_actor("control_plane", None, "operator")
         context = current_context.get()

@@ -73,7 +73,7 @@ _SCALARS: dict[str, type[float | int]] = {"base": float, "bias": float, "depth":
 
 def to_arrays(ranker: Ranker) -> dict[str, Array]:
     """Return the parameters of a ranker as named arrays, which `read_ranker` reads."""
-    return {scalar.name: np.atleast_1d(getattr(ranker, scalar.name)) for scalar in fields(ranker)}
+    return {field.name: np.atleast_1d(getattr(ranker, field.name)) for field in fields(ranker)}
 
 
 def read_ranker(arrays: dict[str, Array]) -> Ranker:

@@ -184,7 +184,7 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
     If the recognizer does not return one position and one confidence for each character, the
     positions are evenly spaced, and all confidences are the confidence of the line.
     """
-    text, confidence, word_info = reading
+    text, line_confidence, word_info = reading
     count = sum(not char.isspace() for char in text)
     positions = [
         (column + 0.5) / word_info.line_txt_len for word in word_info.word_cols for column in word
@@ -195,7 +195,7 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
         if not char.isspace()
     ]
     if not len(positions) == len(confidences) == count:
-        return [(index + 0.5) / count for index in range(count)], [confidence] * count
+        return [(index + 0.5) / count for index in range(count)], [line_confidence] * count
     return positions, confidences
 
 

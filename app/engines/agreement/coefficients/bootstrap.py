@@ -141,7 +141,7 @@ def _sample_documents(
     return weights.T.astype(np.float64, order="C")
 
 
-def compute_samples(
+def compute_values(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
     """Estimate coefficients; return their values in the sample and in the resamples.

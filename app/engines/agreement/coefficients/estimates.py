@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES
-from app.engines.agreement.coefficients.bootstrap import Statistic, compute_samples
+from app.engines.agreement.coefficients.bootstrap import Statistic, compute_values
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.metrics import Estimate, EstimateWarning, Level, Metric, WarningCode
 
@@ -41,7 +41,7 @@ def compute_estimates(
     intervals.
     """
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = compute_samples(statistics, counts, resamples, seed)
+    values, resampled_values = compute_values(statistics, counts, resamples, seed)
     rows = iter(zip(values, resampled_values, strict=True))
     undefined = (np.nan, np.empty(0))
     return [

@@ -103,9 +103,9 @@ class RaterPairs:
         )
 
     def _sort_units(self, left_indexes: Integers, right_indexes: Integers) -> Integers:
-        """Return the order of a pair's units: by number of ratings, then by the ratings' places.
+        """Return the order of a pair's units: by number of ratings, then by the ratings' positions.
 
-        The place of a rating is its position among the ratings of its unit. The order of the units
+        The position of a rating is its index among the ratings of its unit. The order of the units
         determines the rounding errors of sums, so stored results depend on it.
         """
         sizes = self._ratings.sizes[self._units[left_indexes]]

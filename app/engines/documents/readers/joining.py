@@ -31,13 +31,13 @@ def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
     segments: list[Segment] = []
     band_height = 0.0
     for lines in _split_into_clusters(words):
-        joined_segment = _cut_line(lines[0]) if len(lines) == 1 else None
-        if joined_segment is None:
+        joined_segments = _cut_line(lines[0]) if len(lines) == 1 else None
+        if joined_segments is None:
             band_height = band_height or _compute_band_height(words)
-            joined_segment = _join_cluster(
+            joined_segments = _join_cluster(
                 [token for line in lines for token in build_tokens(line)], band_height
             )
-        segments += joined_segment
+        segments += joined_segments
     segments.sort(key=_get_position)
     return segments
 

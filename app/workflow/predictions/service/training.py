@@ -167,7 +167,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     document_count = _count_training_documents(version)
     checkpoint()
     try:
-        trained_model = train_in_child(
+        training_result = train_in_child(
             documents.build_examples(accepted_tag_sets, checkpoint),
             version.fields,
             schema_version=str(version_id),
@@ -177,7 +177,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         db.session().rollback()
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
         return _save_failure(version, document_count, failure)
-    return _save_model(version, accepted_tag_sets, document_count, trained_model)
+    return _save_model(version, accepted_tag_sets, document_count, training_result)
 
 
 def _count_training_documents(version: VersionRow) -> int:
@@ -212,31 +212,31 @@ def _save_model(
     version: VersionRow,
     accepted_tag_sets: list[AcceptedTagSet],
     document_count: int,
-    trained_model: TrainingResult,
+    training_result: TrainingResult,
 ) -> UUID | None:
     artifact_ids = [tag_set.artifact_id for tag_set in accepted_tag_sets]
     if examples.lock_documents(artifact_ids) < len(artifact_ids):
         raise DocumentsChanged
-    if models.find_model_id(version.id, trained_model.version) is not None:
+    if models.find_model_id(version.id, training_result.version) is not None:
         return None
     values = {
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
-        "version": trained_model.version,
+        "version": training_result.version,
         "document_count": document_count,
-        "f1": trained_model.report.get("overall", {}).get("f1"),
-        "report": trained_model.report,
+        "f1": training_result.report.get("overall", {}).get("f1"),
+        "report": training_result.report,
         "artifact_ids": artifact_ids,
-        "content": trained_model.content,
-        "mac": store.build_mac(version.id, trained_model.version, trained_model.content),
+        "content": training_result.content,
+        "mac": store.build_mac(version.id, training_result.version, training_result.content),
     }
-    model_id = store.save(values, activate=trained_model.is_better)
+    model_id = store.save(values, activate=training_result.is_better)
     payload: TrainedPayload = {
         "model_id": model_id,
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
-        "version": trained_model.version,
-        "state": (ModelState.ACTIVE if trained_model.is_better else ModelState.CANDIDATE).value,
+        "version": training_result.version,
+        "state": (ModelState.ACTIVE if training_result.is_better else ModelState.CANDIDATE).value,
     }
     events.emit(emitted_events.TRAINED, payload)
     return model_id
