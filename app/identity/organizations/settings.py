@@ -118,8 +118,8 @@ def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
     url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
-            guard = partial(outbound_slots.hold_check_slot, owner_id)
-            container.current().model_egress.check_url(url, lookup_limiter=guard)
+            lookup_limiter = partial(outbound_slots.hold_check_slot, owner_id)
+            container.current().model_egress.check_url(url, lookup_limiter=lookup_limiter)
         except EgressRefused as refusal:
             message = f"This URL is not accepted: {refusal.reason}."
             raise errors.invalid(message, "settings.ai_provider.base_url") from None

@@ -61,7 +61,7 @@ def _build_refusal_error(reason: str) -> HostError:
 
 
 def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
-    egress, guard = container.current().connector_egress, outbound_slots.hold_check_slot
+    egress, lookup_limiter = container.current().connector_egress, outbound_slots.hold_check_slot
     for name in ("endpoint_url", "url", "host"):
         target = checked_settings.public.get(name)
         if not target:
@@ -69,11 +69,11 @@ def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
         try:
             if name == "host":
                 port = checked_settings.public.get("port", _SFTP_PORT)
-                egress.resolve_address(target, port, lookup_limiter=guard)
+                egress.resolve_address(target, port, lookup_limiter=lookup_limiter)
             else:
                 # `urlsplit` is not used, because it raises ValueError if the host is malformed.
                 scheme_and_host = "/".join(target.partition("?")[0].split("/")[:3])
-                egress.check_url(f"{scheme_and_host}/", lookup_limiter=guard)
+                egress.check_url(f"{scheme_and_host}/", lookup_limiter=lookup_limiter)
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None

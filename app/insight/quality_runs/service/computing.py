@@ -144,7 +144,7 @@ class _Computation:
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         self._add_result(plan, measure(ratings, metric, seed=self._seed))
-        if self._check_pair_limits(plan, metric, ratings):
+        if self._has_room_for_pairs(plan, metric, ratings):
             resamples = choose_resample_count(len(ratings.raters))
             self._add_pairs(
                 plan,
@@ -153,14 +153,16 @@ class _Computation:
 
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
         self._add_result(plan, measure_marks(marks, metric, seed=self._seed))
-        if self._check_pair_limits(plan, metric, marks):
+        if self._has_room_for_pairs(plan, metric, marks):
             resamples = choose_resample_count(len(marks.raters))
             self._add_pairs(
                 plan,
                 measure_mark_pairs(marks, metric, resamples=resamples, seed=self._seed),
             )
 
-    def _check_pair_limits(self, plan: FieldPlan, metric: Metric, data: Ratings | MarkSets) -> bool:
+    def _has_room_for_pairs(
+        self, plan: FieldPlan, metric: Metric, data: Ratings | MarkSets
+    ) -> bool:
         """Return whether to compute the pairs of labelers; add a warning if there are too many."""
         if metric not in PAIR_METRICS:
             return False
@@ -202,7 +204,7 @@ class _Computation:
             self._done += document.tag_set_count
             self._report(self._done, self._total)
 
-    def _check_field_type(self, plan: FieldPlan, answer: Answer) -> bool:
+    def _has_newest_type(self, plan: FieldPlan, answer: Answer) -> bool:
         """Return whether the field has its newest type in the answer's schema version.
 
         If the field has another type in that version, count the answer as omitted.
@@ -231,7 +233,7 @@ class _Computation:
                 plan_values = [
                     (answer.labeler_id, value_by_field.get(plan.name))
                     for answer, value_by_field in values
-                    if self._check_field_type(plan, answer)
+                    if self._has_newest_type(plan, answer)
                 ]
                 for labeler_id, value in plan_values:
                     yield from _build_ratings(plan, document.id, labeler_id, value)
@@ -249,7 +251,7 @@ class _Computation:
             rows = [
                 (document.id, answer.labeler_id, _list_marks(plan, answer))
                 for answer in document.answers
-                if self._check_field_type(plan, answer)
+                if self._has_newest_type(plan, answer)
             ]
             if has_lengths:
                 # If text recognition was repeated, the new text may be shorter than earlier spans.
