@@ -187,8 +187,8 @@ def test_a_kept_connection_that_the_receiver_closed_is_replaced(
             reset(peer)
 
     receiver = receive(script)
-    assert post(egress, receiver.url).ok
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
+    assert post(egress, receiver.url).is_complete_success
     assert (receiver.connections, len(receiver.requests)) == (2, 3)
 
 
@@ -202,7 +202,7 @@ def test_a_kept_connection_that_breaks_within_the_answer_is_not_replaced(
         peer.send(b"HTTP/1.1 2")
 
     receiver = receive(script)
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     assert post(egress, receiver.url).error_kind == "protocol"
     assert len(receiver.requests) == 2
 
@@ -217,6 +217,6 @@ def test_a_kept_connection_that_stays_silent_is_not_tried_again(
         stopped.wait(20)
 
     receiver = receive(script)
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     assert post(egress, receiver.url, deadline=0.3).error_kind == "timeout"
     assert len(receiver.requests) == 2

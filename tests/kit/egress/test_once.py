@@ -30,8 +30,8 @@ def test_a_request_that_a_closing_receiver_has_read_is_not_repeated(
 ) -> None:
     monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", LONG)
     receiver = receive(answer_once)
-    assert post(egress, receiver.url).ok
-    assert not post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
+    assert not post(egress, receiver.url).is_complete_success
     assert (receiver.connections, len(receiver.requests)) == (1, 2)
 
 
@@ -40,7 +40,7 @@ def test_a_connection_that_was_idle_is_not_used(
 ) -> None:
     monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", -1.0)
     receiver = receive(answer_once)
-    assert [post(egress, receiver.url).ok for _ in range(3)] == [True] * 3
+    assert [post(egress, receiver.url).is_complete_success for _ in range(3)] == [True] * 3
     assert (receiver.connections, len(receiver.requests)) == (3, 3)
 
 
@@ -49,7 +49,7 @@ def test_a_connection_that_was_used_just_now_is_kept(
 ) -> None:
     monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", LONG)
     receiver = receive()
-    assert [post(egress, receiver.url).ok for _ in range(3)] == [True] * 3
+    assert [post(egress, receiver.url).is_complete_success for _ in range(3)] == [True] * 3
     assert receiver.connections == 1
 
 

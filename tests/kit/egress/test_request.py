@@ -104,7 +104,7 @@ def test_a_kept_connection_is_judged_again_for_every_request(
     egress: Egress, receive: Receive
 ) -> None:
     receiver = receive()
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     egress.policy = Policy((ip_network("127.0.0.3/32"),), allow_http=True)
     outcome = post(egress, receiver.url)
     assert outcome.error_kind == "refused_address"
@@ -147,7 +147,7 @@ def test_the_address_that_was_judged_is_the_one_connected_to(
     receiver, elsewhere = _at_one_port(receive)
     names["rebinding.example"] = ["then", "127.0.0.2", "127.0.0.1"]
     with elsewhere:
-        assert post(egress, f"http://rebinding.example:{receiver.port}/").ok
+        assert post(egress, f"http://rebinding.example:{receiver.port}/").is_complete_success
     assert receiver.connections == 1
 
 
@@ -155,7 +155,7 @@ def test_the_next_address_of_a_name_is_tried(receive: Receive, names: Names) -> 
     egress = Egress(Policy((ip_network("127.0.0.2/31"),), allow_http=True))
     receiver = receive()
     names["two.example"] = ["127.0.0.3", "127.0.0.2"]
-    assert post(egress, f"http://two.example:{receiver.port}/").ok
+    assert post(egress, f"http://two.example:{receiver.port}/").is_complete_success
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_cookies_are_not_kept(egress: Egress, receive: Receive) -> None:
         )
     )
     for _ in range(2):
-        assert post(egress, receiver.url).ok
+        assert post(egress, receiver.url).is_complete_success
     assert not any(b"cookie" in request.lower() for request in receiver.requests)
 
 
@@ -199,7 +199,7 @@ def test_proxies_and_credentials_of_the_surroundings_are_ignored(
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     (tmp_path / ".netrc").write_text("machine 127.0.0.2 login a password b")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     assert egress.session().get(receiver.url).status_code == 200
     assert not any(b"authorization" in request.lower() for request in receiver.requests)
 
@@ -256,7 +256,7 @@ def test_one_slow_receiver_does_not_hold_up_another(
     quick = receive()
     with ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(post, egress, slow.url, deadline=LONG) for _ in range(7)]
-        assert all(post(egress, quick.url).ok for _ in range(20))
+        assert all(post(egress, quick.url).is_complete_success for _ in range(20))
         assert not any(one.done() for one in waiting)
         stopped.set()
         assert {one.result().error_kind for one in waiting} == {"protocol"}
@@ -264,13 +264,13 @@ def test_one_slow_receiver_does_not_hold_up_another(
 
 def test_a_fork_does_not_share_its_connections(egress: Egress, receive: Receive) -> None:
     receiver = receive()
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     child = os.fork()
     if child == 0:
-        os._exit(0 if post(egress, receiver.url).ok else 1)
+        os._exit(0 if post(egress, receiver.url).is_complete_success else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
-    assert post(egress, receiver.url).ok
+    assert post(egress, receiver.url).is_complete_success
     assert receiver.connections == 2
 
 

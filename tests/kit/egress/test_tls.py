@@ -57,7 +57,7 @@ def test_an_address_can_have_a_certificate(
     secure: Egress, receive: Receive, authority: trustme.CA
 ) -> None:
     receiver = receive(context=server_context(authority, "127.0.0.2"))
-    assert secure.request("POST", receiver.url).ok
+    assert secure.request("POST", receiver.url).is_complete_success
 
 
 def test_a_certificate_of_another_name_is_refused(
@@ -152,7 +152,7 @@ def test_a_closed_kept_connection_is_replaced(
 
     receiver = receive(script, context=server_context(authority, "receiver.example"))
     url = f"https://receiver.example:{receiver.port}/"
-    assert [secure.request("POST", url).ok for _ in range(2)] == [True, True]
+    assert [secure.request("POST", url).is_complete_success for _ in range(2)] == [True, True]
     assert receiver.connections == 2
 
 
