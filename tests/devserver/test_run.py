@@ -193,6 +193,8 @@ def test_the_idle_service_writes_nothing_after_its_addresses(running, base, even
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(f"http://127.0.0.1:{base['PORT']}/api/v1/schemas", timeout=30)
     line = service.line(lambda line: '"event":"request"' in line)
-    assert [text for text in service.output[shown:] if text] == [line]
+    # The copied data may be old enough for emails about notifications of the demo's members.
+    lines = [text for text in service.output[shown:] if text and '"mail.written"' not in text]
+    assert lines == [line]
     assert '"status":401' in line
     assert service.end(signal.SIGTERM) == 0
