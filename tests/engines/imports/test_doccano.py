@@ -47,8 +47,8 @@ def test_a_line_without_labels(labels: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ({"label": []}, "`text`: Missing"),
-        ({"text": 7}, "`text`: Missing"),
+        ({"label": []}, "`text` is missing"),
+        ({"text": 7}, "`text` is missing"),
         ({"text": "x", "annotations": [{"label": 2}]}, "`annotations`: Has numbers instead"),
         ({"text": "x", "label": 7}, "`label`: Must be a string or a list"),
         ({"text": "x", "label": [7]}, "`label`: Each label must be"),

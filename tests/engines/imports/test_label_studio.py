@@ -77,8 +77,8 @@ def test_annotations_of_versions_before_1_0() -> None:
     ("task", "reason"),
     [
         ({"text": "JSON-MIN", "sentiment": "x"}, "not as JSON-MIN"),
-        ({"data": {}}, "`data.text`: Missing"),
-        ({"data": {"a": "x", "b": "y"}}, "`data.text`: Missing"),
+        ({"data": {}}, "`data.text` is missing"),
+        ({"data": {"a": "x", "b": "y"}}, "`data.text` is missing"),
         (_task(annotations=7), "`annotations`: Must be a list"),
         (_task(annotations=[{"result": [7]}]), "`result`: Must be a list"),
         (_task({"type": "rectanglelabels"}), "type `rectanglelabels` are not supported"),

@@ -151,8 +151,8 @@ def test_another_organization_has_its_own_copy(
 _BAD = [
     (b'{"text": ', "Malformed JSON"),
     (b"[1]", "must be a JSON object"),
-    (b'{"name": "x"}', "`text`: Missing"),
-    (b'{"text": null}', "`text`: Missing"),
+    (b'{"name": "x"}', "`text` is missing"),
+    (b'{"text": null}', "`text` is missing"),
     (b'{"text": 7}', "`text`: Not a valid string"),
     (b'{"text": "a\\u0000b"}', "`text`: NUL"),
     (b'{"text": "\xff"}', "Malformed JSON"),
