@@ -32,9 +32,9 @@ class ComparisonOutcome:
     confidence: float = 0.0
 
     def withdraw_if_below(self, threshold: float) -> None:
-        """Withdraw the proposal, as if it had never been made, if its confidence is too low.
+        """Remove the proposal from the outcome if its confidence is below `threshold`.
 
-        It is too low if it is below `threshold`. An outcome without a proposal is not changed.
+        An outcome without a proposal is not changed.
         """
         if self.proposed and self.confidence < threshold:
             self.proposed = self.correct = self.correct_letters = False

@@ -26,7 +26,7 @@ def workspace(org: Org) -> Workspace:
 
 
 def _list_notifications(workspace: Workspace) -> dict[str, list[Any]]:
-    """Return the notifications of each user, in order."""
+    """Return the notifications by user name, oldest first."""
     names = {user_id: name for name, user_id in workspace.org.users.items()}
     notifications: dict[str, list[Any]] = {}
     sql = "SELECT user_id, kind, title, body, link FROM notifications ORDER BY id"
