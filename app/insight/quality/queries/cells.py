@@ -31,8 +31,8 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
     """Build the statement that makes rows of `table` equal to the rows that `counted` selects.
 
     `key` lists the key columns, separated by commas. `counted` is a SELECT of these columns and of
-    the counters. `condition` selects the rows of
-    `table` that are compared. The statement returns how many rows were wrong.
+    the counters. `condition` selects the rows of `table` that are compared. The statement returns
+    how many rows were wrong.
     """
     return tenancy.build_text(
         f"""
