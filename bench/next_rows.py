@@ -94,7 +94,7 @@ class ClaimNext(Requests):
                 f"next of {self.labeled.count:,}, {CALLERS} callers",
             )
             _measure_spread(report, ours)
-            report.add(_count_duplicates(claimed))
+            report.add(_build_duplicates_row(claimed))
             self._measure_behind_labeled(report, criteria)
 
         return measure_row
@@ -172,7 +172,7 @@ def _measure_spread(report: Report, ours: load.Result) -> None:
     )
 
 
-def _count_duplicates(claimed: list[str]) -> Row:
+def _build_duplicates_row(claimed: list[str]) -> Row:
     duplicates = len(claimed) - len(set(claimed))
     return Row("next, documents claimed twice", str(duplicates), "", None, "0", duplicates == 0)
 

@@ -10,7 +10,7 @@ from app.kit.settings import PLANS
 _limits: dict[str, Any] = {
     str(meter): Int(allow_none=True, maximum=MAX_QUANTITY) for meter in Meter
 }
-PlanLimits = type(
+EffectivePlanLimits = type(
     "EffectivePlanLimits",
     (Response,),
     {"__doc__": "The limits of a plan by meter; null means no limit.", **_limits},
@@ -58,7 +58,7 @@ class PlanVersion(Response):
     name = Str(validate=OneOf(PLANS))
     version = Int()
     price = Nested(Money, description="The price of the plan per month.")
-    limits = Nested(PlanLimits)
+    limits = Nested(EffectivePlanLimits)
     charges = List(Nested(PlanCharge))
 
 

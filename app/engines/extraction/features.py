@@ -42,8 +42,9 @@ RULE_SCORE_INDEX = 29
 FEATURE_COUNT = 34 + 3 * len(_CONTEXT_CONCEPTS) + 7 + 6 + len(_KINDS)
 """The number of features for each candidate.
 
-The features describe, in this order: layout, text, ranks and rules (34), nearby keywords, span
-scores (7), similar documents (6), and the kind of the candidate.
+The features describe, in this order: layout, text, ranks and rules (34 together), nearby keywords
+(3 for each concept), span scores (7), similar documents (6), and the type of the candidate (1 for
+each type).
 """
 
 

@@ -1,8 +1,8 @@
-"""Find strings in a document, with a run time that does not depend on the strings.
+"""Find strings in a document in bounded time.
 
-A malicious answer could make a plain search slow, and the thread shares its process with other
-threads. The words of the document are therefore indexed once, and a search compares a string only
-at the positions of its rarest word.
+A malicious model server could answer with strings that make a plain search slow, which would delay
+the other threads of the process. The words of the document are therefore indexed once, and a
+search compares a string with at most `_MAX_POSITIONS` positions of its rarest word.
 """
 
 import re

@@ -126,7 +126,7 @@ def _send_email(
         recipient={
             "token_hash": hash_token(token),
             "mailbox": mailbox,
-            "uncounted_limits": schedule.uncounted_limits,
+            "uncounted_limits": schedule.uncounted_positions,
         },
     )
     unique_key = _build_email_key(mailbox) if schedule.is_reserved else None
@@ -161,12 +161,13 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
 class _Schedule(NamedTuple):
     """The delay of an email in seconds, and the limits that have not counted the email.
 
-    `uncounted_limits` are the positions in `ADDRESS_LIMITS` of limits that do not allow the email
-    yet. `is_reserved` is false if the email will not be sent, because its invitation expires first.
+    `uncounted_positions` are the positions in `ADDRESS_LIMITS` of limits that do not allow the
+    email yet. `is_reserved` is false if the email will not be sent, because its invitation expires
+    first.
     """
 
     delay: float
-    uncounted_limits: list[int]
+    uncounted_positions: list[int]
     is_reserved: bool = True
 
 
@@ -180,11 +181,11 @@ def _schedule_email(mailbox: str) -> _Schedule:
     if replaced_email is not None:
         return _Schedule(replaced_email.delay, replaced_email.recipient["uncounted_limits"])
     waits = [_count_for_mailbox(limit, mailbox) for limit in ADDRESS_LIMITS]
-    uncounted_limits = [position for position, wait in enumerate(waits) if wait]
+    uncounted_positions = [position for position, wait in enumerate(waits) if wait]
     delay = _reserve_day(max(waits))
     if delay is None:
-        return _Schedule(LIFETIME.total_seconds(), uncounted_limits, is_reserved=False)
-    return _Schedule(delay, uncounted_limits)
+        return _Schedule(LIFETIME.total_seconds(), uncounted_positions, is_reserved=False)
+    return _Schedule(delay, uncounted_positions)
 
 
 def _reserve_day(delay: int) -> int | None:

@@ -137,9 +137,10 @@ class Confirmation(NamedTuple):
 
 
 def find_confirmation(code_hash: str) -> Confirmation | None:
-    """Return the sign-in that an unused emailed code confirms, or None.
+    """Return the sign-in that awaits confirmation with this emailed code.
 
-    Call this function within `tenancy.across_organizations`.
+    Returns None if the code is unknown, used or expired, or was not emailed. Call this function
+    within `tenancy.across_organizations`.
     """
     statement = (
         select(Code.browser_hash, Code.challenge, User.email, Organization.name)

@@ -118,7 +118,7 @@ class NoticeSummary:
 
     @property
     def gathered(self) -> dict[str, Any]:
-        """Return the values that are stored in addition to the count."""
+        """Return the values for the column `gathered`: all except the count."""
         return {name: value for name, value in asdict(self).items() if name != "count"}
 
 

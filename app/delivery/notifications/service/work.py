@@ -270,9 +270,10 @@ def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
 
 
 def _build_actor_values(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
-    """Build the values `by` and `except_user_id` of a notice from the user who caused the event.
+    """Build the values `by` and `except_user_id` of a notice from the payload of an event.
 
-    The notification names this user, and the user is not notified.
+    `by` is the name of the user who caused the event, and `except_user_id` the user's id, because
+    this user is not notified.
     """
     by = _parse_uuid(data.get("by"))
     name = user_names.get(by) if by else None

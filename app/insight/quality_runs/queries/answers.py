@@ -65,7 +65,10 @@ _COUNT = tenancy.build_text(
 
 
 class Answer(NamedTuple):
-    """The tags that one labeler submitted for a document."""
+    """The tags that one labeler submitted for a document, or its accepted tags.
+
+    `labeler_id` is empty for accepted tags.
+    """
 
     labeler_id: str
     version_id: UUID
