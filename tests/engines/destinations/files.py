@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-import pytest
-
 from app.engines.destinations.model import Destination, OutgoingFile
-from app.engines.sources.model import HostError, HostErrorKind
-from tests.engines.sources.reading import check_error
+from app.engines.sources.model import HostErrorKind
+from tests.engines.sources.reading import expect_error
 
 CHUNK_BYTES = 100_000
 LONG = 15.0
@@ -68,9 +66,8 @@ def fail_to_send(
     on_progress: Callable[[int], None] = ignore,
 ) -> str:
     """Check that a delivery fails with `kind`, and return the error message."""
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, *secrets) as caught:
         destination.send(file, on_progress)
-    check_error(caught.value, kind, *secrets)
     return caught.value.message
 
 

@@ -10,14 +10,13 @@ from app.engines.destinations import limits
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.s3 import S3Destination, _compute_part_sizes
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
     StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
     expect_to_end_soon,
     fail_to_send,
     ignore,
@@ -26,6 +25,7 @@ from tests.engines.destinations.proxies import UploadProxy, read_slowly
 from tests.engines.destinations.s3_server import Server
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
+from tests.engines.sources.reading import expect_error
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -174,9 +174,8 @@ def test_refusals_are_explained(
 
 
 def test_an_invalid_endpoint_is_explained(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         open_destination(endpoint_url="http://[::1")
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b.csv", "a\nb.csv", "a\x00.csv", "n" * 201])

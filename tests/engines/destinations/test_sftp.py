@@ -15,7 +15,7 @@ from app.engines.destinations import limits
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
     LONG,
     StoppedError,
@@ -23,7 +23,6 @@ from tests.engines.destinations.files import (
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
     expect_to_end_soon,
     fail_to_send,
     ignore,
@@ -31,6 +30,7 @@ from tests.engines.destinations.files import (
 from tests.engines.destinations.proxies import UploadProxy
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import expect_error
 from tests.engines.sources.sftp_server import PASSWORD as SECRET
 from tests.engines.sources.sftp_server import Server
 
@@ -213,38 +213,33 @@ def test_an_attempt_does_not_harm_what_another_one_has_written(
             delivered = read_folder(folder)
         finally:
             may_continue.set()
-        error = attempts[0].exception(LONG)
+        with expect_error(HostErrorKind.UNREACHABLE):
+            attempts[0].result(LONG)
     assert delivered == {"export.csv": CONTENT}
-    assert isinstance(error, HostError)
-    check_error(error, HostErrorKind.UNREACHABLE)
     assert read_folder(folder) == {"export.csv": CONTENT}
 
 
 @pytest.mark.parametrize("changes", [{"password": "wrong"}, {"username": "nobody"}])
 def test_refused_credentials_are_explained(open_destination: Open, changes: Any) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET):
         open_destination(**changes)
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_another_key_of_the_host_is_refused(open_destination: Open, server: Server) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED) as caught:
         open_destination(host_key=other.get_fingerprint())
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert server.host_key.get_fingerprint() in caught.value.message
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_destination(host="192.168.0.1")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_destination(port=find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_missing_folder_is_explained(open_destination: Open) -> None:

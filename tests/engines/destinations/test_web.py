@@ -21,14 +21,13 @@ from app.engines.destinations.model import OutgoingFile
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.web import WebDestination
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
     StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
     expect_to_end_soon,
     fail_to_send,
     ignore,
@@ -36,6 +35,7 @@ from tests.engines.destinations.files import (
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import expect_error
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -204,9 +204,8 @@ def test_refusals_are_explained(
 
 @pytest.mark.parametrize("url", ["http://{name}.example/", "http://[::1", "ftp://example.org/"])
 def test_urls_that_are_not_valid_are_refused(open_destination: Open, url: str) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         open_destination(url=url)
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("host", ["192.168.0.1", "169.254.169.254"])

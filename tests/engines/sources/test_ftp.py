@@ -21,7 +21,7 @@ from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, ru
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -183,9 +183,8 @@ def test_listings_in_unknown_formats_are_errors(
     open_source: Open, folder: Path, lines: tuple[bytes, ...]
 ) -> None:
     server = Server(folder, _OtherFormat, requests=[], lines=lines)
-    with pytest.raises(HostError) as failure:
+    with expect_error(HostErrorKind.PROTOCOL, SECRET):
         list_paths(open_source(server.port))
-    check_error(failure.value, HostErrorKind.PROTOCOL, SECRET)
     server.stop()
 
 
@@ -228,9 +227,8 @@ def test_unknown_authorities_and_missing_tls_are_explained(
     open_source: Open, secure: Server, plain: Server
 ) -> None:
     for server, part in ((secure, "certificate"), (plain, "TLS")):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.PROTOCOL, SECRET) as caught:
             open_source(server.port, tls=True)
-        check_error(caught.value, HostErrorKind.PROTOCOL, SECRET)
         assert part in caught.value.message
 
 
@@ -238,16 +236,14 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, plain: Server) ->
     source = open_source(plain.port)
     assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_refused_credentials_are_explained(open_source: Open, plain: Server) -> None:
     for changes in ({"password": "wrong"}, {"username": "nobody"}):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET):
             open_source(plain.port, **changes)
-        check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_a_change_has_another_version(open_source: Open, plain: Server, folder: Path) -> None:
@@ -275,9 +271,8 @@ def test_a_document_that_breaks_off_is_an_error(
     with source.open("huge.bin") as chunks:
         next(chunks)
         plain.stop()
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.UNREACHABLE):
             list(chunks)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_data_connections_go_to_the_same_host(open_source: Open, network: LoopbackNetwork) -> None:
@@ -303,20 +298,17 @@ def test_data_connections_go_to_the_same_host(open_source: Open, network: Loopba
 def test_hosts_that_do_not_answer_are_unreachable(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_source(find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
     monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
-    with run_host(lambda connection: drip(connection, b"2")) as port:
-        with pytest.raises(HostError) as caught:
-            open_source(port)
-        check_error(caught.value, HostErrorKind.UNREACHABLE)
+    host = run_host(lambda connection: drip(connection, b"2"))
+    with host as port, expect_error(HostErrorKind.UNREACHABLE):
+        open_source(port)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_source(21, host="192.168.0.1")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_lost_connection_is_opened_again(open_source: Open, plain: Server) -> None:

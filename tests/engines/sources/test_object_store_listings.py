@@ -23,7 +23,7 @@ from app.engines.sources.object_store import (
 )
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import check_error, list_paths
+from tests.engines.sources.reading import expect_error, list_paths
 
 Page = Callable[[int], ListingPage]
 
@@ -66,17 +66,15 @@ def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
         return ListingPage([_build_object(f"{number}.txt")], [], str(following or length))
 
     store = FakeStore(build_page)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages < 40
 
 
 def test_pages_without_names_end() -> None:
     store = FakeStore(lambda number: ListingPage([], [], str(number + 1)))
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         ObjectStoreSource(store, "").browse("", 10)
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_some_pages_without_names_are_normal() -> None:
@@ -163,9 +161,8 @@ def test_pages_that_repeat_a_name_are_an_error_in_a_sorted_store() -> None:
         return ListingPage([_build_object("x/")], [], str(number + 1) if number < 50 else None)
 
     store = FakeStore(build_page, can_start_after=True)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages == 2
 
 
@@ -192,9 +189,8 @@ def test_the_search_for_a_position_ends(monkeypatch: pytest.MonkeyPatch) -> None
     listing = ObjectStoreSource(store, "").list_objects("gone.txt")
     assert [item.path for item in islice(listing, 10)] == [None] * 10
     monkeypatch.setattr(limits, "SKIP_SECONDS", -1.0)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""), "gone.txt")
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("count", [55, 56, 57, 340])

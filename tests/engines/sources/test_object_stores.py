@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from app.engines.sources import azure, object_store
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.hosts import find_closed_port, run_host
@@ -18,7 +18,7 @@ from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -133,9 +133,8 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> 
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?#.txt", False)]
     assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_a_change_has_another_version(open_source: Open, store: Store) -> None:
@@ -177,9 +176,8 @@ def test_paths_do_not_leave_the_folder(
     open_source: Open, store: Store, network: LoopbackNetwork, path: str
 ) -> None:
     """No request is sent, because the host may resolve `..` although it should not."""
-    with pytest.raises(HostError) as caught, open_source(store).open(path):
+    with expect_error(HostErrorKind.NOT_ALLOWED), open_source(store).open(path):
         pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
@@ -217,17 +215,15 @@ OTHER_CURVE = ec.generate_private_key(ec.SECP256K1()).private_bytes(
 def test_refusals_of_google_are_explained(
     open_source: Open, google: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, *changes.values()):
         list_paths(open_source(google, **changes))
-    check_error(caught.value, kind, *changes.values())
 
 
 def test_a_large_key_of_a_service_account_is_refused_before_a_request(
     open_source: Open, google: Store
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED):
         open_source(google, service_account=gcs_server.build_key(build_large_key()))
-    assert caught.value.kind == HostErrorKind.CREDENTIALS_REFUSED
 
 
 READ_ONLY = azure_server.build_signature(read=True)
@@ -250,9 +246,8 @@ WRONG_KEY = "d3Jvbmcga2V5IG9mIGFuIGFjY291bnQ="
 def test_refusals_of_azure_are_explained(
     open_source: Open, microsoft: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, WRONG_KEY, READ_ONLY, EXPIRED):
         list_paths(open_source(microsoft, **changes))
-    check_error(caught.value, kind, WRONG_KEY, READ_ONLY, EXPIRED)
 
 
 def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) -> None:
@@ -264,9 +259,8 @@ def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) ->
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: Store) -> None:
     source = open_source(store, endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         list_paths(source)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def _answer(status: str, body: bytes, *headers: str) -> bytes:
@@ -309,18 +303,16 @@ def test_hosts_that_are_no_object_stores_are_errors(
         connection.recv(65536)
         connection.sendall(answer)
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(kind):
         list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, kind)
 
 
 def test_the_parts_of_a_listing_are_limited(
     open_source: Open, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source(store))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
@@ -331,9 +323,8 @@ def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
         headers = "x-ms-error-code: AuthenticationFailed"
         connection.sendall(_answer("403 Forbidden", b"<Error/>", headers))
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
         list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED)
 
 
 def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
@@ -343,7 +334,6 @@ def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Sto
 
     with run_host(script) as port:
         source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
-        with pytest.raises(HostError) as caught, source.open("a.txt"):
+        with expect_error(HostErrorKind.NOT_ALLOWED) as caught, source.open("a.txt"):
             pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert "archive tier" in caught.value.message

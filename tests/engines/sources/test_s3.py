@@ -12,14 +12,14 @@ import requests
 from moto.server import ThreadedMotoServer
 
 from app.engines.sources import limits, object_store, s3
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from app.engines.sources.s3 import parse_listing
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -161,9 +161,8 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?.txt", False)]
     assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_a_change_has_another_version(open_source: Open, bucket: Bucket) -> None:
@@ -191,9 +190,8 @@ def test_hostile_keys_are_listed_and_read(open_source: Open, bucket: Bucket) -> 
 def test_a_key_that_is_too_long_for_a_url_is_explained(open_source: Open, bucket: Bucket) -> None:
     bucket.put(f"long/{'é' * 500}", b"content")
     source = open_source(prefix="long")
-    with pytest.raises(HostError) as caught, source.open(list_paths(source)[0]):
+    with expect_error(HostErrorKind.NOT_ALLOWED) as caught, source.open(list_paths(source)[0]):
         pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert "too long" in caught.value.message
 
 
@@ -214,9 +212,8 @@ def test_paths_do_not_leave_the_folder(
     open_source: Open, network: LoopbackNetwork, path: str
 ) -> None:
     """No request is sent, because the host may resolve `..` although it should not."""
-    with pytest.raises(HostError) as caught, open_source().open(path):
+    with expect_error(HostErrorKind.NOT_ALLOWED), open_source().open(path):
         pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
@@ -234,16 +231,14 @@ def test_paths_do_not_leave_the_folder(
 def test_refusals_are_explained(
     open_source: Open, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, SECRET):
         list_paths(open_source(**changes))
-    check_error(caught.value, kind, SECRET)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
     source = open_source(endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         list_paths(source)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def _answer(status: str, body: bytes, *headers: str) -> bytes:
@@ -292,9 +287,8 @@ def test_hosts_that_are_no_object_stores_are_errors(
         connection.recv(65536)
         connection.sendall(answer)
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(kind):
         list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, kind)
 
 
 @pytest.mark.parametrize(
@@ -316,9 +310,8 @@ def test_the_parts_of_a_listing_are_limited(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source())
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:
@@ -328,9 +321,8 @@ def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:
         while connection.recv(65536):
             connection.sendall(_answer("200 OK", body))
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_document_that_breaks_off_is_an_error(open_source: Open) -> None:
@@ -340,9 +332,8 @@ def test_a_document_that_breaks_off_is_an_error(open_source: Open) -> None:
 
     with run_host(script) as port:
         source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
-        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
+        with source.open("large.bin") as chunks, expect_error(HostErrorKind.UNREACHABLE):
             list(chunks)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_slow_answer_ends_by_its_deadline(
@@ -357,9 +348,8 @@ def test_a_slow_answer_ends_by_its_deadline(
 
     with run_host(script) as port:
         source = open_source(endpoint_url=f"http://127.0.0.1:{port}")
-        with pytest.raises(HostError) as caught, source.open("large.bin") as chunks:
+        with expect_error(HostErrorKind.UNREACHABLE), source.open("large.bin") as chunks:
             list(chunks)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize(
