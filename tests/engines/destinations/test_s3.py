@@ -23,6 +23,7 @@ from tests.engines.destinations.files import (
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
 from tests.engines.destinations.s3_server import Server
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import expect_error
@@ -70,16 +71,8 @@ def bucket(server: Server) -> Bucket:
 
 
 @pytest.fixture
-def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-
-    def open_destination(**changes: Any) -> Any:
-        destinations.append(TYPES["s3"].open({**server.settings, **changes}, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, open_host: OpenHost) -> Open:
+    return lambda **changes: open_host(TYPES["s3"], {**server.settings, **changes})
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from tests.engines.destinations.files import (
     ignore,
 )
 from tests.engines.destinations.proxies import UploadProxy
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
@@ -88,24 +89,9 @@ def folder(server: Server, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_destination(server: Server, folder: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-    settings = {
-        "host": "127.0.0.1",
-        "port": server.port,
-        "path": f"/{folder.name}",
-        "username": "reader",
-        "password": SECRET,
-        "host_key": server.host_key.get_fingerprint(),
-    }
-
-    def open_destination(**changes: Any) -> Any:
-        destinations.append(TYPES["sftp"].open({**settings, **changes}, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, folder: Path, open_host: OpenHost) -> Open:
+    settings = server.build_settings(f"/{folder.name}")
+    return lambda **changes: open_host(TYPES["sftp"], {**settings, **changes})
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:

@@ -33,6 +33,7 @@ from tests.engines.destinations.files import (
     ignore,
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
@@ -93,17 +94,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-
-    def open_destination(**settings: Any) -> Any:
-        values = {"url": f"{server.url}/files/{{name}}", **settings}
-        destinations.append(TYPES["http"].open(values, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, open_host: OpenHost) -> Open:
+    url = f"{server.url}/files/{{name}}"
+    return lambda **settings: open_host(TYPES["http"], {"url": url, **settings})
 
 
 @pytest.mark.parametrize("content", [CONTENT, b"", b"x"])

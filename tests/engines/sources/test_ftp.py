@@ -15,6 +15,7 @@ from app.engines.sources import ftp, limits
 from app.engines.sources.ftp_lines import parse_list_line
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceObject
 from app.engines.sources.registry import TYPES
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.ftp_server import PASSWORD as SECRET
 from tests.engines.sources.ftp_server import Server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
@@ -61,18 +62,9 @@ def secure(folder: Path, authority: trustme.CA, tmp_path_factory: Any) -> Iterat
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(port: int, **changes: Any) -> Source:
-        settings = {"host": "127.0.0.1", "username": "reader", "password": SECRET, "tls": False}
-        source = TYPES["ftp"].open({**settings, "port": port, **changes}, network, None)
-        sources.append(source)
-        return source
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(open_host: OpenHost) -> Open:
+    settings = {"host": "127.0.0.1", "username": "reader", "password": SECRET, "tls": False}
+    return lambda port, **changes: open_host(TYPES["ftp"], {**settings, "port": port, **changes})
 
 
 def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None:

@@ -9,9 +9,9 @@ import pytest
 from app.engines.sources import limits
 from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
-from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
     expect_error,
@@ -39,19 +39,10 @@ def mailbox(server: Server, request: pytest.FixtureRequest) -> Iterator[Mailbox]
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork, server: Server) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(**changes: Any) -> Source:
-        account = {"username": USER, "password": PASSWORD}
-        settings = {"host": "127.0.0.1", "port": server.port, "tls": False, **account, **changes}
-        source = TYPES["imap"].open(settings, network, None)
-        sources.append(source)
-        return source
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(open_host: OpenHost, server: Server) -> Open:
+    account = {"username": USER, "password": PASSWORD}
+    settings = {"host": "127.0.0.1", "port": server.port, "tls": False, **account}
+    return lambda **changes: open_host(TYPES["imap"], {**settings, **changes})
 
 
 def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> None:

@@ -1,14 +1,14 @@
 """Local folders: only files below the operator's root can be read."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.engines.sources.model import HostErrorKind, ObjectMissing, Source, SourceObject
 from app.engines.sources.registry import TYPES
-from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.reading import (
     browse,
     expect_error,
@@ -33,16 +33,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_source(root: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(path: str = "inbox") -> Source:
-        sources.append(TYPES["local"].open({"path": path}, network, root))
-        return sources[-1]
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(root: Path, open_host: OpenHost) -> Open:
+    return lambda path="inbox": open_host(TYPES["local"], {"path": path}, root)
 
 
 def test_documents_are_listed_and_read(open_source: Open) -> None:
@@ -67,9 +59,9 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
         source.browse("2030", 10)
 
 
-def test_without_a_released_folder_nothing_opens(network: LoopbackNetwork) -> None:
+def test_without_a_released_folder_nothing_opens(open_host: OpenHost) -> None:
     with expect_error(HostErrorKind.NOT_ALLOWED):
-        TYPES["local"].open({"path": ""}, network, None)
+        open_host(TYPES["local"], {"path": ""})
 
 
 @pytest.mark.parametrize(

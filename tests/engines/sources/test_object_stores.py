@@ -13,6 +13,7 @@ from app.engines.sources import azure, object_store
 from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from tests.engines.sources import azure_server, gcs_server
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
@@ -80,18 +81,11 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork) -> Iterator[Callable[..., Source]]:
-    sources: list[Source] = []
-
+def open_source(open_host: OpenHost) -> Open:
     def open_source(store: Store, **changes: Any) -> Source:
-        settings = {"prefix": "inbox", **store.settings, **changes}
-        present_settings = {name: value for name, value in settings.items() if value is not None}
-        sources.append(TYPES[store.type_name].open(present_settings, network, None))
-        return sources[-1]
+        return open_host(TYPES[store.type_name], {"prefix": "inbox", **store.settings, **changes})
 
-    yield open_source
-    for source in sources:
-        source.close()
+    return open_source
 
 
 @pytest.mark.parametrize("page_items", [1000, 2])

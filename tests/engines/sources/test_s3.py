@@ -15,6 +15,7 @@ from app.engines.sources import limits, object_store, s3
 from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from app.engines.sources.s3 import parse_listing
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
@@ -105,16 +106,8 @@ def bucket(server: dict[str, Any]) -> Bucket:
 
 
 @pytest.fixture
-def open_source(server: dict[str, Any], network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(**changes: Any) -> Source:
-        sources.append(TYPES["s3"].open({**server, **changes}, network, None))
-        return sources[-1]
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(server: dict[str, Any], open_host: OpenHost) -> Open:
+    return lambda **changes: open_host(TYPES["s3"], {**server, **changes})
 
 
 @pytest.mark.parametrize("page_keys", [1000, 2])

@@ -19,6 +19,7 @@ from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from app.engines.sources.sftp_attributes import read_attributes
 from tests.engines.sources import sftp_server
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
@@ -59,26 +60,9 @@ def folder(server: Server, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_source(server: Server, folder: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-    settings = {
-        "host": "127.0.0.1",
-        "port": server.port,
-        "path": f"/{folder.name}",
-        "username": "reader",
-        "password": SECRET,
-        "host_key": server.host_key.get_fingerprint(),
-    }
-
-    def open_source(**changes: Any) -> Source:
-        merged = {**settings, **changes}
-        present_settings = {name: value for name, value in merged.items() if value is not None}
-        sources.append(TYPES["sftp"].open(present_settings, network, None))
-        return sources[-1]
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(server: Server, folder: Path, open_host: OpenHost) -> Open:
+    settings = server.build_settings(f"/{folder.name}")
+    return lambda **changes: open_host(TYPES["sftp"], {**settings, **changes})
 
 
 def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwork) -> None:
@@ -110,8 +94,7 @@ class _Untyped(asyncssh.SFTPServer):
 
 def test_entries_without_types_are_listed_and_read(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Untyped)
-    host_key = server.host_key.get_fingerprint()
-    source = open_source(port=server.port, host_key=host_key, path="/")
+    source = open_source(**server.build_settings())
     assert list_paths(source) == PATHS
     assert read(source, "b.txt") == b"letter b"
     source.close()
@@ -275,7 +258,7 @@ def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
     monkeypatch.setattr(sftp_server, "Users", Users)
     server = Server(folder)
     with expect_error(kind):
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+        open_source(**server.build_settings())
     server.stop()
 
 
@@ -300,7 +283,7 @@ def test_a_host_that_does_not_check_the_password_in_time_is_unreachable(
 
     monkeypatch.setattr(Transport, "auth_password", authenticate)
     with expect_error(HostErrorKind.UNREACHABLE):
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+        open_source(**server.build_settings())
     server.stop()
 
 
@@ -314,7 +297,7 @@ class _Strict(asyncssh.SFTPServer):
 def test_a_folder_below_a_missing_one_is_explained(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Strict)
     with expect_error(HostErrorKind.NOT_FOUND):
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint(), path="/a/b")
+        open_source(**server.build_settings("/a/b"))
     server.stop()
 
 
@@ -330,8 +313,7 @@ class _Flood(asyncssh.SFTPServer):
 
 def test_a_host_that_ignores_the_window_is_an_error(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Flood)
-    host_key = server.host_key.get_fingerprint()
-    source = open_source(port=server.port, host_key=host_key, path="/")
+    source = open_source(**server.build_settings())
     with expect_error(HostErrorKind.UNREACHABLE):
         read(source, "b.txt")
     server.stop()

@@ -13,8 +13,8 @@ import pytest
 from app.engines.sources import limits, links
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
-from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
     expect_error,
@@ -116,18 +116,13 @@ Open = Callable[..., Source]
 
 
 @pytest.fixture
-def open_source(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
+def open_source(server: Server, open_host: OpenHost) -> Open:
     def open_source(**settings: Any) -> Source:
         if "urls" not in settings:
             settings = {"url": f"{server.url}/docs/index.html", **settings}
-        sources.append(TYPES["http"].open(settings, network, None))
-        return sources[-1]
+        return open_host(TYPES["http"], settings)
 
-    yield open_source
-    for source in sources:
-        source.close()
+    return open_source
 
 
 PATHS = [
