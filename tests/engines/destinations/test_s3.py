@@ -22,11 +22,11 @@ from tests.engines.destinations.files import (
     ignore,
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
-from tests.engines.destinations.s3_server import Server
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import expect_error
+from tests.engines.sources.s3_server import Server
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -66,13 +66,13 @@ class Bucket:
 
 @pytest.fixture
 def bucket(server: Server) -> Bucket:
-    keys = server.settings["access_key_id"], server.settings["secret_access_key"]
-    return Bucket(server.build_client("s3", *keys))
+    return Bucket(server.client)
 
 
 @pytest.fixture
 def open_destination(server: Server, open_host: OpenHost) -> Open:
-    return lambda **changes: open_host(TYPES["s3"], {**server.settings, **changes})
+    settings = {"bucket": "exports", "prefix": "/daily/", **server.settings}
+    return lambda **changes: open_host(TYPES["s3"], {**settings, **changes})
 
 
 @pytest.fixture
@@ -290,11 +290,6 @@ def test_a_silent_host_ends_by_the_idle_limit(
     assert "in time" in message
 
 
-def _answer(status: str, body: bytes, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
 def _error(code: str) -> bytes:
     return f"<Error><Code>{code}</Code></Error>".encode()
 
@@ -302,55 +297,51 @@ def _error(code: str) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        (_answer("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (build_response("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
         (
-            _answer("500 Full", _error("XMinioStorageFull")),
+            build_response("500 Full", _error("XMinioStorageFull")),
             HostErrorKind.NOT_ALLOWED,
             "disk of the server is full",
         ),
         (
-            _answer("400 Large", _error("EntityTooLarge")),
+            build_response("400 Large", _error("EntityTooLarge")),
             HostErrorKind.NOT_ALLOWED,
             "larger than the host accepts",
         ),
         (
-            _answer("503 Slow", _error("SlowDown")),
+            build_response("503 Slow", _error("SlowDown")),
             HostErrorKind.UNREACHABLE,
             "at the moment",
         ),
         (
-            _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
+            build_response("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
             HostErrorKind.NOT_FOUND,
             "region eu-central-1",
         ),
-        (_answer("302 Moved", b"", "Location: /x"), HostErrorKind.PROTOCOL, "302"),
+        (build_response("302 Moved", b"", "Location: /x"), HostErrorKind.PROTOCOL, "302"),
         (b"220 ftp.example.org\r\n", HostErrorKind.UNREACHABLE, "connection"),
     ],
 )
 def test_answers_of_other_hosts_are_explained(
     open_destination: Open, answer: bytes, kind: HostErrorKind, text: str
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(answer)
-
-    with run_host(script) as port:
+    with run_host(respond(answer)) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
         assert text in fail_to_send(destination, build_file(b"x"), kind)
 
 
-_CREATED = _answer("200 OK", b"<a><UploadId>u</UploadId></a>")
-_TAKEN = _answer("200 OK", b"", "ETag: x")
+_CREATED = build_response("200 OK", b"<a><UploadId>u</UploadId></a>")
+_TAKEN = build_response("200 OK", b"", "ETag: x")
 
 
 @pytest.mark.parametrize(
     "answers",
     [
-        [_answer("200 OK", b"<html>")],
-        [_answer("200 OK", b"<a></a>")],
-        [_CREATED, _answer("200 OK", b"")],
-        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", _error("InternalError"))],
-        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", b"<!DOCTYPE a><a/>")],
+        [build_response("200 OK", b"<html>")],
+        [build_response("200 OK", b"<a></a>")],
+        [_CREATED, build_response("200 OK", b"")],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", _error("InternalError"))],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", b"<!DOCTYPE a><a/>")],
     ],
 )
 @pytest.mark.usefixtures("parts")
@@ -370,7 +361,7 @@ def test_an_upload_that_the_host_does_not_put_together_is_an_error(
         received = len(body)
         while received < length:
             received += len(connection.recv(65536))
-        connection.sendall(pending.pop(0) if pending else _answer("204 No Content", b""))
+        connection.sendall(pending.pop(0) if pending else build_response("204 No Content", b""))
 
     with run_host(script) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")

@@ -34,7 +34,7 @@ from tests.engines.destinations.files import (
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import drip, find_closed_port, run_host
+from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import expect_error
 
@@ -267,14 +267,6 @@ def test_progress_is_reported_at_most_once_a_second(open_destination: Open) -> N
     assert sent == sorted(sent)
 
 
-def _answer_early(answer: bytes) -> Callable[[socket.socket], None]:
-    def script(connection: socket.socket) -> None:
-        connection.recv(1024)
-        connection.sendall(answer)
-
-    return script
-
-
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
@@ -286,7 +278,7 @@ def _answer_early(answer: bytes) -> Callable[[socket.socket], None]:
 def test_an_answer_before_the_end_of_the_file_is_no_success(
     open_destination: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(_answer_early(answer)) as port:
+    with run_host(respond(answer)) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
         fail_to_send(destination, build_file(LARGE), kind)
 

@@ -1,4 +1,4 @@
-"""Google Cloud Storage and Azure Blob Storage: listings, hostile names, refusals."""
+"""S3, Google Cloud Storage and Azure Blob Storage: listings, hostile names, refusals."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from app.engines.sources import azure, object_store
+from app.engines.sources import azure, object_store, s3
 from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
-from tests.engines.sources import azure_server, gcs_server
+from tests.engines.sources import azure_server, gcs_server, s3_server
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
 from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
@@ -40,9 +40,9 @@ Open = Callable[..., Source]
 
 
 class Store(NamedTuple):
-    """A running store with two containers."""
+    """A running store with the containers `documents` and `private`."""
 
-    server: gcs_server.Server | azure_server.Server
+    server: s3_server.Server | gcs_server.Server | azure_server.Server
     type_name: str
     settings: dict[str, Any]
 
@@ -53,6 +53,13 @@ class Store(NamedTuple):
     def delete(self, name: str) -> None:
         with connect_freely():
             self.server.delete("documents", name)
+
+
+@pytest.fixture(scope="module")
+def amazon() -> Iterator[Store]:
+    server = s3_server.Server()
+    yield Store(server, "s3", {"bucket": "documents", **server.settings})
+    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +79,7 @@ def microsoft() -> Iterator[Store]:
     server.stop()
 
 
-@pytest.fixture(scope="module", params=["google", "microsoft"])
+@pytest.fixture(scope="module", params=["amazon", "google", "microsoft"])
 def store(request: pytest.FixtureRequest) -> Store:
     store: Store = request.getfixturevalue(request.param)
     for name, body in FILES.items():
@@ -96,6 +103,7 @@ def test_documents_are_listed_in_order_and_read(
     monkeypatch: pytest.MonkeyPatch,
     page_items: int,
 ) -> None:
+    monkeypatch.setattr(s3, "_PAGE_KEYS", page_items)
     monkeypatch.setattr(azure, "_PAGE_ITEMS", page_items)
     if isinstance(store.server, gcs_server.Server):
         monkeypatch.setattr(store.server.handler, "page_items", page_items)
@@ -257,11 +265,6 @@ def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: St
         list_paths(source)
 
 
-def _answer(status: str, body: bytes, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
 # Characters that no database stores, and a time that does not exist in UTC.
 _ITEM = b'{"name": "a", "generation": "1\\u0000", "size": "1", "updated": "2029-01-01T00:00:00Z"}'
 _OLD = b'{"name": "a", "generation": "1", "size": "1", "updated": "0001-01-01T00:00:00+09:00"}'
@@ -273,31 +276,27 @@ _ENTITY = b"<!DOCTYPE a [<!ENTITY b 'c'>]><EnumerationResults>&b;</EnumerationRe
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (_answer("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b"[]"), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [{"name": 7}]}'), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _ITEM), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _OLD), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", _ENTITY), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b"[]"), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [{"name": 7}]}'), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [%s]}' % _ITEM), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [%s]}' % _OLD), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", _ENTITY), HostErrorKind.PROTOCOL),
         (
-            _answer(
+            build_response(
                 "200 OK", b"<EnumerationResults>" + _BLOB + b"</Blob></Blobs></EnumerationResults>"
             ),
             HostErrorKind.PROTOCOL,
         ),
-        (_answer("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
-        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
+        (build_response("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
+        (build_response("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
         (b"220 ftp.example.org ready\r\n", HostErrorKind.UNREACHABLE),
     ],
 )
 def test_hosts_that_are_no_object_stores_are_errors(
     open_source: Open, store: Store, answer: bytes, kind: HostErrorKind
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(answer)
-
-    with run_host(script) as port, expect_error(kind):
+    with run_host(respond(answer)) as port, expect_error(kind):
         list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
 
 
@@ -309,24 +308,18 @@ def test_the_parts_of_a_listing_are_limited(
         list_paths(open_source(store))
 
 
-def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
+def test_a_refused_key_of_azure_is_distinguished_from_a_missing_permission(
     open_source: Open, microsoft: Store
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        headers = "x-ms-error-code: AuthenticationFailed"
-        connection.sendall(_answer("403 Forbidden", b"<Error/>", headers))
-
-    with run_host(script) as port, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
+    header = "x-ms-error-code: AuthenticationFailed"
+    host = run_host(respond(build_response("403 Forbidden", b"<Error/>", header)))
+    with host as port, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
         list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
 
 
 def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(_answer("409 Conflict", b"", "x-ms-error-code: BlobArchived"))
-
-    with run_host(script) as port:
+    answer = build_response("409 Conflict", b"", "x-ms-error-code: BlobArchived")
+    with run_host(respond(answer)) as port:
         source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
         with expect_error(HostErrorKind.NOT_ALLOWED) as caught, source.open("a.txt"):
             pass

@@ -14,7 +14,7 @@ from app.engines.sources import limits, links
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from tests.engines.sources.conftest import OpenHost
-from tests.engines.sources.hosts import drip, find_closed_port, run_host
+from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
 from tests.engines.sources.reading import (
     browse,
     expect_error,
@@ -367,11 +367,7 @@ def test_hosts_that_are_not_allowed_are_refused(open_source: Open, url: str) -> 
 def test_a_document_that_breaks_off_is_an_error(
     open_source: Open, head: bytes, kind: HostErrorKind
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(head + LARGE)
-
-    with run_host(script) as port:
+    with run_host(respond(head + LARGE)) as port:
         source = open_source(url=f"http://127.0.0.1:{port}/")
         with source.open("large.bin") as chunks, expect_error(kind):
             list(chunks)
