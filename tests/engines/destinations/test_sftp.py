@@ -18,14 +18,15 @@ from app.engines.sources import limits as source_limits
 from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
     LONG,
-    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
+    expect_exception,
     expect_to_end_soon,
     fail_to_send,
     ignore,
+    stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy
 from tests.engines.sources.conftest import OpenHost
@@ -300,16 +301,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = StoppedError("cancelled")
-
-    def stop(sent: int) -> None:
-        if sent > 1_000_000:
-            raise stopped
-
-    destination = open_destination()
-    with pytest.raises(StoppedError) as caught:
-        destination.send(build_file(CONTENT), stop)
-    assert caught.value is stopped
+    stop_delivery(open_destination(), build_file(CONTENT), after=1_000_000)
     assert read_folder(folder) == {}
 
 
@@ -317,9 +309,8 @@ def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, folder: Path
 ) -> None:
     error = FileNotFoundError("the storage is gone")
-    with pytest.raises(FileNotFoundError) as caught:
+    with expect_exception(error):
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
-    assert caught.value is error
     assert read_folder(folder) == {}
 
 

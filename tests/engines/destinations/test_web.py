@@ -23,14 +23,15 @@ from app.engines.destinations.web import WebDestination
 from app.engines.sources import limits as source_limits
 from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
-    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
+    expect_exception,
     expect_to_end_soon,
     fail_to_send,
     ignore,
+    stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
 from tests.engines.sources.conftest import OpenHost
@@ -237,15 +238,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = StoppedError("cancelled")
-
-    def stop(sent: int) -> None:
-        if sent > 300_000:
-            raise stopped
-
-    with pytest.raises(StoppedError) as caught:
-        open_destination().send(build_file(CONTENT), stop)
-    assert caught.value is stopped
+    stop_delivery(open_destination(), build_file(CONTENT), after=300_000)
     assert server.files == {}
 
 
@@ -254,9 +247,8 @@ def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, server: Server, error: Exception
 ) -> None:
     """This includes an exception that looks like a failure of the host."""
-    with expect_to_end_soon(), pytest.raises(type(error)) as caught:
+    with expect_to_end_soon(), expect_exception(error):
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
-    assert caught.value is error
     assert server.files == {}
 
 
@@ -295,6 +287,11 @@ def _discard_file(connection: socket.socket) -> None:
         left -= connection.recv_into(buffer)
 
 
+def _accept_file(connection: socket.socket) -> None:
+    _discard_file(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+
 def test_an_endless_answer_is_not_read(open_destination: Open) -> None:
     def script(connection: socket.socket) -> None:
         _discard_file(connection)
@@ -319,11 +316,7 @@ def test_memory_does_not_grow_with_the_file(open_destination: Open) -> None:
         read=lambda: (bytes(256 * 1024) for _ in range(count)),
     )
 
-    def script(connection: socket.socket) -> None:
-        _discard_file(connection)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-    with run_host(script) as port:
+    with run_host(_accept_file) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
         tracemalloc.start()
         destination.send(file, ignore)
@@ -365,11 +358,7 @@ def run_tls_host(script: Callable[[socket.socket], None], tmp_path: Path) -> Ite
 
 
 def test_a_file_is_delivered_over_tls(tmp_path: Path) -> None:
-    def script(connection: socket.socket) -> None:
-        _discard_file(connection)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-    with run_tls_host(script, tmp_path) as (port, network):
+    with run_tls_host(_accept_file, tmp_path) as (port, network):
         url = f"https://127.0.0.1:{port}/{{name}}"
         location = TYPES["http"].open({"url": url}, network).send(build_file(LARGE), ignore)
     assert location == f"https://127.0.0.1:{port}/export.csv"
