@@ -51,8 +51,8 @@ class Bucket:
 
     def read(self, key: str) -> tuple[bytes, str]:
         with connect_freely():
-            found = self._client.get_object(Bucket="exports", Key=key)
-            return found["Body"].read(), found["ContentType"]
+            stored = self._client.get_object(Bucket="exports", Key=key)
+            return stored["Body"].read(), stored["ContentType"]
 
     def list_keys(self, prefix: str) -> list[str]:
         with connect_freely():

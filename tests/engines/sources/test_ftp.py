@@ -70,11 +70,11 @@ def open_source(open_host: OpenHost) -> Open:
 def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None:
     source = open_source(plain.port)
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, 0, len(LARGE)]
     assert [read(source, path) for path in PATHS] == [*FILES.values(), b"", LARGE]
     assert list_paths(source, PATHS[1]) == PATHS[2:]
-    assert get_versions(source) == {one.path: one.version for one in objects}
+    assert get_versions(source) == {item.path: item.version for item in objects}
 
 
 class _OldHandler(FTPHandler):

@@ -49,11 +49,11 @@ def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> No
     mails = [mailbox.add(number) for number in range(5)]
     source = open_source(folder=mailbox.name)
     objects = list_documents(source)
-    assert [one.size for one in objects] == [len(mail) for mail in mails]
-    assert [read(source, one.path) for one in objects] == mails
-    assert list_paths(source, objects[1].path) == [one.path for one in objects[2:]]
-    assert get_versions(source) == {one.path: one.version for one in objects}
-    assert browse(source, limit=2) == [(one.path, False) for one in objects[:2]]
+    assert [item.size for item in objects] == [len(mail) for mail in mails]
+    assert [read(source, item.path) for item in objects] == mails
+    assert list_paths(source, objects[1].path) == [item.path for item in objects[2:]]
+    assert get_versions(source) == {item.path: item.version for item in objects}
+    assert browse(source, limit=2) == [(item.path, False) for item in objects[:2]]
     assert not mailbox.is_seen()
 
 

@@ -40,8 +40,8 @@ def open_source(root: Path, open_host: OpenHost) -> Open:
 def test_documents_are_listed_and_read(open_source: Open) -> None:
     source = open_source()
     objects = list_documents(source)
-    assert [(one.path, one.size) for one in objects] == [("2029/a.txt", 8), ("b.txt", 8)]
-    assert all(one.modified_at is not None for one in objects)
+    assert [(item.path, item.size) for item in objects] == [("2029/a.txt", 8), ("b.txt", 8)]
+    assert all(item.modified_at is not None for item in objects)
     assert list_paths(source, "2029/a.txt") == ["b.txt"]
     assert read(source, "2029/a.txt") == b"letter a"
 

@@ -109,9 +109,9 @@ def test_documents_are_listed_in_order_and_read(
         monkeypatch.setattr(store.server.handler, "page_items", page_items)
     source = open_source(store)
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, len(LARGE), 7]
-    assert all(one.modified_at is not None and one.modified_at.tzinfo for one in objects)
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, len(LARGE), 7]
+    assert all(item.modified_at is not None and item.modified_at.tzinfo for item in objects)
     assert [read(source, path) for path in PATHS] == [FILES[f"inbox/{path}"] for path in PATHS]
     assert network.connections
 

@@ -68,9 +68,9 @@ def open_source(server: Server, folder: Path, open_host: OpenHost) -> Open:
 def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwork) -> None:
     source = open_source()
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
-    assert all(one.modified_at is not None for one in objects)
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert all(item.modified_at is not None for item in objects)
     contents = [b"letter a", b"letter c", b"letter b", b"", LARGE]
     assert [read(source, path) for path in PATHS] == contents
     assert list_paths(source, PATHS[1]) == PATHS[2:]
@@ -122,7 +122,8 @@ def test_extended_attributes_are_skipped(count: int) -> None:
 
 def test_documents_are_read_while_they_are_listed(open_source: Open) -> None:
     source = open_source()
-    assert [len(read(source, one.path)) == one.size for one in list_documents(source)] == [True] * 5
+    is_whole = [len(read(source, item.path)) == item.size for item in list_documents(source)]
+    assert is_whole == [True] * 5
 
 
 def test_a_document_need_not_be_read_to_its_end(

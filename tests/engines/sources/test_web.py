@@ -137,7 +137,7 @@ PATHS = [
 
 def test_the_documents_of_an_index_page_are_listed_and_read(open_source: Open) -> None:
     source = open_source()
-    objects = {one.path: one for one in list_documents(source)}
+    objects = {item.path: item for item in list_documents(source)}
     assert list(objects) == PATHS
     assert objects["b.txt"].version == '"b1"'
     assert objects["b.txt"].size == 8
