@@ -117,17 +117,15 @@ def test_a_file_is_delivered(
     assert len(network.connections) == 1
 
 
-def test_a_file_is_replaced(open_destination: Open, folder: Path) -> None:
-    destination = open_destination()
-    for content in (CONTENT, b"after"):
-        destination.send(build_file(content), ignore)
-        assert read_folder(folder) == {"export.csv": content}
-
-
-def test_a_file_is_replaced_without_the_extension(
-    open_destination: Open, folder: Path, faults: dict[str, Exception]
+@pytest.mark.parametrize(
+    "errors",
+    [{}, {"posix_rename": asyncssh.SFTPOpUnsupported("not here")}],
+    ids=["with_the_extension", "without_the_extension"],
+)
+def test_a_file_is_replaced(
+    open_destination: Open, folder: Path, faults: dict[str, Exception], errors: dict[str, Exception]
 ) -> None:
-    faults["posix_rename"] = asyncssh.SFTPOpUnsupported("not here")
+    faults.update(errors)
     destination = open_destination()
     for content in (CONTENT, b"after"):
         destination.send(build_file(content), ignore)
