@@ -1,4 +1,4 @@
-"""Fixtures for a loopback network, which the code under test must not bypass."""
+"""Fixtures that open hosts in a loopback network, which the code under test must not bypass."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
