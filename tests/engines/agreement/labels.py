@@ -1,7 +1,13 @@
-"""Create normalized tags, and the shapes of a schema with every type of place."""
+"""Create and measure normalized tags of a schema with every type of place."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
+from app.engines.agreement.boxes import Budget
+from app.engines.agreement.measures import Agreement, measure_agreement
 from app.engines.agreement.tag_keys import build_shapes
 from tests.factories.labels import make_field
 
@@ -35,3 +41,17 @@ def region(box: list[float], value: str = "", *, page: int = 1) -> dict[str, Any
     """Return a tag of a box on a page."""
     piece = {"page": page, "box": box, "start": None, "end": None, "text": None}
     return tag("stamps", value, evidence=[piece])
+
+
+def measure(
+    *sets: list[dict[str, Any]], shapes: Mapping[str, Any] = SHAPES, budget: Budget | None = None
+) -> Agreement:
+    """Return the agreement of two or more tag sets."""
+    agreement = measure_agreement(sets, shapes, budget)
+    assert agreement is not None
+    return agreement
+
+
+def count_tags(tags: list[dict[str, Any]]) -> Counter[bytes]:
+    """Count equal tags."""
+    return Counter(orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in tags)

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from app.engines.agreement import dense_marks, marks, rows
 from app.engines.agreement.boxes import Budget
-from app.engines.agreement.measures import measure_agreement
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, region, span, tag
+from tests.engines.agreement.labels import SHAPES, measure, region, span, tag
 from tests.factories.properties import examples
 
 QUICK = examples(200)
@@ -98,30 +97,26 @@ def test_agreement_is_the_mean_of_all_pairs_taken_by_themselves(
         [*(tag("note", note) for note in document_notes), tag("number", number)]
         for document_notes, number in zip(notes, numbers, strict=False)
     ]
-    found = measure_agreement(sets, SHAPES)
-    assert found is not None
     shares = []
-    for one, other in combinations(sets, 2):
-        ours, theirs = (Counter((t["field"], t["value"]) for t in side) for side in (one, other))
-        shares.append(2 * (ours & theirs).total() / (len(one) + len(other)))
-    assert found.overall == pytest.approx(sum(shares) / comb(len(sets), 2))
+    for pair in combinations(sets, 2):
+        first, second = (Counter((t["field"], t["value"]) for t in tags) for tags in pair)
+        shares.append(2 * (first & second).total() / (first.total() + second.total()))
+    assert measure(*sets).overall == pytest.approx(sum(shares) / comb(len(sets), 2))
 
 
-def test_what_the_effort_does_not_reach_for_has_no_figure() -> None:
+def test_fields_that_exceed_the_budget_have_no_agreement() -> None:
     sets = [[tag("number", "A"), span("names", at, at + 10)] for at in range(3)]
-    whole = measure_agreement(sets, SHAPES, Budget(6))
-    assert whole == measure_agreement(sets, SHAPES)
-    assert whole is not None
+    whole = measure(*sets, budget=Budget(6))
+    assert whole == measure(*sets)
     assert whole.overall == 1.0
-    cut = measure_agreement(sets, SHAPES, Budget(5))
-    assert cut is not None
+    cut = measure(*sets, budget=Budget(5))
     assert (cut.overall, cut.fields, cut.tag_keys) == (
         None,
         {"number": 1.0},
         {("number", None): 1.0},
     )
     # The same marks need no matching.
-    assert measure_agreement([sets[0]] * 3, SHAPES, Budget(0)) == whole
+    assert measure(*[sets[0]] * 3, budget=Budget(0)) == whole
 
 
 def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,14 @@
 from collections import Counter
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement.comparing import diff
-from app.engines.agreement.measures import has_agreement, measure_agreement
+from app.engines.agreement.measures import has_agreement
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, region, span, tag
+from tests.engines.agreement.labels import SHAPES, count_tags, measure, region, span, tag
 from tests.factories.properties import examples
 
 QUICK = examples(200)
@@ -46,17 +45,13 @@ SETS = st.tuples(
 ).map(lambda parts: [one for part in parts for one in part])
 
 
-def _count_tags(tags: list[dict[str, Any]]) -> Counter[bytes]:
-    return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
-
-
 @QUICK
 @given(SETS, SETS)
 def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> None:
     changes = diff(a, b, SHAPES)
     gone = [c["from"] for c in changes if c["from"]]
     come = [c["to"] for c in changes if c["to"]]
-    assert _count_tags(a) - _count_tags(gone) + _count_tags(come) == _count_tags(b)
+    assert count_tags(a) - count_tags(gone) + count_tags(come) == count_tags(b)
     assert all(c["from"] != c["to"] for c in changes)
 
 
@@ -74,16 +69,15 @@ def test_a_diff_taken_the_other_way_says_the_opposite(a: list[Any], b: list[Any]
 def test_nothing_differs_from_itself(a: list[Any]) -> None:
     assert diff(a, a, SHAPES) == []
     assert diff(a, a[::-1], SHAPES) == []
-    found = measure_agreement([a, a], SHAPES)
-    assert found is not None
-    assert found.overall == 1.0
-    assert set(found.fields.values()) <= {1.0}
+    agreement = measure(a, a)
+    assert agreement.overall == 1.0
+    assert set(agreement.fields.values()) <= {1.0}
     winning_tags: list[Any] = []
     for ballot in find_majority([a, a, a], SHAPES):
         assert not ballot.tie
         assert ballot.winners == ballot.choices
         winning_tags += (choice.tag for choice in ballot.winners)
-    assert _count_tags(winning_tags) == _count_tags(a)
+    assert count_tags(winning_tags) == count_tags(a)
 
 
 @QUICK
@@ -92,7 +86,7 @@ def test_the_order_of_sets_and_tags_does_not_matter(sets: list[Any], generator: 
     order = list(range(len(sets)))
     generator.shuffle(order)
     shuffled = [generator.sample(sets[position], len(sets[position])) for position in order]
-    assert measure_agreement(sets, SHAPES) == measure_agreement(shuffled, SHAPES)
+    assert measure(*sets) == measure(*shuffled)
     votes = [_list_votes(b, list(range(len(sets)))) for b in find_majority(sets, SHAPES)]
     assert votes == [_list_votes(b, order) for b in find_majority(shuffled, SHAPES)]
 
@@ -106,11 +100,10 @@ def _list_votes(ballot: Any, order: list[int]) -> Any:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=4))
 def test_shares_are_shares(sets: list[Any]) -> None:
-    found = measure_agreement(sets, SHAPES)
-    assert found is not None
-    for share in (found.overall, *found.fields.values(), *found.tag_keys.values()):
+    agreement = measure(*sets)
+    for share in (agreement.overall, *agreement.fields.values(), *agreement.tag_keys.values()):
         assert 0 <= share <= 1
-    if found.overall == pytest.approx(1.0):
+    if agreement.overall == pytest.approx(1.0):
         assert all(
             ballot.unanimous for ballot in find_majority(sets, SHAPES) if ballot.field == "paid"
         )
@@ -140,7 +133,6 @@ def test_a_field_of_one_value_has_one_winner_at_most(sets: list[Any]) -> None:
 @QUICK
 @given(st.lists(SETS, min_size=2, max_size=6), st.floats(0, 1))
 def test_the_quick_answer_is_that_of_the_whole_measure(sets: list[Any], least: float) -> None:
-    found = measure_agreement(sets, SHAPES)
-    assert found is not None
-    for line in (least, found.overall):
-        assert has_agreement(sets, SHAPES, line) is (found.overall >= line)
+    overall = measure(*sets).overall
+    for line in (least, overall):
+        assert has_agreement(sets, SHAPES, line) is (overall >= line)

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from app.engines.agreement import sequences
 from app.engines.agreement.comparing import diff_by_content
-from app.engines.agreement.measures import measure_agreement
 from app.engines.agreement.rows import align_rows
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.tag_keys import build_shapes
 from app.engines.agreement.votes import find_majority
-from tests.engines.agreement.labels import SHAPES, span, tag
+from tests.engines.agreement.labels import SHAPES, count_tags, measure, span, tag
 from tests.factories.labels import make_field
 from tests.factories.properties import examples
 
@@ -49,9 +48,7 @@ def table(*rows: str) -> list[dict[str, Any]]:
 
 
 def _measure_overall(*sets: list[Any]) -> float:
-    found = measure_agreement(align_rows(sets, KNOWN).tag_sets, KNOWN)
-    assert found is not None
-    return found.overall
+    return measure(*align_rows(sets, KNOWN).tag_sets, shapes=KNOWN).overall
 
 
 _row = st.builds(str.__add__, st.sampled_from("abcd"), st.sampled_from(["", "1", "2"]))
@@ -153,24 +150,20 @@ def test_a_diff_names_the_row_on_each_side() -> None:
     assert found.moved == [{"table": "lines", "from": 0, "to": 1, "count": 2}]
 
 
-def _count_tags(tags: list[Any]) -> Counter[bytes]:
-    return Counter(orjson.dumps(one, option=orjson.OPT_SORT_KEYS) for one in tags)
-
-
-def _apply_changes(before: list[Any], found: Any) -> list[Any]:
-    """As the guide says: take out, renumber, put in."""
-    left = _count_tags(before) - _count_tags([c["from"] for c in found.changes if c["from"]])
-    moved = {run["from"] + n: run["to"] + n for run in found.moved for n in range(run["count"])}
-    kept = [orjson.loads(one) for one in left.elements()]
-    for one in kept:
-        one["row"] = moved.get(one["row"], one["row"])
-    return [*kept, *(c["to"] for c in found.changes if c["to"])]
+def _apply_changes(before: list[Any], diff: Any) -> list[Any]:
+    """Remove, renumber and add tags, as the guide says."""
+    remaining = count_tags(before) - count_tags([c["from"] for c in diff.changes if c["from"]])
+    new_rows = {run["from"] + n: run["to"] + n for run in diff.moved for n in range(run["count"])}
+    tags = [orjson.loads(serialized) for serialized in remaining.elements()]
+    for each in tags:
+        each["row"] = new_rows.get(each["row"], each["row"])
+    return [*tags, *(c["to"] for c in diff.changes if c["to"])]
 
 
 @QUICK
 @given(TABLES, TABLES)
 def test_a_diff_leads_from_the_one_to_the_other(a: list[Any], b: list[Any]) -> None:
-    assert _count_tags(_apply_changes(a, diff_by_content(a, b, KNOWN))) == _count_tags(b)
+    assert count_tags(_apply_changes(a, diff_by_content(a, b, KNOWN))) == count_tags(b)
 
 
 @QUICK
@@ -210,17 +203,17 @@ def test_neither_the_order_of_sets_nor_of_tags_matters(
     order = list(range(len(sets)))
     generator.shuffle(order)
     shuffled = [generator.sample(sets[n], len(sets[n])) for n in order]
-    there = align_rows(sets, KNOWN).rows
-    back = align_rows(shuffled, KNOWN).rows
-    said = {
-        number: Counter((line[n], str(_count_tags(sets[n]))) for n in range(len(sets)))
-        for number, line in there.items()
+    rows = align_rows(sets, KNOWN).rows
+    rows_of_shuffled = align_rows(shuffled, KNOWN).rows
+    contents = {
+        number: Counter((line[n], str(count_tags(sets[n]))) for n in range(len(sets)))
+        for number, line in rows.items()
     }
-    again = {
-        number: Counter((line[k], str(_count_tags(sets[n]))) for k, n in enumerate(order))
-        for number, line in back.items()
+    contents_of_shuffled = {
+        number: Counter((line[k], str(count_tags(sets[n]))) for k, n in enumerate(order))
+        for number, line in rows_of_shuffled.items()
     }
-    assert said == again
+    assert contents == contents_of_shuffled
 
 
 @QUICK

@@ -1,5 +1,5 @@
-"""The fixture `network` of the tests of sources, which tests of destinations use, too."""
+"""The fixtures of the tests of sources that tests of destinations use, too."""
 
-from tests.engines.sources.conftest import network
+from tests.engines.sources.conftest import network, open_host
 
-__all__ = ["network"]
+__all__ = ["network", "open_host"]

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic
 
 import pytest
 
 from app.engines.destinations.model import Destination, OutgoingFile
-from app.engines.sources.model import HostError, HostErrorKind
-from tests.engines.sources.reading import check_error
+from app.engines.sources.model import HostErrorKind
+from tests.engines.sources.reading import expect_error
 
 CHUNK_BYTES = 100_000
 LONG = 15.0
@@ -32,28 +33,23 @@ def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
 
 def build_damaged_file(content: bytes) -> OutgoingFile:
     """Return a file whose last byte does not match the announced digest."""
-    file = build_file(content)
     damaged = build_file(content[:-1] + bytes([content[-1] ^ 1]))
-    return OutgoingFile(file.name, file.media_type, file.size, file.sha256, damaged.read)
+    return replace(build_file(content), read=damaged.read)
 
 
 def build_short_file(content: bytes) -> OutgoingFile:
     """Return a file that has fewer bytes than announced."""
-    file = build_file(content)
-    return OutgoingFile(
-        file.name, file.media_type, file.size, file.sha256, build_file(content[:-1]).read
-    )
+    return replace(build_file(content), read=build_file(content[:-1]).read)
 
 
 def build_unreadable_file(content: bytes, error: Exception) -> OutgoingFile:
     """Return a file whose storage fails after half of the content."""
-    file = build_file(content)
 
     def read() -> Iterator[bytes]:
         yield content[: len(content) // 2]
         raise error
 
-    return OutgoingFile(file.name, file.media_type, file.size, file.sha256, read)
+    return replace(build_file(content), read=read)
 
 
 def ignore(_sent: int) -> None:
@@ -68,10 +64,33 @@ def fail_to_send(
     on_progress: Callable[[int], None] = ignore,
 ) -> str:
     """Check that a delivery fails with `kind`, and return the error message."""
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, *secrets) as caught:
         destination.send(file, on_progress)
-    check_error(caught.value, kind, *secrets)
     return caught.value.message
+
+
+@contextmanager
+def expect_exception(error: Exception) -> Iterator[None]:
+    """Check that the code in the context raises this exception unchanged."""
+    with pytest.raises(type(error)) as caught:
+        yield
+    assert caught.value is error
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def stop_delivery(destination: Destination, file: OutgoingFile, after: int) -> None:
+    """Check that an exception from the progress callback after some bytes stops a delivery."""
+    stopped = _StoppedError("cancelled")
+
+    def stop(sent: int) -> None:
+        if sent > after:
+            raise stopped
+
+    with expect_exception(stopped):
+        destination.send(file, stop)
 
 
 @contextmanager
@@ -80,7 +99,3 @@ def expect_to_end_soon() -> Iterator[None]:
     started = monotonic()
     yield
     assert monotonic() - started < LONG
-
-
-class StoppedError(Exception):
-    """Stops a delivery from its progress callback."""

@@ -10,22 +10,24 @@ from app.engines.destinations import limits
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.s3 import S3Destination, _compute_part_sizes
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
-    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
+    expect_exception,
     expect_to_end_soon,
     fail_to_send,
     ignore,
+    stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
-from tests.engines.destinations.s3_server import Server
-from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
+from tests.engines.sources.reading import expect_error
+from tests.engines.sources.s3_server import Server
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -49,8 +51,8 @@ class Bucket:
 
     def read(self, key: str) -> tuple[bytes, str]:
         with connect_freely():
-            found = self._client.get_object(Bucket="exports", Key=key)
-            return found["Body"].read(), found["ContentType"]
+            stored = self._client.get_object(Bucket="exports", Key=key)
+            return stored["Body"].read(), stored["ContentType"]
 
     def list_keys(self, prefix: str) -> list[str]:
         with connect_freely():
@@ -65,21 +67,13 @@ class Bucket:
 
 @pytest.fixture
 def bucket(server: Server) -> Bucket:
-    keys = server.settings["access_key_id"], server.settings["secret_access_key"]
-    return Bucket(server.build_client("s3", *keys))
+    return Bucket(server.client)
 
 
 @pytest.fixture
-def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-
-    def open_destination(**changes: Any) -> Any:
-        destinations.append(TYPES["s3"].open({**server.settings, **changes}, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, open_host: OpenHost) -> Open:
+    settings = {"bucket": "exports", "prefix": "/daily/", **server.settings}
+    return lambda **changes: open_host(TYPES["s3"], {**settings, **changes})
 
 
 @pytest.fixture
@@ -174,9 +168,8 @@ def test_refusals_are_explained(
 
 
 def test_an_invalid_endpoint_is_explained(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         open_destination(endpoint_url="http://[::1")
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b.csv", "a\nb.csv", "a\x00.csv", "n" * 201])
@@ -249,15 +242,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, bucket: Bucket, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = StoppedError("cancelled")
-
-    def stop(sent: int) -> None:
-        if sent > 300_000:
-            raise stopped
-
-    with pytest.raises(StoppedError) as caught:
-        open_destination(prefix="stopped").send(build_file(content), stop)
-    assert caught.value is stopped
+    stop_delivery(open_destination(prefix="stopped"), build_file(content), after=300_000)
     assert bucket.list_keys("stopped") == []
     assert bucket.count_uploads() == 0
 
@@ -269,9 +254,8 @@ def test_an_exception_of_the_storage_ends_the_delivery(
 ) -> None:
     """This includes an exception that looks like a lost connection to the host."""
     error = ConnectionResetError("the storage is gone")
-    with expect_to_end_soon(), pytest.raises(ConnectionResetError) as caught:
+    with expect_to_end_soon(), expect_exception(error):
         open_destination(prefix="unread").send(build_unreadable_file(content, error), ignore)
-    assert caught.value is error
     assert bucket.list_keys("unread") == []
 
 
@@ -298,11 +282,6 @@ def test_a_silent_host_ends_by_the_idle_limit(
     assert "in time" in message
 
 
-def _answer(status: str, body: bytes, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
 def _error(code: str) -> bytes:
     return f"<Error><Code>{code}</Code></Error>".encode()
 
@@ -310,55 +289,51 @@ def _error(code: str) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        (_answer("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
+        (build_response("507 Full", b""), HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
         (
-            _answer("500 Full", _error("XMinioStorageFull")),
+            build_response("500 Full", _error("XMinioStorageFull")),
             HostErrorKind.NOT_ALLOWED,
             "disk of the server is full",
         ),
         (
-            _answer("400 Large", _error("EntityTooLarge")),
+            build_response("400 Large", _error("EntityTooLarge")),
             HostErrorKind.NOT_ALLOWED,
             "larger than the host accepts",
         ),
         (
-            _answer("503 Slow", _error("SlowDown")),
+            build_response("503 Slow", _error("SlowDown")),
             HostErrorKind.UNREACHABLE,
             "at the moment",
         ),
         (
-            _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
+            build_response("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),
             HostErrorKind.NOT_FOUND,
             "region eu-central-1",
         ),
-        (_answer("302 Moved", b"", "Location: /x"), HostErrorKind.PROTOCOL, "302"),
+        (build_response("302 Moved", b"", "Location: /x"), HostErrorKind.PROTOCOL, "302"),
         (b"220 ftp.example.org\r\n", HostErrorKind.UNREACHABLE, "connection"),
     ],
 )
 def test_answers_of_other_hosts_are_explained(
     open_destination: Open, answer: bytes, kind: HostErrorKind, text: str
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(answer)
-
-    with run_host(script) as port:
+    with run_host(respond(answer)) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")
         assert text in fail_to_send(destination, build_file(b"x"), kind)
 
 
-_CREATED = _answer("200 OK", b"<a><UploadId>u</UploadId></a>")
-_TAKEN = _answer("200 OK", b"", "ETag: x")
+_CREATED = build_response("200 OK", b"<a><UploadId>u</UploadId></a>")
+_TAKEN = build_response("200 OK", b"", "ETag: x")
 
 
 @pytest.mark.parametrize(
     "answers",
     [
-        [_answer("200 OK", b"<html>")],
-        [_answer("200 OK", b"<a></a>")],
-        [_CREATED, _answer("200 OK", b"")],
-        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", _error("InternalError"))],
-        [_CREATED, _TAKEN, _TAKEN, _TAKEN, _answer("200 OK", b"<!DOCTYPE a><a/>")],
+        [build_response("200 OK", b"<html>")],
+        [build_response("200 OK", b"<a></a>")],
+        [_CREATED, build_response("200 OK", b"")],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", _error("InternalError"))],
+        [_CREATED, _TAKEN, _TAKEN, _TAKEN, build_response("200 OK", b"<!DOCTYPE a><a/>")],
     ],
 )
 @pytest.mark.usefixtures("parts")
@@ -378,7 +353,7 @@ def test_an_upload_that_the_host_does_not_put_together_is_an_error(
         received = len(body)
         while received < length:
             received += len(connection.recv(65536))
-        connection.sendall(pending.pop(0) if pending else _answer("204 No Content", b""))
+        connection.sendall(pending.pop(0) if pending else build_response("204 No Content", b""))
 
     with run_host(script) as port:
         destination = open_destination(endpoint_url=f"http://127.0.0.1:{port}")

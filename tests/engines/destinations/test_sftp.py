@@ -15,22 +15,24 @@ from app.engines.destinations import limits
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.sftp import SftpDestination
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
     LONG,
-    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
+    expect_exception,
     expect_to_end_soon,
     fail_to_send,
     ignore,
+    stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import expect_error
 from tests.engines.sources.sftp_server import PASSWORD as SECRET
 from tests.engines.sources.sftp_server import Server
 
@@ -88,24 +90,9 @@ def folder(server: Server, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_destination(server: Server, folder: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-    settings = {
-        "host": "127.0.0.1",
-        "port": server.port,
-        "path": f"/{folder.name}",
-        "username": "reader",
-        "password": SECRET,
-        "host_key": server.host_key.get_fingerprint(),
-    }
-
-    def open_destination(**changes: Any) -> Any:
-        destinations.append(TYPES["sftp"].open({**settings, **changes}, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, folder: Path, open_host: OpenHost) -> Open:
+    settings = server.build_settings(f"/{folder.name}")
+    return lambda **changes: open_host(TYPES["sftp"], {**settings, **changes})
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
@@ -130,17 +117,15 @@ def test_a_file_is_delivered(
     assert len(network.connections) == 1
 
 
-def test_a_file_is_replaced(open_destination: Open, folder: Path) -> None:
-    destination = open_destination()
-    for content in (CONTENT, b"after"):
-        destination.send(build_file(content), ignore)
-        assert read_folder(folder) == {"export.csv": content}
-
-
-def test_a_file_is_replaced_without_the_extension(
-    open_destination: Open, folder: Path, faults: dict[str, Exception]
+@pytest.mark.parametrize(
+    "errors",
+    [{}, {"posix_rename": asyncssh.SFTPOpUnsupported("not here")}],
+    ids=["with_the_extension", "without_the_extension"],
+)
+def test_a_file_is_replaced(
+    open_destination: Open, folder: Path, faults: dict[str, Exception], errors: dict[str, Exception]
 ) -> None:
-    faults["posix_rename"] = asyncssh.SFTPOpUnsupported("not here")
+    faults.update(errors)
     destination = open_destination()
     for content in (CONTENT, b"after"):
         destination.send(build_file(content), ignore)
@@ -213,38 +198,33 @@ def test_an_attempt_does_not_harm_what_another_one_has_written(
             delivered = read_folder(folder)
         finally:
             may_continue.set()
-        error = attempts[0].exception(LONG)
+        with expect_error(HostErrorKind.UNREACHABLE):
+            attempts[0].result(LONG)
     assert delivered == {"export.csv": CONTENT}
-    assert isinstance(error, HostError)
-    check_error(error, HostErrorKind.UNREACHABLE)
     assert read_folder(folder) == {"export.csv": CONTENT}
 
 
 @pytest.mark.parametrize("changes", [{"password": "wrong"}, {"username": "nobody"}])
 def test_refused_credentials_are_explained(open_destination: Open, changes: Any) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET):
         open_destination(**changes)
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_another_key_of_the_host_is_refused(open_destination: Open, server: Server) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED) as caught:
         open_destination(host_key=other.get_fingerprint())
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert server.host_key.get_fingerprint() in caught.value.message
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_destination(host="192.168.0.1")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_destination: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_destination(port=find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_missing_folder_is_explained(open_destination: Open) -> None:
@@ -319,16 +299,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = StoppedError("cancelled")
-
-    def stop(sent: int) -> None:
-        if sent > 1_000_000:
-            raise stopped
-
-    destination = open_destination()
-    with pytest.raises(StoppedError) as caught:
-        destination.send(build_file(CONTENT), stop)
-    assert caught.value is stopped
+    stop_delivery(open_destination(), build_file(CONTENT), after=1_000_000)
     assert read_folder(folder) == {}
 
 
@@ -336,9 +307,8 @@ def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, folder: Path
 ) -> None:
     error = FileNotFoundError("the storage is gone")
-    with pytest.raises(FileNotFoundError) as caught:
+    with expect_exception(error):
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
-    assert caught.value is error
     assert read_folder(folder) == {}
 
 

@@ -21,21 +21,23 @@ from app.engines.destinations.model import OutgoingFile
 from app.engines.destinations.registry import TYPES
 from app.engines.destinations.web import WebDestination
 from app.engines.sources import limits as source_limits
-from app.engines.sources.model import HostError, HostErrorKind
+from app.engines.sources.model import HostErrorKind
 from tests.engines.destinations.files import (
-    StoppedError,
     build_damaged_file,
     build_file,
     build_short_file,
     build_unreadable_file,
-    check_error,
+    expect_exception,
     expect_to_end_soon,
     fail_to_send,
     ignore,
+    stop_delivery,
 )
 from tests.engines.destinations.proxies import UploadProxy, read_slowly
-from tests.engines.sources.hosts import drip, find_closed_port, run_host
+from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
 from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.reading import expect_error
 
 SECRET = "never-in-a-message"
 CONTENT = os.urandom(700_000)
@@ -93,17 +95,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    destinations: list[Any] = []
-
-    def open_destination(**settings: Any) -> Any:
-        values = {"url": f"{server.url}/files/{{name}}", **settings}
-        destinations.append(TYPES["http"].open(values, network))
-        return destinations[-1]
-
-    yield open_destination
-    for destination in destinations:
-        destination.close()
+def open_destination(server: Server, open_host: OpenHost) -> Open:
+    url = f"{server.url}/files/{{name}}"
+    return lambda **settings: open_host(TYPES["http"], {"url": url, **settings})
 
 
 @pytest.mark.parametrize("content", [CONTENT, b"", b"x"])
@@ -204,9 +198,8 @@ def test_refusals_are_explained(
 
 @pytest.mark.parametrize("url", ["http://{name}.example/", "http://[::1", "ftp://example.org/"])
 def test_urls_that_are_not_valid_are_refused(open_destination: Open, url: str) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         open_destination(url=url)
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("host", ["192.168.0.1", "169.254.169.254"])
@@ -245,15 +238,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
     open_destination: Open, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
-    stopped = StoppedError("cancelled")
-
-    def stop(sent: int) -> None:
-        if sent > 300_000:
-            raise stopped
-
-    with pytest.raises(StoppedError) as caught:
-        open_destination().send(build_file(CONTENT), stop)
-    assert caught.value is stopped
+    stop_delivery(open_destination(), build_file(CONTENT), after=300_000)
     assert server.files == {}
 
 
@@ -262,9 +247,8 @@ def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, server: Server, error: Exception
 ) -> None:
     """This includes an exception that looks like a failure of the host."""
-    with expect_to_end_soon(), pytest.raises(type(error)) as caught:
+    with expect_to_end_soon(), expect_exception(error):
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
-    assert caught.value is error
     assert server.files == {}
 
 
@@ -273,14 +257,6 @@ def test_progress_is_reported_at_most_once_a_second(open_destination: Open) -> N
     open_destination().send(build_file(CONTENT), sent.append)
     assert len(sent) < 10
     assert sent == sorted(sent)
-
-
-def _answer_early(answer: bytes) -> Callable[[socket.socket], None]:
-    def script(connection: socket.socket) -> None:
-        connection.recv(1024)
-        connection.sendall(answer)
-
-    return script
 
 
 @pytest.mark.parametrize(
@@ -294,7 +270,7 @@ def _answer_early(answer: bytes) -> Callable[[socket.socket], None]:
 def test_an_answer_before_the_end_of_the_file_is_no_success(
     open_destination: Open, answer: bytes, kind: HostErrorKind
 ) -> None:
-    with run_host(_answer_early(answer)) as port:
+    with run_host(respond(answer)) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
         fail_to_send(destination, build_file(LARGE), kind)
 
@@ -309,6 +285,11 @@ def _discard_file(connection: socket.socket) -> None:
     buffer = bytearray(65_536)
     while left:
         left -= connection.recv_into(buffer)
+
+
+def _accept_file(connection: socket.socket) -> None:
+    _discard_file(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 
 def test_an_endless_answer_is_not_read(open_destination: Open) -> None:
@@ -335,11 +316,7 @@ def test_memory_does_not_grow_with_the_file(open_destination: Open) -> None:
         read=lambda: (bytes(256 * 1024) for _ in range(count)),
     )
 
-    def script(connection: socket.socket) -> None:
-        _discard_file(connection)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-    with run_host(script) as port:
+    with run_host(_accept_file) as port:
         destination = open_destination(url=f"http://127.0.0.1:{port}/")
         tracemalloc.start()
         destination.send(file, ignore)
@@ -381,11 +358,7 @@ def run_tls_host(script: Callable[[socket.socket], None], tmp_path: Path) -> Ite
 
 
 def test_a_file_is_delivered_over_tls(tmp_path: Path) -> None:
-    def script(connection: socket.socket) -> None:
-        _discard_file(connection)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-    with run_tls_host(script, tmp_path) as (port, network):
+    with run_tls_host(_accept_file, tmp_path) as (port, network):
         url = f"https://127.0.0.1:{port}/{{name}}"
         location = TYPES["http"].open({"url": url}, network).send(build_file(LARGE), ignore)
     assert location == f"https://127.0.0.1:{port}/export.csv"

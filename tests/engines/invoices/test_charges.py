@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,11 +10,17 @@ from hypothesis import strategies as st
 
 from app.engines.invoices.charges import Tier, compute_price_line, compute_usage_lines
 from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
-from app.engines.invoices.model import InvoiceError, get_unit_code
+from app.engines.invoices.model import InvoiceError, Line, get_unit_code
 
 
 def tiers(*pairs: tuple[str | None, str]) -> list[Tier]:
     return [Tier(None if end is None else Decimal(end), Decimal(price)) for end, price in pairs]
+
+
+def compute_lines(*pairs: tuple[str | None, str], quantity: int, **options: Any) -> list[Line]:
+    """Compute the lines for a quantity in EUR, none of which is included by default."""
+    defaults = {"description": "Documents", "included": 0, "unit_size": 1, "currency": "EUR"}
+    return compute_usage_lines(tiers=tiers(*pairs), quantity=quantity, **{**defaults, **options})
 
 
 @pytest.mark.parametrize(
@@ -60,14 +67,8 @@ def test_rounding_moves_by_half_a_unit_at_most(value: Fraction, currency: str) -
 
 
 def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:
-    lines = compute_usage_lines(
-        description="Documents",
-        tiers=tiers(("5000", "0.05"), ("10000", "0.04"), (None, "0.03")),
-        quantity=13_001,
-        included=1_000,
-        unit_size=1,
-        currency="EUR",
-    )
+    pairs = [("5000", "0.05"), ("10000", "0.04"), (None, "0.03")]
+    lines = compute_lines(*pairs, quantity=13_001, included=1_000)
     assert [(line.description, str(line.quantity), str(line.amount)) for line in lines] == [
         ("Documents (1\N{EN DASH}5,000)", "5000", "250.00"),
         ("Documents (5,001\N{EN DASH}10,000)", "5000", "200.00"),
@@ -77,24 +78,15 @@ def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:
 
 @pytest.mark.parametrize("quantity", [0, 999, 1_000])
 def test_the_included_quantity_is_free(quantity: int) -> None:
-    assert not compute_usage_lines(
-        description="Documents",
-        tiers=tiers((None, "0.05")),
-        quantity=quantity,
-        included=1_000,
-        unit_size=1,
-        currency="EUR",
-    )
+    assert not compute_lines((None, "0.05"), quantity=quantity, included=1_000)
 
 
 def test_bytes_are_charged_by_the_unit_and_the_amount_follows_from_the_shown_quantity() -> None:
-    (line,) = compute_usage_lines(
-        description="Storage",
-        tiers=tiers((None, "0.25")),
+    (line,) = compute_lines(
+        (None, "0.25"),
         quantity=20 * 2**30 + 1_000_000,
         included=10 * 2**30,
         unit_size=2**30,
-        currency="EUR",
         unit_code=get_unit_code(2**30, is_bytes=True),
     )
     assert (str(line.quantity), line.unit, line.amount) == ("10.000931", "E62", Decimal("2.50"))
@@ -157,26 +149,12 @@ def test_tiers_equal_an_independent_computation(
 )
 def test_tiers_out_of_order_are_refused(wrong: list[tuple[str | None, str]]) -> None:
     with pytest.raises(InvoiceError, match="tiers"):
-        compute_usage_lines(
-            description="X",
-            tiers=tiers(*wrong),
-            quantity=1,
-            included=0,
-            unit_size=1,
-            currency="EUR",
-        )
+        compute_lines(*wrong, quantity=1)
 
 
 def test_a_quantity_beyond_the_last_tier_is_refused() -> None:
     with pytest.raises(InvoiceError, match="without an upper limit"):
-        compute_usage_lines(
-            description="X",
-            tiers=tiers(("5", "1")),
-            quantity=6,
-            included=0,
-            unit_size=1,
-            currency="EUR",
-        )
+        compute_lines(("5", "1"), quantity=6)
 
 
 def test_a_credit_has_a_negative_quantity_and_a_positive_price() -> None:

@@ -244,11 +244,6 @@ def test_more_labels_than_the_field_limit_are_rejected() -> None:
         _read(f'<Labels name="x" toName="t">{labels}</Labels>')
 
 
-def _list_warning_paths(inner: str) -> set[tuple[str, str]]:
-    found = read_label_studio(f"<View>{inner}</View>")
-    return {(warning.path, warning.message) for warning in found.warnings}
-
-
 @pytest.mark.parametrize(
     ("inner", "path"),
     [
@@ -272,11 +267,11 @@ def _list_warning_paths(inner: str) -> set[tuple[str, str]]:
     ],
 )
 def test_every_omission_causes_a_warning(inner: str, path: str) -> None:
-    assert [found for found, _ in _list_warning_paths(inner)] == [path]
+    unique_warnings = {(warning.path, warning.message) for warning in _read(inner).warnings}
+    assert [warning_path for warning_path, _ in unique_warnings] == [path]
 
 
 def test_only_leaves_become_options_if_only_leaves_can_be_chosen() -> None:
     tree = '<Choice value="x"><Choice value="y"/></Choice><Choice value="z"/>'
-    content = f'<View><Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy></View>'
-    (field,) = read_label_studio(content).fields
+    (field,) = _read(f'<Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy>').fields
     assert [option["value"] for option in field["options"]] == ["x / y", "z"]

@@ -37,6 +37,22 @@ def run_host(script: Script) -> Iterator[int]:
             connection.shutdown(socket.SHUT_RDWR)
 
 
+def build_response(status: str, body: bytes, *headers: str) -> bytes:
+    """Return an HTTP response."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def respond(response: bytes) -> Script:
+    """Return a script that sends a response to any request, and closes the connection."""
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(response)
+
+    return script
+
+
 def find_closed_port() -> int:
     """Return a port on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

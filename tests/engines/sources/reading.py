@@ -1,5 +1,10 @@
 """Helpers that read sources in tests."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
 from app.engines.sources.model import HostError, HostErrorKind, PathFilter, Source, SourceObject
 
 
@@ -30,7 +35,12 @@ def browse(source: Source, path: str = "", limit: int = 100) -> list[tuple[str, 
     return [(entry.path, entry.is_folder) for entry in source.browse(path, limit)]
 
 
-def check_error(error: HostError, kind: HostErrorKind, *secrets: str) -> None:
+@contextmanager
+def expect_error(kind: HostErrorKind, *secrets: str) -> Iterator[pytest.ExceptionInfo[HostError]]:
+    """Check that the code in the context fails with `kind`, and that no secret is shown."""
+    with pytest.raises(HostError) as caught:
+        yield caught
+    error = caught.value
     assert error.kind is kind, error.message
     assert error.message.endswith(".")
     for secret in secrets:

@@ -47,6 +47,17 @@ class Server:
         self._acceptor = self._run(self._listen())
         self.port: int = self._acceptor.get_port()
 
+    def build_settings(self, path: str = "/") -> dict[str, Any]:
+        """Return the settings with which `reader` opens a folder on this server."""
+        return {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "path": path,
+            "username": "reader",
+            "password": PASSWORD,
+            "host_key": self.host_key.get_fingerprint(),
+        }
+
     def stop(self) -> None:
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)

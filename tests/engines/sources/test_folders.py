@@ -8,6 +8,7 @@ import pytest
 from app.engines.sources import limits
 from app.engines.sources.folders import FolderItem, list_tree, sort_items
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing
+from tests.engines.sources.reading import expect_error
 
 Tree = dict[str, "Tree | None"]
 TREE: Tree = {
@@ -91,15 +92,13 @@ def test_entries_on_disk_are_limited(
     items = [FolderItem(f"{n}", is_folder=False) for n in range(100)]
     assert len(list(sort_items(items))) == 100
     monkeypatch.setattr(limits, limit, value)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         sort_items(items)
-    assert caught.value.kind is HostErrorKind.PROTOCOL
 
 
 def test_folders_without_end_are_an_error() -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list(list_tree(lambda _: [FolderItem("again", True)]))
-    assert caught.value.kind is HostErrorKind.PROTOCOL
 
 
 def test_a_subfolder_that_may_not_be_read_is_skipped() -> None:

@@ -15,13 +15,14 @@ from app.engines.sources import ftp, limits
 from app.engines.sources.ftp_lines import parse_list_line
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceObject
 from app.engines.sources.registry import TYPES
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.ftp_server import PASSWORD as SECRET
 from tests.engines.sources.ftp_server import Server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -61,28 +62,19 @@ def secure(folder: Path, authority: trustme.CA, tmp_path_factory: Any) -> Iterat
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(port: int, **changes: Any) -> Source:
-        settings = {"host": "127.0.0.1", "username": "reader", "password": SECRET, "tls": False}
-        source = TYPES["ftp"].open({**settings, "port": port, **changes}, network, None)
-        sources.append(source)
-        return source
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(open_host: OpenHost) -> Open:
+    settings = {"host": "127.0.0.1", "username": "reader", "password": SECRET, "tls": False}
+    return lambda port, **changes: open_host(TYPES["ftp"], {**settings, "port": port, **changes})
 
 
 def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None:
     source = open_source(plain.port)
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, 0, len(LARGE)]
     assert [read(source, path) for path in PATHS] == [*FILES.values(), b"", LARGE]
     assert list_paths(source, PATHS[1]) == PATHS[2:]
-    assert get_versions(source) == {one.path: one.version for one in objects}
+    assert get_versions(source) == {item.path: item.version for item in objects}
 
 
 class _OldHandler(FTPHandler):
@@ -183,9 +175,8 @@ def test_listings_in_unknown_formats_are_errors(
     open_source: Open, folder: Path, lines: tuple[bytes, ...]
 ) -> None:
     server = Server(folder, _OtherFormat, requests=[], lines=lines)
-    with pytest.raises(HostError) as failure:
+    with expect_error(HostErrorKind.PROTOCOL, SECRET):
         list_paths(open_source(server.port))
-    check_error(failure.value, HostErrorKind.PROTOCOL, SECRET)
     server.stop()
 
 
@@ -228,9 +219,8 @@ def test_unknown_authorities_and_missing_tls_are_explained(
     open_source: Open, secure: Server, plain: Server
 ) -> None:
     for server, part in ((secure, "certificate"), (plain, "TLS")):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.PROTOCOL, SECRET) as caught:
             open_source(server.port, tls=True)
-        check_error(caught.value, HostErrorKind.PROTOCOL, SECRET)
         assert part in caught.value.message
 
 
@@ -238,16 +228,14 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, plain: Server) ->
     source = open_source(plain.port)
     assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_refused_credentials_are_explained(open_source: Open, plain: Server) -> None:
     for changes in ({"password": "wrong"}, {"username": "nobody"}):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET):
             open_source(plain.port, **changes)
-        check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", SECRET)
 
 
 def test_a_change_has_another_version(open_source: Open, plain: Server, folder: Path) -> None:
@@ -275,9 +263,8 @@ def test_a_document_that_breaks_off_is_an_error(
     with source.open("huge.bin") as chunks:
         next(chunks)
         plain.stop()
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.UNREACHABLE):
             list(chunks)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_data_connections_go_to_the_same_host(open_source: Open, network: LoopbackNetwork) -> None:
@@ -303,20 +290,17 @@ def test_data_connections_go_to_the_same_host(open_source: Open, network: Loopba
 def test_hosts_that_do_not_answer_are_unreachable(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_source(find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
     monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
-    with run_host(lambda connection: drip(connection, b"2")) as port:
-        with pytest.raises(HostError) as caught:
-            open_source(port)
-        check_error(caught.value, HostErrorKind.UNREACHABLE)
+    host = run_host(lambda connection: drip(connection, b"2"))
+    with host as port, expect_error(HostErrorKind.UNREACHABLE):
+        open_source(port)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_source(21, host="192.168.0.1")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_lost_connection_is_opened_again(open_source: Open, plain: Server) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from app.engines.sources import limits
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
-from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -39,30 +39,21 @@ def mailbox(server: Server, request: pytest.FixtureRequest) -> Iterator[Mailbox]
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork, server: Server) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(**changes: Any) -> Source:
-        account = {"username": USER, "password": PASSWORD}
-        settings = {"host": "127.0.0.1", "port": server.port, "tls": False, **account, **changes}
-        source = TYPES["imap"].open(settings, network, None)
-        sources.append(source)
-        return source
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(open_host: OpenHost, server: Server) -> Open:
+    account = {"username": USER, "password": PASSWORD}
+    settings = {"host": "127.0.0.1", "port": server.port, "tls": False, **account}
+    return lambda **changes: open_host(TYPES["imap"], {**settings, **changes})
 
 
 def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> None:
     mails = [mailbox.add(number) for number in range(5)]
     source = open_source(folder=mailbox.name)
     objects = list_documents(source)
-    assert [one.size for one in objects] == [len(mail) for mail in mails]
-    assert [read(source, one.path) for one in objects] == mails
-    assert list_paths(source, objects[1].path) == [one.path for one in objects[2:]]
-    assert get_versions(source) == {one.path: one.version for one in objects}
-    assert browse(source, limit=2) == [(one.path, False) for one in objects[:2]]
+    assert [item.size for item in objects] == [len(mail) for mail in mails]
+    assert [read(source, item.path) for item in objects] == mails
+    assert list_paths(source, objects[1].path) == [item.path for item in objects[2:]]
+    assert get_versions(source) == {item.path: item.version for item in objects}
+    assert browse(source, limit=2) == [(item.path, False) for item in objects[:2]]
     assert not mailbox.is_seen()
 
 
@@ -104,40 +95,34 @@ def test_other_paths_are_no_messages(open_source: Open, path: str) -> None:
 
 def test_refused_credentials_are_explained(open_source: Open) -> None:
     for changes in ({"password": "wrong"}, {"username": "nobody"}):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", PASSWORD):
             open_source(**changes)
-        check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", PASSWORD)
 
 
 def test_a_missing_folder_is_explained(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         open_source(folder="Missing")
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_hosts_that_do_not_answer_are_unreachable(
     open_source: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_source(port=find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
     monkeypatch.setattr(limits, "OPERATION_SECONDS", 0.3)
-    with run_host(lambda connection: drip(connection, b"*")) as port:
-        with pytest.raises(HostError) as caught:
-            open_source(port=port)
-        check_error(caught.value, HostErrorKind.UNREACHABLE)
+    host = run_host(lambda connection: drip(connection, b"*"))
+    with host as port, expect_error(HostErrorKind.UNREACHABLE):
+        open_source(port=port)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_source(host="169.254.169.254")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_tls_is_demanded_by_default(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL, PASSWORD):
         open_source(tls=True)
-    check_error(caught.value, HostErrorKind.PROTOCOL, PASSWORD)
 
 
 def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
@@ -153,9 +138,8 @@ def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
             tag, command = line.split()[:2]
             connection.sendall(answers.get(command, b"") + tag + b" OK done\r\n")
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source(port=port))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("empty_part", [b'""', b"NIL", b"{0}\r\n"])

@@ -1,17 +1,17 @@
 """Local folders: only files below the operator's root can be read."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source, SourceObject
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source, SourceObject
 from app.engines.sources.registry import TYPES
-from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -33,23 +33,15 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_source(root: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
-    def open_source(path: str = "inbox") -> Source:
-        sources.append(TYPES["local"].open({"path": path}, network, root))
-        return sources[-1]
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(root: Path, open_host: OpenHost) -> Open:
+    return lambda path="inbox": open_host(TYPES["local"], {"path": path}, root)
 
 
 def test_documents_are_listed_and_read(open_source: Open) -> None:
     source = open_source()
     objects = list_documents(source)
-    assert [(one.path, one.size) for one in objects] == [("2029/a.txt", 8), ("b.txt", 8)]
-    assert all(one.modified_at is not None for one in objects)
+    assert [(item.path, item.size) for item in objects] == [("2029/a.txt", 8), ("b.txt", 8)]
+    assert all(item.modified_at is not None for item in objects)
     assert list_paths(source, "2029/a.txt") == ["b.txt"]
     assert read(source, "2029/a.txt") == b"letter a"
 
@@ -63,15 +55,13 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert browse(source) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
-def test_without_a_released_folder_nothing_opens(network: LoopbackNetwork) -> None:
-    with pytest.raises(HostError) as caught:
-        TYPES["local"].open({"path": ""}, network, None)
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
+def test_without_a_released_folder_nothing_opens(open_host: OpenHost) -> None:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
+        open_host(TYPES["local"], {"path": ""})
 
 
 @pytest.mark.parametrize(
@@ -91,9 +81,8 @@ def test_folders_elsewhere_do_not_open(
     open_source: Open, root: Path, path: str, kind: HostErrorKind
 ) -> None:
     (root / "out").symlink_to("..")
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind):
         open_source(path)
-    check_error(caught.value, kind)
 
 
 def test_links_are_judged_by_where_they_lead(open_source: Open, root: Path) -> None:

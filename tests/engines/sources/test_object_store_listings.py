@@ -23,7 +23,7 @@ from app.engines.sources.object_store import (
 )
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import check_error, list_paths
+from tests.engines.sources.reading import expect_error, list_paths
 
 Page = Callable[[int], ListingPage]
 
@@ -58,6 +58,20 @@ def _build_object(name: str) -> StoredObject:
     return StoredObject(name.encode(), "1", 1, None)
 
 
+def _build_store(pages: list[list[str]], *, can_start_after: bool = False) -> FakeStore:
+    """Return a store with these names on its pages."""
+
+    def build_page(number: int) -> ListingPage:
+        objects = [_build_object(name) for name in pages[number]]
+        return ListingPage(objects, [], str(number + 1) if number + 1 < len(pages) else None)
+
+    return FakeStore(build_page, can_start_after=can_start_after)
+
+
+def _build_endless_page(number: int) -> ListingPage:
+    return ListingPage([_build_object(f"{number}.txt")], [], str(number + 1))
+
+
 @pytest.mark.parametrize("length", [1, 2, 7])
 @pytest.mark.parametrize("lead", [0, 5])
 def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
@@ -66,32 +80,24 @@ def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
         return ListingPage([_build_object(f"{number}.txt")], [], str(following or length))
 
     store = FakeStore(build_page)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages < 40
 
 
 def test_pages_without_names_end() -> None:
     store = FakeStore(lambda number: ListingPage([], [], str(number + 1)))
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         ObjectStoreSource(store, "").browse("", 10)
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_some_pages_without_names_are_normal() -> None:
-    def build_page(number: int) -> ListingPage:
-        objects = [] if number % 500 else [_build_object(f"{number}.txt")]
-        return ListingPage(objects, [], str(number + 1) if number < 5000 else None)
-
-    assert len(list_paths(ObjectStoreSource(FakeStore(build_page), ""))) == 11
+    pages = [[] if number % 500 else [f"{number}.txt"] for number in range(5001)]
+    assert len(list_paths(ObjectStoreSource(_build_store(pages), ""))) == 11
 
 
 def test_a_listing_is_read_page_by_page() -> None:
-    def build_page(number: int) -> ListingPage:
-        return ListingPage([_build_object(f"{number}.txt")], [], str(number + 1))
-
-    store = FakeStore(build_page)
+    store = FakeStore(_build_endless_page)
     assert len(list(islice(ObjectStoreSource(store, "").list_objects(), 100))) == 100
     assert store.pages == 100
 
@@ -105,20 +111,13 @@ def test_a_listing_is_read_page_by_page() -> None:
     ],
 )
 def test_an_unsorted_listing_continues_after_a_name(after: str, expected: list[str]) -> None:
-    pages = [["in/b.txt", "in/c.txt"], ["in/a.txt"], ["in/d.txt"]]
-
-    def build_page(number: int) -> ListingPage:
-        objects = [_build_object(name) for name in pages[number]]
-        return ListingPage(objects, [], str(number + 1) if number < 2 else None)
-
-    source = ObjectStoreSource(FakeStore(build_page), "in")
-    assert list_paths(source, after) == expected
+    store = _build_store([["in/b.txt", "in/c.txt"], ["in/a.txt"], ["in/d.txt"]])
+    assert list_paths(ObjectStoreSource(store, "in"), after) == expected
 
 
 def test_names_that_are_too_long_or_elsewhere_are_left_out() -> None:
     names = ["in/a.txt", "in/" + "a" * 9000, "out/a.txt", "in/folder/", "in/"]
-    page = ListingPage([_build_object(name) for name in names], [], None)
-    source = ObjectStoreSource(FakeStore(lambda _: page), "in")
+    source = ObjectStoreSource(_build_store([names]), "in")
     assert list_paths(source) == ["a.txt"]
     assert [entry.path for entry in source.browse("", 10)] == ["a.txt"]
 
@@ -159,24 +158,15 @@ def test_azure_gets_a_new_signature_before_the_old_one_expires(
 
 
 def test_pages_that_repeat_a_name_are_an_error_in_a_sorted_store() -> None:
-    def build_page(number: int) -> ListingPage:
-        return ListingPage([_build_object("x/")], [], str(number + 1) if number < 50 else None)
-
-    store = FakeStore(build_page, can_start_after=True)
-    with pytest.raises(HostError) as caught:
+    store = _build_store([["x/"]] * 51, can_start_after=True)
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
     assert store.pages == 2
 
 
 def test_each_page_without_documents_yields_a_position() -> None:
-    names = [["in/a/", "in/a/b/"], [], ["in/c.txt"], ["in/c.txt.parts/"], ["out/x.txt"]]
-
-    def build_page(number: int) -> ListingPage:
-        objects = [_build_object(name) for name in names[number]]
-        return ListingPage(objects, [], str(number + 1) if number + 1 < len(names) else None)
-
-    source = ObjectStoreSource(FakeStore(build_page), "in")
+    pages = [["in/a/", "in/a/b/"], [], ["in/c.txt"], ["in/c.txt.parts/"], ["out/x.txt"]]
+    source = ObjectStoreSource(_build_store(pages), "in")
     listed = list(source.list_objects())
     paths = [item.path for item in listed]
     assert paths == ["a/b/", None, "c.txt", "c.txt.parts/", None]
@@ -185,16 +175,12 @@ def test_each_page_without_documents_yields_a_position() -> None:
 
 
 def test_the_search_for_a_position_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build_page(number: int) -> ListingPage:
-        return ListingPage([_build_object(f"{number}.txt")], [], str(number + 1))
-
-    store = FakeStore(build_page)
+    store = FakeStore(_build_endless_page)
     listing = ObjectStoreSource(store, "").list_objects("gone.txt")
     assert [item.path for item in islice(listing, 10)] == [None] * 10
     monkeypatch.setattr(limits, "SKIP_SECONDS", -1.0)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(ObjectStoreSource(store, ""), "gone.txt")
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 @pytest.mark.parametrize("count", [55, 56, 57, 340])

@@ -1,4 +1,4 @@
-"""Google Cloud Storage and Azure Blob Storage: listings, hostile names, refusals."""
+"""S3, Google Cloud Storage and Azure Blob Storage: listings, hostile names, refusals."""
 
 import json
 import os
@@ -9,16 +9,17 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from app.engines.sources import azure, object_store
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources import azure, object_store, s3
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
-from tests.engines.sources import azure_server, gcs_server
-from tests.engines.sources.hosts import find_closed_port, run_host
+from tests.engines.sources import azure_server, gcs_server, s3_server
+from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.hosts import build_response, find_closed_port, respond, run_host
 from tests.engines.sources.large_keys import build_large_key
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -39,9 +40,9 @@ Open = Callable[..., Source]
 
 
 class Store(NamedTuple):
-    """A running store with two containers."""
+    """A running store with the containers `documents` and `private`."""
 
-    server: gcs_server.Server | azure_server.Server
+    server: s3_server.Server | gcs_server.Server | azure_server.Server
     type_name: str
     settings: dict[str, Any]
 
@@ -52,6 +53,13 @@ class Store(NamedTuple):
     def delete(self, name: str) -> None:
         with connect_freely():
             self.server.delete("documents", name)
+
+
+@pytest.fixture(scope="module")
+def amazon() -> Iterator[Store]:
+    server = s3_server.Server()
+    yield Store(server, "s3", {"bucket": "documents", **server.settings})
+    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +79,7 @@ def microsoft() -> Iterator[Store]:
     server.stop()
 
 
-@pytest.fixture(scope="module", params=["google", "microsoft"])
+@pytest.fixture(scope="module", params=["amazon", "google", "microsoft"])
 def store(request: pytest.FixtureRequest) -> Store:
     store: Store = request.getfixturevalue(request.param)
     for name, body in FILES.items():
@@ -80,18 +88,11 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 @pytest.fixture
-def open_source(network: LoopbackNetwork) -> Iterator[Callable[..., Source]]:
-    sources: list[Source] = []
-
+def open_source(open_host: OpenHost) -> Open:
     def open_source(store: Store, **changes: Any) -> Source:
-        settings = {"prefix": "inbox", **store.settings, **changes}
-        present_settings = {name: value for name, value in settings.items() if value is not None}
-        sources.append(TYPES[store.type_name].open(present_settings, network, None))
-        return sources[-1]
+        return open_host(TYPES[store.type_name], {"prefix": "inbox", **store.settings, **changes})
 
-    yield open_source
-    for source in sources:
-        source.close()
+    return open_source
 
 
 @pytest.mark.parametrize("page_items", [1000, 2])
@@ -102,14 +103,15 @@ def test_documents_are_listed_in_order_and_read(
     monkeypatch: pytest.MonkeyPatch,
     page_items: int,
 ) -> None:
+    monkeypatch.setattr(s3, "_PAGE_KEYS", page_items)
     monkeypatch.setattr(azure, "_PAGE_ITEMS", page_items)
     if isinstance(store.server, gcs_server.Server):
         monkeypatch.setattr(store.server.handler, "page_items", page_items)
     source = open_source(store)
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, len(LARGE), 7]
-    assert all(one.modified_at is not None and one.modified_at.tzinfo for one in objects)
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, len(LARGE), 7]
+    assert all(item.modified_at is not None and item.modified_at.tzinfo for item in objects)
     assert [read(source, path) for path in PATHS] == [FILES[f"inbox/{path}"] for path in PATHS]
     assert network.connections
 
@@ -133,9 +135,8 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> 
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?#.txt", False)]
     assert browse(source, "2029/deep") == [("2029/deep/c.txt", False)]
     assert browse(source, limit=1) == [("2029", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_a_change_has_another_version(open_source: Open, store: Store) -> None:
@@ -177,9 +178,8 @@ def test_paths_do_not_leave_the_folder(
     open_source: Open, store: Store, network: LoopbackNetwork, path: str
 ) -> None:
     """No request is sent, because the host may resolve `..` although it should not."""
-    with pytest.raises(HostError) as caught, open_source(store).open(path):
+    with expect_error(HostErrorKind.NOT_ALLOWED), open_source(store).open(path):
         pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert not network.connections
 
 
@@ -217,17 +217,15 @@ OTHER_CURVE = ec.generate_private_key(ec.SECP256K1()).private_bytes(
 def test_refusals_of_google_are_explained(
     open_source: Open, google: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, *changes.values()):
         list_paths(open_source(google, **changes))
-    check_error(caught.value, kind, *changes.values())
 
 
 def test_a_large_key_of_a_service_account_is_refused_before_a_request(
     open_source: Open, google: Store
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED):
         open_source(google, service_account=gcs_server.build_key(build_large_key()))
-    assert caught.value.kind == HostErrorKind.CREDENTIALS_REFUSED
 
 
 READ_ONLY = azure_server.build_signature(read=True)
@@ -250,9 +248,8 @@ WRONG_KEY = "d3Jvbmcga2V5IG9mIGFuIGFjY291bnQ="
 def test_refusals_of_azure_are_explained(
     open_source: Open, microsoft: Store, changes: dict[str, str], kind: HostErrorKind
 ) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind, WRONG_KEY, READ_ONLY, EXPIRED):
         list_paths(open_source(microsoft, **changes))
-    check_error(caught.value, kind, WRONG_KEY, READ_ONLY, EXPIRED)
 
 
 def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) -> None:
@@ -264,14 +261,8 @@ def test_a_signature_may_replace_the_key(open_source: Open, microsoft: Store) ->
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open, store: Store) -> None:
     source = open_source(store, endpoint_url=f"http://127.0.0.1:{find_closed_port()}")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         list_paths(source)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
-
-
-def _answer(status: str, body: bytes, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 # Characters that no database stores, and a time that does not exist in UTC.
@@ -285,65 +276,51 @@ _ENTITY = b"<!DOCTYPE a [<!ENTITY b 'c'>]><EnumerationResults>&b;</EnumerationRe
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (_answer("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b"[]"), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [{"name": 7}]}'), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _ITEM), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", b'{"items": [%s]}' % _OLD), HostErrorKind.PROTOCOL),
-        (_answer("200 OK", _ENTITY), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b"<html>"), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b"[]"), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [{"name": 7}]}'), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [%s]}' % _ITEM), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", b'{"items": [%s]}' % _OLD), HostErrorKind.PROTOCOL),
+        (build_response("200 OK", _ENTITY), HostErrorKind.PROTOCOL),
         (
-            _answer(
+            build_response(
                 "200 OK", b"<EnumerationResults>" + _BLOB + b"</Blob></Blobs></EnumerationResults>"
             ),
             HostErrorKind.PROTOCOL,
         ),
-        (_answer("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
-        (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
+        (build_response("503 Slow Down", b"slow"), HostErrorKind.UNREACHABLE),
+        (build_response("301 Moved", b"", "Location: http://127.0.0.1:1/"), HostErrorKind.PROTOCOL),
         (b"220 ftp.example.org ready\r\n", HostErrorKind.UNREACHABLE),
     ],
 )
 def test_hosts_that_are_no_object_stores_are_errors(
     open_source: Open, store: Store, answer: bytes, kind: HostErrorKind
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(answer)
-
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(respond(answer)) as port, expect_error(kind):
         list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, kind)
 
 
 def test_the_parts_of_a_listing_are_limited(
     open_source: Open, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source(store))
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
-def test_a_refused_key_of_azure_is_told_from_a_missing_permission(
+def test_a_refused_key_of_azure_is_distinguished_from_a_missing_permission(
     open_source: Open, microsoft: Store
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        headers = "x-ms-error-code: AuthenticationFailed"
-        connection.sendall(_answer("403 Forbidden", b"<Error/>", headers))
-
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    header = "x-ms-error-code: AuthenticationFailed"
+    host = run_host(respond(build_response("403 Forbidden", b"<Error/>", header)))
+    with host as port, expect_error(HostErrorKind.CREDENTIALS_REFUSED):
         list_paths(open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}"))
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED)
 
 
 def test_an_archived_blob_does_not_end_a_crawl(open_source: Open, microsoft: Store) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(_answer("409 Conflict", b"", "x-ms-error-code: BlobArchived"))
-
-    with run_host(script) as port:
+    answer = build_response("409 Conflict", b"", "x-ms-error-code: BlobArchived")
+    with run_host(respond(answer)) as port:
         source = open_source(microsoft, endpoint_url=f"http://127.0.0.1:{port}")
-        with pytest.raises(HostError) as caught, source.open("a.txt"):
+        with expect_error(HostErrorKind.NOT_ALLOWED) as caught, source.open("a.txt"):
             pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
     assert "archive tier" in caught.value.message

@@ -15,15 +15,16 @@ from paramiko.sftp import SFTPError
 from paramiko.sftp_attr import SFTPAttributes
 
 from app.engines.sources import limits
-from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
+from app.engines.sources.model import HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
 from app.engines.sources.sftp_attributes import read_attributes
 from tests.engines.sources import sftp_server
+from tests.engines.sources.conftest import OpenHost
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -59,34 +60,17 @@ def folder(server: Server, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_source(server: Server, folder: Path, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-    settings = {
-        "host": "127.0.0.1",
-        "port": server.port,
-        "path": f"/{folder.name}",
-        "username": "reader",
-        "password": SECRET,
-        "host_key": server.host_key.get_fingerprint(),
-    }
-
-    def open_source(**changes: Any) -> Source:
-        merged = {**settings, **changes}
-        present_settings = {name: value for name, value in merged.items() if value is not None}
-        sources.append(TYPES["sftp"].open(present_settings, network, None))
-        return sources[-1]
-
-    yield open_source
-    for source in sources:
-        source.close()
+def open_source(server: Server, folder: Path, open_host: OpenHost) -> Open:
+    settings = server.build_settings(f"/{folder.name}")
+    return lambda **changes: open_host(TYPES["sftp"], {**settings, **changes})
 
 
 def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwork) -> None:
     source = open_source()
     objects = list_documents(source)
-    assert [one.path for one in objects] == PATHS
-    assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
-    assert all(one.modified_at is not None for one in objects)
+    assert [item.path for item in objects] == PATHS
+    assert [item.size for item in objects] == [8, 8, 8, 0, len(LARGE)]
+    assert all(item.modified_at is not None for item in objects)
     contents = [b"letter a", b"letter c", b"letter b", b"", LARGE]
     assert [read(source, path) for path in PATHS] == contents
     assert list_paths(source, PATHS[1]) == PATHS[2:]
@@ -110,8 +94,7 @@ class _Untyped(asyncssh.SFTPServer):
 
 def test_entries_without_types_are_listed_and_read(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Untyped)
-    host_key = server.host_key.get_fingerprint()
-    source = open_source(port=server.port, host_key=host_key, path="/")
+    source = open_source(**server.build_settings())
     assert list_paths(source) == PATHS
     assert read(source, "b.txt") == b"letter b"
     source.close()
@@ -139,7 +122,8 @@ def test_extended_attributes_are_skipped(count: int) -> None:
 
 def test_documents_are_read_while_they_are_listed(open_source: Open) -> None:
     source = open_source()
-    assert [len(read(source, one.path)) == one.size for one in list_documents(source)] == [True] * 5
+    is_whole = [len(read(source, item.path)) == item.size for item in list_documents(source)]
+    assert is_whole == [True] * 5
 
 
 def test_a_document_need_not_be_read_to_its_end(
@@ -156,9 +140,8 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     source = open_source()
     assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
     assert browse(source, "2029") == [("2029/a.txt", False), ("2029/deep", True)]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 @pytest.mark.parametrize("form", ["openssh", "pkcs8-pem"])
@@ -175,9 +158,8 @@ def test_an_encrypted_private_key_signs_in(open_source: Open, server: Server) ->
     key = server.key.export_private_key("pkcs8-pem", passphrase="p" + SECRET).decode()
     source = open_source(password=None, private_key=key, passphrase="p" + SECRET)
     assert list_paths(source) == PATHS
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong"):
         open_source(password=None, private_key=key, passphrase="wrong")
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong")
 
 
 def test_the_key_of_the_host_may_be_given_in_full(open_source: Open, server: Server) -> None:
@@ -190,9 +172,8 @@ def test_the_key_of_the_host_may_be_given_in_full(open_source: Open, server: Ser
     [{"password": "wrong"}, {"username": "nobody"}, {"private_key": "no key", "password": None}],
 )
 def test_refused_credentials_are_explained(open_source: Open, changes: dict[str, Any]) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED, "wrong", "no key"):
         open_source(**changes)
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, "wrong", "no key")
 
 
 def test_another_key_of_the_host_is_refused_before_signing_in(
@@ -200,9 +181,8 @@ def test_another_key_of_the_host_is_refused_before_signing_in(
 ) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519")
     for host_key in (other.get_fingerprint(), other.export_public_key().decode()):
-        with pytest.raises(HostError) as caught:
+        with expect_error(HostErrorKind.NOT_ALLOWED) as caught:
             open_source(host_key=host_key)
-        check_error(caught.value, HostErrorKind.NOT_ALLOWED)
         assert server.host_key.get_fingerprint() in caught.value.message
 
 
@@ -278,9 +258,8 @@ def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
 
     monkeypatch.setattr(sftp_server, "Users", Users)
     server = Server(folder)
-    with pytest.raises(HostError) as caught:
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
-    check_error(caught.value, kind)
+    with expect_error(kind):
+        open_source(**server.build_settings())
     server.stop()
 
 
@@ -304,9 +283,8 @@ def test_a_host_that_does_not_check_the_password_in_time_is_unreachable(
         return original(transport, *values)
 
     monkeypatch.setattr(Transport, "auth_password", authenticate)
-    with pytest.raises(HostError) as caught:
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
+    with expect_error(HostErrorKind.UNREACHABLE):
+        open_source(**server.build_settings())
     server.stop()
 
 
@@ -319,9 +297,8 @@ class _Strict(asyncssh.SFTPServer):
 
 def test_a_folder_below_a_missing_one_is_explained(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Strict)
-    with pytest.raises(HostError) as caught:
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint(), path="/a/b")
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
+    with expect_error(HostErrorKind.NOT_FOUND):
+        open_source(**server.build_settings("/a/b"))
     server.stop()
 
 
@@ -337,31 +314,26 @@ class _Flood(asyncssh.SFTPServer):
 
 def test_a_host_that_ignores_the_window_is_an_error(open_source: Open, folder: Path) -> None:
     server = Server(folder, _Flood)
-    host_key = server.host_key.get_fingerprint()
-    source = open_source(port=server.port, host_key=host_key, path="/")
-    with pytest.raises(HostError) as caught:
+    source = open_source(**server.build_settings())
+    with expect_error(HostErrorKind.UNREACHABLE):
         read(source, "b.txt")
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
     server.stop()
 
 
 def test_a_missing_folder_is_explained(open_source: Open) -> None:
     source = open_source(path="/missing")
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         list_paths(source)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_hosts_that_are_not_allowed_are_refused(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED):
         open_source(host="192.168.0.1")
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         open_source(port=find_closed_port())
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 def test_a_document_that_breaks_off_is_an_error(open_source: Open, server: Server) -> None:
@@ -370,9 +342,8 @@ def test_a_document_that_breaks_off_is_an_error(open_source: Open, server: Serve
         source = open_source(port=port)
         assert read(source, "b.txt") == b"letter b"
         proxy.limit = 1_000_000
-        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
+        with source.open("large.bin") as chunks, expect_error(HostErrorKind.UNREACHABLE):
             list(chunks)
-        check_error(caught.value, HostErrorKind.UNREACHABLE)
         proxy.limit = None
         assert read(source, "large.bin") == LARGE
 
@@ -387,6 +358,5 @@ def test_a_slow_host_ends_by_its_deadline(
         connection.sendall(greeting)
         drip(connection, b"\x00")
 
-    with run_host(script) as port, pytest.raises(HostError) as caught:
+    with run_host(script) as port, expect_error(HostErrorKind.UNREACHABLE):
         open_source(port=port)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)

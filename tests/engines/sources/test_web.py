@@ -13,11 +13,11 @@ import pytest
 from app.engines.sources import limits, links
 from app.engines.sources.model import HostError, HostErrorKind, ObjectMissing, Source
 from app.engines.sources.registry import TYPES
-from tests.engines.sources.hosts import drip, find_closed_port, run_host
-from tests.engines.sources.network import LoopbackNetwork
+from tests.engines.sources.conftest import OpenHost
+from tests.engines.sources.hosts import drip, find_closed_port, respond, run_host
 from tests.engines.sources.reading import (
     browse,
-    check_error,
+    expect_error,
     get_versions,
     list_documents,
     list_paths,
@@ -116,18 +116,13 @@ Open = Callable[..., Source]
 
 
 @pytest.fixture
-def open_source(server: Server, network: LoopbackNetwork) -> Iterator[Open]:
-    sources: list[Source] = []
-
+def open_source(server: Server, open_host: OpenHost) -> Open:
     def open_source(**settings: Any) -> Source:
         if "urls" not in settings:
             settings = {"url": f"{server.url}/docs/index.html", **settings}
-        sources.append(TYPES["http"].open(settings, network, None))
-        return sources[-1]
+        return open_host(TYPES["http"], settings)
 
-    yield open_source
-    for source in sources:
-        source.close()
+    return open_source
 
 
 PATHS = [
@@ -142,7 +137,7 @@ PATHS = [
 
 def test_the_documents_of_an_index_page_are_listed_and_read(open_source: Open) -> None:
     source = open_source()
-    objects = {one.path: one for one in list_documents(source)}
+    objects = {item.path: item for item in list_documents(source)}
     assert list(objects) == PATHS
     assert objects["b.txt"].version == '"b1"'
     assert objects["b.txt"].size == 8
@@ -185,9 +180,8 @@ def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     assert ("2029", True) in browse(source)
     assert browse(source, "2029") == [("2029/deep.txt", False)]
     assert len(browse(source, limit=2)) == 2
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_FOUND):
         source.browse("2030", 10)
-    check_error(caught.value, HostErrorKind.NOT_FOUND)
 
 
 def test_given_urls_are_listed_and_read(open_source: Open, servers: tuple[Server, Server]) -> None:
@@ -266,16 +260,14 @@ def test_credentials_are_sent_to_their_host_only(
 
 def test_credentials_need_one_host(open_source: Open, servers: tuple[Server, Server]) -> None:
     urls = [f"{server.url}/docs/b.txt" for server in servers]
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.NOT_ALLOWED, SECRET):
         open_source(urls=urls, token=SECRET)
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED, SECRET)
 
 
 def test_refused_credentials_are_explained(open_source: Open, server: Server) -> None:
     server.authorization = "Bearer other"
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.CREDENTIALS_REFUSED, SECRET):
         list_paths(open_source(token=SECRET))
-    check_error(caught.value, HostErrorKind.CREDENTIALS_REFUSED, SECRET)
 
 
 @pytest.mark.parametrize(
@@ -293,9 +285,8 @@ def test_redirects_end_and_pass_the_guard(
     open_source: Open, server: Server, location: str, kind: HostErrorKind
 ) -> None:
     server.pages["/docs/b.txt"] = (302, {"Location": location}, b"")
-    with pytest.raises(HostError) as caught, open_source().open("b.txt"):
+    with expect_error(kind), open_source().open("b.txt"):
         pass
-    check_error(caught.value, kind)
     assert len(server.requests) <= limits.MAX_REDIRECTS + 1
 
 
@@ -320,9 +311,8 @@ def test_index_pages_that_cannot_be_read_are_explained(
     kind: HostErrorKind,
 ) -> None:
     server.pages["/docs/index.html"] = page
-    with pytest.raises(HostError) as caught:
+    with expect_error(kind):
         list_paths(open_source())
-    check_error(caught.value, kind)
 
 
 @pytest.mark.parametrize(("limit", "value"), [("_MAX_LINKS", 2), ("_MAX_TOTAL_CHARS", 100)])
@@ -331,9 +321,8 @@ def test_the_links_of_a_page_are_limited(
 ) -> None:
     assert list_paths(open_source()) == PATHS
     monkeypatch.setattr(links, limit, value)
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.PROTOCOL):
         list_paths(open_source())
-    check_error(caught.value, HostErrorKind.PROTOCOL)
 
 
 def test_a_document_that_is_not_allowed_stays_in_the_listing(
@@ -342,9 +331,8 @@ def test_a_document_that_is_not_allowed_stays_in_the_listing(
     server.pages["/docs/b.txt"] = (403, {}, b"")
     source = open_source()
     assert list_paths(source) == PATHS
-    with pytest.raises(HostError) as caught, source.open("b.txt"):
+    with expect_error(HostErrorKind.NOT_ALLOWED), source.open("b.txt"):
         pass
-    check_error(caught.value, HostErrorKind.NOT_ALLOWED)
 
 
 def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server) -> None:
@@ -354,9 +342,8 @@ def test_pages_that_are_no_html_have_no_links(open_source: Open, server: Server)
 
 
 def test_a_host_that_does_not_listen_is_unreachable(open_source: Open) -> None:
-    with pytest.raises(HostError) as caught:
+    with expect_error(HostErrorKind.UNREACHABLE):
         list_paths(open_source(url=f"http://127.0.0.1:{find_closed_port()}/"))
-    check_error(caught.value, HostErrorKind.UNREACHABLE)
 
 
 @pytest.mark.parametrize("url", ["http://192.168.0.1/", "http://localhost.invalid/"])
@@ -380,15 +367,10 @@ def test_hosts_that_are_not_allowed_are_refused(open_source: Open, url: str) -> 
 def test_a_document_that_breaks_off_is_an_error(
     open_source: Open, head: bytes, kind: HostErrorKind
 ) -> None:
-    def script(connection: Any) -> None:
-        connection.recv(65536)
-        connection.sendall(head + LARGE)
-
-    with run_host(script) as port:
+    with run_host(respond(head + LARGE)) as port:
         source = open_source(url=f"http://127.0.0.1:{port}/")
-        with source.open("large.bin") as chunks, pytest.raises(HostError) as caught:
+        with source.open("large.bin") as chunks, expect_error(kind):
             list(chunks)
-    check_error(caught.value, kind)
 
 
 def test_a_size_of_thousands_of_digits_is_unknown(open_source: Open) -> None:
@@ -420,6 +402,5 @@ def test_a_slow_answer_ends_by_its_deadline(
 
     with run_host(script) as port:
         source = open_source(url=f"http://127.0.0.1:{port}/")
-        with pytest.raises(HostError) as caught, source.open("large.bin") as chunks:
+        with expect_error(HostErrorKind.UNREACHABLE), source.open("large.bin") as chunks:
             list(chunks)
-    check_error(caught.value, HostErrorKind.UNREACHABLE)

@@ -16,6 +16,8 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+from tests.engines.sources.network import connect_freely
+
 _MISMATCH = (
     b'<?xml version="1.0" encoding="UTF-8"?><Error><Code>XAmzContentSHA256Mismatch</Code>'
     b"<Message>The provided 'x-amz-content-sha256' header does not match what was computed."
@@ -24,7 +26,11 @@ _MISMATCH = (
 
 
 class Server:
-    """An object store with the buckets `exports`, `read-only` and `private`."""
+    """An object store with a user who has the keys in `settings`.
+
+    The user may read and write in the buckets `documents` and `exports`, only read in the bucket
+    `read-only`, and do nothing in the bucket `private`.
+    """
 
     def __init__(self) -> None:
         self._server = make_server(
@@ -38,22 +44,31 @@ class Server:
         self._thread.start()
         self.port = self._server.server_port
         self.url = f"http://127.0.0.1:{self.port}"
-        key = self._create_writer()
+        key = self._create_user()
         self.settings: dict[str, Any] = {
-            "bucket": "exports",
-            "prefix": "/daily/",
             "endpoint_url": self.url,
             "access_key_id": key["AccessKeyId"],
             "secret_access_key": key["SecretAccessKey"],
         }
+        self.client = self._build_client("s3", key["AccessKeyId"], key["SecretAccessKey"])
         requests.post(f"{self.url}/moto-api/reset-auth", data=b"0", timeout=10)
 
+    def put(self, bucket: str, key: str, body: bytes) -> None:
+        with connect_freely():
+            self.client.put_object(Bucket=bucket, Key=key, Body=body)
+
+    def delete(self, bucket: str, key: str) -> None:
+        with connect_freely():
+            self.client.delete_object(Bucket=bucket, Key=key)
+
     def stop(self) -> None:
+        """Stop the server, and remove the buckets and users, which all servers here share."""
         requests.post(f"{self.url}/moto-api/reset-auth", data=b"Infinity", timeout=10)
+        requests.post(f"{self.url}/moto-api/reset", timeout=10)
         self._server.shutdown()
         self._thread.join(10)
 
-    def build_client(self, service: str, key_id: str = "setup", secret: str = "setup") -> Any:
+    def _build_client(self, service: str, key_id: str = "setup", secret: str = "setup") -> Any:
         return boto3.client(
             service,  # type: ignore[call-overload]
             endpoint_url=self.url,
@@ -62,22 +77,23 @@ class Server:
             aws_secret_access_key=secret,
         )
 
-    def _create_writer(self) -> dict[str, str]:
-        client, iam = self.build_client("s3"), self.build_client("iam")
-        for bucket in ("exports", "read-only", "private"):
+    def _create_user(self) -> dict[str, str]:
+        client, iam = self._build_client("s3"), self._build_client("iam")
+        for bucket in ("documents", "exports", "read-only", "private"):
             client.create_bucket(Bucket=bucket)
         statements = [
+            _allow("s3:*", "documents"),
             _allow("s3:*", "exports"),
             _allow("s3:*", "missing"),
             _allow("s3:GetObject", "read-only"),
         ]
-        iam.create_user(UserName="writer")
+        iam.create_user(UserName="user")
         iam.put_user_policy(
-            UserName="writer",
-            PolicyName="write",
+            UserName="user",
+            PolicyName="buckets",
             PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": statements}),
         )
-        key: dict[str, str] = iam.create_access_key(UserName="writer")["AccessKey"]
+        key: dict[str, str] = iam.create_access_key(UserName="user")["AccessKey"]
         return key
 
 
