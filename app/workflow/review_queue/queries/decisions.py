@@ -125,8 +125,8 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     parts: list[Select[Any]] = []
     if start < end:
         span = BucketSpan("at", start, end, HOUR)
-        where = _build_facet_filters(schema_id)
-        cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
+        facet_filters = _build_facet_filters(schema_id)
+        cells = counters.select_cells(WORK, ("at", "kind", "timed"), facet_filters, span=span)
         hour_start = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
             _build_day_number(hour_start, edges).label("day"),

@@ -41,8 +41,8 @@ class VersionRules:
     max_rejections: int | None
 
     @property
-    def requires_several_labelers(self) -> bool:
-        """Return whether several people must label each artifact independently."""
+    def requires_multiple_labelers(self) -> bool:
+        """Return whether more than one person must label each artifact independently."""
         return self.labels_per_artifact > 1
 
 
@@ -140,7 +140,7 @@ def is_labeler(caller: Caller) -> bool:
 
 def build_reader(caller: Caller) -> reading.Reader:
     """Build a `Reader` that restricts queries to the tag sets that the caller may see."""
-    return reading.Reader(caller.user_id, is_blind=is_labeler(caller))
+    return reading.Reader(caller.user_id, is_labeler=is_labeler(caller))
 
 
 class ReviewableTagSet(Protocol):
@@ -160,7 +160,7 @@ class ReviewableTagSet(Protocol):
 
     @property
     def claim_expires_at(self) -> datetime | None:
-        """Return when the claim expires, or None if nobody has claimed the tag set."""
+        """Return when the claim expires or has expired, or None if there is no claim."""
 
     @property
     def assignee_id(self) -> UUID | None:
@@ -230,10 +230,11 @@ def check_state(
     If `revision` is None, the revision is not checked. Raises 409 `conflict` with `details.state`,
     or 409 `stale_precondition`.
     """
-    allowed = TRANSITIONS[action].sources
-    if tag_set.status not in allowed:
+    allowed_statuses = TRANSITIONS[action].sources
+    if tag_set.status not in allowed_statuses:
         raise errors.conflict(
-            f"The tag set's status is {tag_set.status}; it must be {' or '.join(allowed)}.",
+            f"The tag set's status is {tag_set.status};"
+            f" it must be {' or '.join(allowed_statuses)}.",
             state=tag_set.status,
         )
     errors.check_revision(revision, tag_set.revision)
