@@ -275,7 +275,7 @@ def update_assignments(
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
-    if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
+    if resumed_ids := [id_ for id_, effect in effects.items() if effect.resumes_draft]:
         statuses.update_statuses(resumed_ids)
     return effects
 

@@ -31,7 +31,7 @@ class LoadedDocument(NamedTuple):
     """A document for the extraction engine, with the number of pages that were read."""
 
     document: Document
-    pages: int
+    page_count: int
 
 
 def load_document(artifact_id: UUID) -> LoadedDocument | None:

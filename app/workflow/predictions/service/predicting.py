@@ -55,7 +55,7 @@ class _PredictionResult(NamedTuple):
     proposal: Proposal
     valid_tags: list[Tag]
     updated_at: datetime
-    pages: int
+    page_count: int
 
 
 def predict(
@@ -117,7 +117,7 @@ def _propose_tags(
         checkpoint()  # No transaction may be open while the server works.
         proposal = provider.predict_with_server(settings, loaded_document.document, version.fields)
     valid_tags = _keep_valid_tags(proposal.tags, version, artifact, source)
-    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.pages)
+    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.page_count)
 
 
 def _get_artifact(artifact_id: UUID) -> ArtifactRow:
@@ -168,7 +168,7 @@ def _complete_prediction(
         _end_as_failed(prediction, "schema_changed", message)
         return
     try:
-        plan_limits.reserve(Meter.AI_PAGES, result.pages)
+        plan_limits.reserve(Meter.AI_PAGES, result.page_count)
     except ApiError as refusal:
         _end_as_failed(prediction, refusal.code, refusal.message)
         return
@@ -179,7 +179,7 @@ def _complete_prediction(
         source = texts.build_source_text(artifact.id, artifact.updated_at)
         prediction.tags = _keep_valid_tags(proposal.tags, version, artifact, source)
     prediction.model, prediction.model_version = proposal.model, proposal.model_version
-    prediction.pages = result.pages
+    prediction.pages = result.page_count
     prediction.prompt_tokens = proposal.prompt_tokens
     prediction.completion_tokens = proposal.completion_tokens
     _end_prediction(prediction, PredictionStatus.COMPLETED)

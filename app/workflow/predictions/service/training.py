@@ -164,7 +164,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     if len(accepted_tag_sets) < MIN_EXAMPLES:
         return None
     active_id = models.find_active_id(version_id)
-    previous = None if active_id is None else store.find_verified_content(active_id)
+    active_content = None if active_id is None else store.find_verified_content(active_id)
     document_count = _count_training_documents(version)
     checkpoint()
     try:
@@ -172,7 +172,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
             documents.build_examples(accepted_tag_sets, checkpoint),
             version.fields,
             schema_version=str(version_id),
-            previous_model=previous,
+            previous_model=active_content,
         )
     except LearningFailed as failure:
         db.session().rollback()

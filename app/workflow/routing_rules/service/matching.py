@@ -23,7 +23,7 @@ CHUNK_SIZE_WITH_TEXT = 100
 
 @dataclass(frozen=True, slots=True)
 class MatchedDocument:
-    """A document with the rules, if any, that matched it, their merged action, and its new schema."""
+    """A document with any rules that matched it, their merged action, and the resulting schema."""
 
     artifact_id: UUID
     schema_id: UUID | None

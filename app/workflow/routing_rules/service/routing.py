@@ -91,13 +91,13 @@ def route_unassigned(
     its job. Each batch reads the current rules. `report` is called after each batch.
     """
     progress = progress or ApplyProgress()
-    total, processed, matched_count = documents.count_unassigned(), 0, 0
+    total, processed_count, matched_count = documents.count_unassigned(), 0, 0
     while True:
         records.lock()
         batch = documents.list_unassigned(progress.position, progress.created_until, BATCH)
         if not batch:
             if progress.advance(progress.position):
-                log.info("routing.done", processed=processed, matched=matched_count)
+                log.info("routing.done", processed=processed_count, matched=matched_count)
                 return matched_count
             checkpoint()
             continue
@@ -107,9 +107,9 @@ def route_unassigned(
         positions = _list_processed_positions(batch, result.remaining_ids)
         progress.advance(positions[-1])
         checkpoint()
-        processed += len(positions)
-        report(processed, max(total, processed))
-        log.info("routing.progress", processed=processed, total=max(total, processed))
+        processed_count += len(positions)
+        report(processed_count, max(total, processed_count))
+        log.info("routing.progress", processed=processed_count, total=max(total, processed_count))
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:

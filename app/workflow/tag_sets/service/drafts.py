@@ -225,8 +225,8 @@ def _list_known_tags(
     if not provenance.find_missing_tags(non_human_tags, known_tags):
         return known_tags
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
-    predicted = [] if prediction is None else prediction.tags
-    return [*known_tags, *provenance.find_missing_tags(predicted, known_tags)]
+    predicted_tags = [] if prediction is None else prediction.tags
+    return [*known_tags, *provenance.find_missing_tags(predicted_tags, known_tags)]
 
 
 def _build_stale_error(

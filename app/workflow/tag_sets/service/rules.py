@@ -71,12 +71,12 @@ def get_version_rules(version_id: UUID) -> VersionRules:
 def check_tags(
     version_rules: VersionRules,
     tags: list[Any],
-    document: LockedTagSet | Draft,
+    tag_set: LockedTagSet | Draft,
     *,
     field: str | None = None,
     complete: bool = False,
 ) -> list[dict[str, Any]]:
-    """Check tags against the fields and the document, and return them in canonical form.
+    """Check tags against the fields and the tag set's document; return the tags in canonical form.
 
     Evidence that has offsets but no text gets its text from the document. Raises 400 with the path
     `field` or, if it is None, the path of the first invalid tag. If `complete` is set, also raises
@@ -85,9 +85,9 @@ def check_tags(
     try:
         checked_tags = version_rules.fields.check_tags(
             tags,
-            text_length=document.text_length,
-            page_count=document.page_count or 0,
-            source=artifacts.build_source_text(document.artifact_id, document.artifact_updated_at),
+            text_length=tag_set.text_length,
+            page_count=tag_set.page_count or 0,
+            source=artifacts.build_source_text(tag_set.artifact_id, tag_set.artifact_updated_at),
         )
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None

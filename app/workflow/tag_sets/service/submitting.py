@@ -161,9 +161,9 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
     """
     if caller.api_key_id is not None:
         return False
-    initial = revisions.get_tags(tag_set.id, (1,)).get(1, [])
+    initial_tags = revisions.get_tags(tag_set.id, (1,)).get(1, [])
     before, after = (
-        [tag for tag in tags if tag["source"] == "model"] for tags in (initial, tag_set.tags)
+        [tag for tag in tags if tag["source"] == "model"] for tags in (initial_tags, tag_set.tags)
     )
     return bool(
         provenance.find_missing_tags(before, tag_set.tags)
