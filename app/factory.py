@@ -99,7 +99,7 @@ def _bind_ports() -> None:
         schemas.Workflow(
             count_tag_sets=tag_sets.count_by_schema,
             detach_artifacts=updating.detach_schema,
-            delete_predictions=purging.delete_of_schema,
+            delete_predictions=purging.delete_predictions_of_schema,
             clear_references=(connectors.clear_schema, routing_rules.clear_schema),
         )
     )

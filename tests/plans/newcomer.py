@@ -80,5 +80,5 @@ def act(app: Flask) -> None:
         assignees.update_assignments(
             [ArtifactAssignment(artifact_id, []) for artifact_id in ids], clears_due=False
         )
-        items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())
+        items.assign(dict.fromkeys(ids), team_id=None, due_at=None, ids_with_kept_claims=set())
         list(documents.load_documents(ids))

@@ -13,10 +13,10 @@ RELEASED = "artifact.released"
 class AssignedPayload(TypedDict):
     """The payload of `ASSIGNED`: new assignments of `count` artifacts in one transaction.
 
-    If the artifacts were distributed among users, `counts` maps user ids to the number of
-    artifacts; otherwise, it is empty. If routing rules assigned the artifacts, `by` is None, and
-    `team_counts` maps team ids to the number of artifacts. `due_at` is None if the assignment sets
-    no due time, or different due times.
+    `counts` maps user ids to the number of artifacts. It is empty if a request assigned each
+    artifact to all users in the request, or to a team. If routing rules assigned the artifacts,
+    `by` is None, and `team_counts` maps team ids to the number of artifacts. `due_at` is None if
+    the assignments have no due time, or different due times.
     """
 
     artifact_ids: Sequence[UUID]
@@ -45,7 +45,8 @@ class ReleasedPayload(TypedDict):
     """The payload of `RELEASED`: an artifact whose claim or reservation was ended.
 
     `user_id` is the user who released the artifact, or the claimant who can no longer label.
-    `reason` is None if the user gave no reason.
+    `reason` is the user's reason, or None if the user gave no reason. For a claimant who can no
+    longer label, `reason` is the cause, such as `member_removed`.
     """
 
     artifact_id: UUID

@@ -66,7 +66,7 @@ def _run_prediction(job: Job, job_name: str) -> None:
     "predictions.schedule_training", queue="bulk", events=(tag_set_events.ACCEPTED,), batch=True
 )
 def schedule_training(batch: Sequence[Job]) -> None:
-    """Schedule a training run for each schema that has enough new accepted tag sets."""
+    """Schedule the next training run of each schema with new accepted tag sets, if it is due."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in batch}
     training.enqueue_due_training(sorted(schema_ids))
 
@@ -87,14 +87,14 @@ def train(job: Job) -> None:
         raise jobs.Retry("the training process was killed") from None
     if model_id is not None:
         # Until this run commits, its unique key prevents other runs from being enqueued. Another
-        # job therefore checks afterwards whether the tag sets accepted during the run require one.
+        # job then checks whether the tag sets that were accepted during this run require a new run.
         args = {"schema_version_id": str(version_id)}
         jobs.enqueue(_FOLLOW_JOB, args, organization_id=job.organization_id)
 
 
 @jobs.handler(_FOLLOW_JOB, queue="bulk")
 def schedule_following_training(job: Job) -> None:
-    """Schedule another training run if enough tag sets were accepted during the last run."""
+    """Schedule the next training run if the tag sets accepted during the last run make it due."""
     training.enqueue_following_training(UUID(job.args["schema_version_id"]))
 
 

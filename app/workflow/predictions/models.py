@@ -35,15 +35,15 @@ class ModelState(StrEnum):
 
 
 class Prediction(TenantModel, db.Record, db.Base):
-    """The tags that a model proposes for one artifact. A completed prediction never changes.
+    """A prediction of one artifact's tags. A completed prediction never changes.
 
     `tags` has the same format as the tags of a tag set. Each tag has a confidence and the source
     `model`. The column `model` is `builtin` or the name of the organization's own model.
     `model_version` is the version of a trained model, `rules-N` if the organization has no trained
     model yet, or the version that the model server returned. `model` and `model_version` are None
     until the prediction is completed. `pages` and the token counts are the usage; a trigger copies
-    them to `PredictionUsage`. `ingestion_job_id` is the ingestion job of kind `extract` that
-    requested the prediction.
+    them to `PredictionUsage`. `ingestion_job_id` is the id of the ingestion job (`extract`) that
+    requested the prediction, or None.
     """
 
     __tablename__ = "predictions"

@@ -26,7 +26,8 @@ class ReturnedPayload(TypedDict):
     """The payload of `RETURNED`: reviews from which a user or team was unassigned.
 
     The user or team can no longer do the reviews. Either `user_id` or `team_id` is None.
-    `escalated_ids` lists those of the reviews that are escalated.
+    `escalated_ids` lists those of the reviews that are escalated. `reason` is the cause, such as
+    `team_deleted`.
     """
 
     tag_set_ids: Sequence[UUID]

@@ -9,7 +9,7 @@ from app.kit.jobs import Job
 from app.workflow.routing_rules.service import progress, records, routing
 
 
-def _release_unrouted(job: Job, error: str) -> None:
+def _release_unrouted_document(job: Job, error: str) -> None:
     artifacts.release_unrouted_document(UUID(job.args["data"]["artifact_id"]), error)
 
 
@@ -21,7 +21,7 @@ def _release_unrouted(job: Job, error: str) -> None:
     events=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
-    on_failure=_release_unrouted,
+    on_failure=_release_unrouted_document,
 )
 def route(batch: Sequence[Job]) -> None:
     """Route new artifacts according to the routing rules."""

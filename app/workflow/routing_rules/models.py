@@ -16,14 +16,14 @@ DISABLED_REASONS = ("team_deleted", "member_removed", "member_cannot_label", "sc
 
 
 class RoutingRule(TenantModel, db.Revised, db.Base):
-    """A rule that assigns matching artifacts. An organization's rules have the positions 1 to n.
+    """A rule that assigns matching artifacts, or sets their priority, due time or schema.
 
-    When the team, member or schema of a rule is deleted, foreign keys set the column to null. In
-    the same transaction, a trigger disables the rule and sets `disabled_reason`. With the strategy
-    `round_robin`, `cursor_user_id` is the last assigned user. If a rule with `stop` matches a
-    document, the following rules are not evaluated. The revision is incremented when a rule is
-    edited, moved or disabled, but not by a match, a move of another rule or a reordering of all
-    rules.
+    An organization's rules have the positions 1 to n. When the team, member or schema of a rule is
+    deleted, a foreign key sets the rule's column to null. In the same transaction, a trigger
+    disables the rule and sets `disabled_reason`. With the strategy `round_robin`, `cursor_user_id`
+    is the last assigned user. If a rule with `stop` matches a document, the following rules are not
+    evaluated. The revision is incremented when a rule is edited, moved or disabled, but not by a
+    match, a move of another rule or a reordering of all rules.
     """
 
     __tablename__ = "routing_rules"

@@ -36,7 +36,7 @@ REQUIRED_LABELS_OF_VERSION = (
 )
 """SQL expression for the number of tag sets that an artifact needs.
 
-`version` is the table alias of the artifact's current schema version."""
+`version` is a table alias for the current version of the artifact's schema."""
 
 IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
 """The tag set is pending review, and its artifact is not archived."""
@@ -45,7 +45,7 @@ MAY_REVIEW = "({self_review} OR {of}labeler_id IS DISTINCT FROM {user})"
 """The user did not label the tag set, or self-review is allowed."""
 
 ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
-"""The tag set is assigned directly to the user, not through a team, and nobody has claimed it."""
+"""The tag set is assigned directly to the user, not through a team, and has no unexpired claim."""
 
 # Triggers maintain `review_rank`, which orders the review queue, lowest first. The rank is
 # RANK_STEP * (100 - priority), plus a time in milliseconds since 1970. The time is the submission

@@ -42,7 +42,7 @@ def end_expired_reservations(job: Job) -> None:
 def update_statuses_of_schema(job: Job) -> None:
     """Update artifact statuses if a new schema version requires a different number of tag sets.
 
-    Artifacts that are done stay done.
+    The statuses of artifacts that are done do not change.
     """
     data = job.args["data"]
     if data["labels_per_artifact"] == data["labels_per_artifact_before"]:

@@ -94,8 +94,8 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
     `rejections` and `earlier_rejections` are the numbers of rejections of this tag set and of the
     artifact's previous tag sets. A draft with a `reason` was returned or transferred to its labeler
-    and reserves its artifact without a time limit. Any other draft reserves it until
-    `reserved_until`, or reserves nothing if that is None.
+    and reserves its artifact without a time limit. Any other draft reserves its artifact until
+    `reserved_until`, or reserves nothing if `reserved_until` is None.
 
     A merge has the source `merge` and combines the tag sets in `merged_from`; `provenance` has an
     entry for each value. When a merge is accepted, its id is stored in `superseded_by` of its

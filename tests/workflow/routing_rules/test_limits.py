@@ -182,7 +182,7 @@ def test_the_cache_of_compiled_rules_is_bounded_by_their_memory() -> None:
         compiled_rules.get_compiled_conditions({"all": patterns})
     cache = compiled_rules._cache
     assert 0 < cache.currsize <= cache.maxsize == compiled_rules._CACHE_BYTES
-    kept = sum(entry.compiled.pattern_count for entry in cache.values())
+    kept = sum(entry.compiled_conditions.pattern_count for entry in cache.values())
     assert kept <= compiled_rules._CACHE_BYTES // compiled_rules.MAX_PATTERN_BYTES
 
 

@@ -91,7 +91,7 @@ _ASSIGN = text(
     )
     SELECT id, id IN (SELECT artifact_id FROM deleted_skips) AS deleted_skip,
            label_counts ->> 'draft' <> '0'
-           AND id IN (SELECT artifact_id FROM deleted_skips) AS resumed
+           AND id IN (SELECT artifact_id FROM deleted_skips) AS resumes_draft
     FROM updated
     """
 )
@@ -164,12 +164,12 @@ class LockedArtifact(NamedTuple):
 class AssignmentEffects(NamedTuple):
     """The side effects of assigning an artifact.
 
-    `deleted_skip` is true if the skip of an assigned user was deleted. `resumed` is true if a skip
-    was deleted and the artifact has a draft.
+    `deleted_skip` is true if the skip of an assigned user was deleted. `resumes_draft` is true if a
+    skip was deleted and the artifact has a draft.
     """
 
     deleted_skip: bool
-    resumed: bool
+    resumes_draft: bool
 
 
 class ArtifactAssignment(NamedTuple):
@@ -247,7 +247,7 @@ def update_assignments(
         "clears_due": clears_due,
     }
     rows = db.session().execute(_ASSIGN, values)
-    return {row.id: AssignmentEffects(row.deleted_skip, row.resumed) for row in rows}
+    return {row.id: AssignmentEffects(row.deleted_skip, row.resumes_draft) for row in rows}
 
 
 def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:

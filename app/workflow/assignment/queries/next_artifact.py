@@ -20,13 +20,13 @@ from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
 
 MAX_LOCKED = 48
-"""The maximum number of artifacts that the first query tries to lock.
+"""The maximum number of artifacts that the first query of `claim_next` tries to lock.
 
 It is larger than the expected number of users who claim at the same time.
 """
 
 MAX_LOCKED_LEFTOVERS = 2000
-"""The maximum number of artifacts that the second query tries to lock.
+"""The maximum number of artifacts that the second query of `claim_next` tries to lock.
 
 It is larger than the number of artifacts that one bulk request by ids can lock.
 """
@@ -61,9 +61,9 @@ _IS_ASSIGNED = """
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
 # This query runs once per schema, so that artifacts of other schemas are never scanned. The index
-# has the same conditions, so that PostgreSQL needs to read only the index. `_POOL` also contains
-# the query for a given language, which uses another index, so that artifacts in other languages are
-# never scanned. Only one of the two queries runs.
+# has the same conditions, so that PostgreSQL needs to read only the index. `_POOL` also contains a
+# query for requests with a language. It uses another index, so that artifacts in other languages
+# are never scanned. Only one of the two queries runs.
 _ORDERED_POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
@@ -189,7 +189,7 @@ _TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 
 
 class ClaimResult(NamedTuple):
-    """The claimed artifact, or None.
+    """The result of a claim query; `artifact` is None if no artifact was claimed.
 
     `had_candidates` is true if an artifact met the criteria, even if it was locked or has changed.
     """
@@ -236,7 +236,7 @@ class ClaimCriteria(NamedTuple):
 def claim_next(user_id: UUID, criteria: ClaimCriteria, *, minutes: int) -> ClaimResult:
     """Claim the next artifact for a user. The claim expires after `minutes`.
 
-    If the first query finds no candidate, the second query looks only for artifacts whose expired
+    If the first query finds no candidate, a second query looks only for artifacts whose expired
     claim has not been cleared yet. If all candidates of the first query are locked, the second
     query looks for both types of candidates, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts
     instead of MAX_LOCKED.

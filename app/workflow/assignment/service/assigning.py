@@ -1,4 +1,4 @@
-"""Assignment of artifacts to users and teams, and unassignment of users who may not label."""
+"""Assignment of artifacts, and unassignment of users and teams that can no longer label."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -268,13 +268,14 @@ class _Assigner:
 def update_assignments(
     assignments: Sequence[ArtifactAssignment], *, clears_due: bool = False
 ) -> dict[UUID, queries.AssignmentEffects]:
-    """Update assignees and other values of artifacts, as `queries.update_assignments` does.
+    """Update assignees and other values of artifacts; return the side effects by artifact id.
 
-    The caller must have locked the assignees and schemas, and must have checked that they exist.
+    See `queries.update_assignments`. The caller must have locked the assignees and schemas, and
+    must have checked that they exist.
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
-    if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
+    if resumed_ids := [id_ for id_, effect in effects.items() if effect.resumes_draft]:
         statuses.update_statuses(resumed_ids)
     return effects
 

@@ -95,8 +95,8 @@ def release(
     longer reserves the artifact, even if the claim had already expired. A returned or transferred
     draft reserves the artifact until the labeler skips it.
 
-    Emits `artifact.released` with the reason. Raises 404; 409 if nobody has claimed the artifact;
-    403 if another user has claimed it.
+    Emits `artifact.released` with the reason. Raises 404. If there is no such claim and no such
+    reservation, raises 403 if another user has claimed the artifact, and 409 if nobody has.
     """
     reason = reason if reason and reason.strip() else None
     claimed_by = queries.release(artifact_id, None if as_admin else user_id)
@@ -138,7 +138,8 @@ def release_all_claims(user_id: UUID, *, reason: str) -> None:
 def release_reservations(user_id: UUID, checkpoint: Checkpoint) -> None:
     """Release the artifacts that are reserved for a user who may no longer label.
 
-    The user's drafts are kept. `checkpoint` is called after each batch.
+    The user's drafts are kept. If the user can label again, the reservations are kept too.
+    `checkpoint` is called after each batch.
     """
     last_id = UUID(int=0)
     while artifact_ids := statuses.lock_reserved(user_id, last_id):

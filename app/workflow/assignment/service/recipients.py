@@ -72,7 +72,7 @@ class LabelerPool:
     def find_least_loaded(
         self, excluded_ids: AbstractSet[UUID | None] = frozenset()
     ) -> UUID | None:
-        """Return the id of the labeler with the lowest load, except `excluded_ids`, or None."""
+        """Return the id of the least loaded labeler not in `excluded_ids`, or None if all are."""
         excluded_entries = []
         user_id = self._find_first()
         while user_id is not None and user_id in excluded_ids:

@@ -1,7 +1,7 @@
 """SQL queries for the accepted tag sets on which models are trained, and for their documents.
 
 If a schema version accepts tag sets by confidence, its tag sets whose values nobody has checked are
-left out. A model that is trained on its own values becomes more confident of its errors, so that
+omitted. A model that is trained on its own values becomes more confident of its errors, so that
 more errors are accepted.
 """
 
@@ -62,9 +62,9 @@ def _build_trust_condition(schema_id: UUID) -> ColumnElement[bool]:
     Either a person has checked the values, or the schema version does not accept tag sets by
     confidence.
     """
-    policy_limit = SchemaVersion.review_policy["auto_accept_confidence"].astext
+    min_confidence = SchemaVersion.review_policy["auto_accept_confidence"].astext
     versions = select(SchemaVersion.id).where(
-        SchemaVersion.schema_id == schema_id, policy_limit.is_not(None)
+        SchemaVersion.schema_id == schema_id, min_confidence.is_not(None)
     )
     return or_(build_checked_condition(), TagSet.schema_version_id.not_in(versions))
 

@@ -65,8 +65,8 @@ _DELETE_BATCH = text(
 )
 
 
-def delete_of_schema(schema_id: UUID) -> bool:
-    """Delete at most `bulk.BATCH` predictions of a schema, and return whether none is left.
+def delete_predictions_of_schema(schema_id: UUID) -> bool:
+    """Delete at most `bulk.BATCH` predictions of a schema; return whether all are deleted.
 
     Artifacts no longer show the deleted predictions.
     """

@@ -31,7 +31,7 @@ class LoadedDocument(NamedTuple):
     """A document for the extraction engine, with the number of pages that were read."""
 
     document: Document
-    pages: int
+    page_count: int
 
 
 def load_document(artifact_id: UUID) -> LoadedDocument | None:
@@ -77,7 +77,7 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
 def list_compatible_version_ids(version: VersionRow) -> list[UUID]:
     """Return the ids of the schema versions whose tag sets can train a model for `version`.
 
-    A compatible version has all AI-assisted fields of `version`, with the same types.
+    A compatible version has all AI-assisted fields of `version` (same types, options and columns).
     """
     required_types = _build_field_types(version.fields)
     return [

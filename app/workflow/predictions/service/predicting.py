@@ -35,11 +35,11 @@ BUILTIN = "builtin"
 RULES_VERSION = f"{RULES_PREFIX}1"
 """The `model_version` of predictions by rules, which are used until a model is trained."""
 
-_NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been read."
+_NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been processed successfully."
 _UNRESPONSIVE_MESSAGE = "The model server did not respond to any request for a day."
 _MAX_WAIT = timedelta(days=1)
 """The maximum time that a prediction waits for its document or for an unresponsive server."""
-_WAIT_FOR_DOCUMENT = timedelta(seconds=30)
+_DOCUMENT_WAIT = timedelta(seconds=30)
 
 
 class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
@@ -55,7 +55,7 @@ class _PredictionResult(NamedTuple):
     proposal: Proposal
     valid_tags: list[Tag]
     updated_at: datetime
-    pages: int
+    page_count: int
 
 
 def predict(
@@ -86,7 +86,7 @@ def predict(
         fail(prediction_id, code=failure.code, message=failure.message)
     except _DocumentNotReady:
         if can_wait:
-            return _WAIT_FOR_DOCUMENT
+            return _DOCUMENT_WAIT
         fail(prediction_id, code=_NOT_READY, message=_NOT_READY_MESSAGE)
     except ServerUnresponsive as signal:
         if can_wait:
@@ -117,7 +117,7 @@ def _propose_tags(
         checkpoint()  # No transaction may be open while the server works.
         proposal = provider.predict_with_server(settings, loaded_document.document, version.fields)
     valid_tags = _keep_valid_tags(proposal.tags, version, artifact, source)
-    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.pages)
+    return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.page_count)
 
 
 def _get_artifact(artifact_id: UUID) -> ArtifactRow:
@@ -168,7 +168,7 @@ def _complete_prediction(
         _end_as_failed(prediction, "schema_changed", message)
         return
     try:
-        plan_limits.reserve(Meter.AI_PAGES, result.pages)
+        plan_limits.reserve(Meter.AI_PAGES, result.page_count)
     except ApiError as refusal:
         _end_as_failed(prediction, refusal.code, refusal.message)
         return
@@ -179,7 +179,7 @@ def _complete_prediction(
         source = texts.build_source_text(artifact.id, artifact.updated_at)
         prediction.tags = _keep_valid_tags(proposal.tags, version, artifact, source)
     prediction.model, prediction.model_version = proposal.model, proposal.model_version
-    prediction.pages = result.pages
+    prediction.pages = result.page_count
     prediction.prompt_tokens = proposal.prompt_tokens
     prediction.completion_tokens = proposal.completion_tokens
     _end_prediction(prediction, PredictionStatus.COMPLETED)
@@ -199,7 +199,7 @@ def _keep_valid_tags(
 
 
 def fail(prediction_id: UUID, *, code: str, message: str) -> None:
-    """Mark a queued prediction as failed, and store the reason (`code` and `message`)."""
+    """Mark a prediction as failed with `code` and `message`, unless it has already ended."""
     prediction = _lock_queued_prediction(prediction_id)
     if prediction is not None:
         _end_as_failed(prediction, code, message)

@@ -1,8 +1,8 @@
 """Client for the organization's own model server. It uses a separate egress policy.
 
-Requests to a server are paused after several timeouts. Otherwise, each request to an unresponsive
-server would occupy a slot of the queue until the request's deadline. The servers of two
-organizations could occupy all slots, and the predictions of other organizations would wait. The
+Requests to a server are paused after consecutive timeouts. Otherwise, each request to an
+unresponsive server would occupy a slot of the queue until the request's deadline. The servers of
+two organizations could occupy all slots, and the predictions of other organizations would wait. The
 timeouts are counted in Redis, which all workers share. While Redis is unavailable, requests are
 sent without pauses.
 """

@@ -20,13 +20,14 @@ from app.workflow.predictions.service.documents import count_predicted_pages
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
-"""The name of the job that uses a model server. It has a separate queue, because it is slow."""
+"""The name of the job that uses a model server. A slow server must not block other predictions, so
+the job has a separate queue."""
 
 
 class QueueOutcome(NamedTuple):
-    """The outcome of a request to predict one document: a queued prediction, or an error.
+    """The outcome of a request to predict one document's tags: a queued prediction, or an error.
 
-    `error` contains the error's code and message.
+    `error` contains the error's code and message. Either `prediction_id` or `error` is None.
     """
 
     artifact_id: UUID

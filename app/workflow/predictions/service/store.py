@@ -39,7 +39,7 @@ def _build_signed_payload(schema_version_id: UUID, version: str, content: bytes)
 
 
 def find_verified_content(model_id: UUID) -> bytes | None:
-    """Return a model's content, or None if the content is missing or its MAC is invalid."""
+    """Return a model's content, or None if there is no such content or its MAC is invalid."""
     stored_model = models.find_model(model_id)
     if stored_model is None or stored_model.content is None or stored_model.mac is None:
         return None
@@ -131,10 +131,10 @@ def retire_unreadable(model_id: UUID) -> bool:
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
-    """Save a model and return its id. Activate the model if `activate` is set.
+    """Save a model and return its id.
 
-    If the schema version then has more than MAX_INACTIVE_MODELS inactive models, the oldest of them
-    are deleted.
+    If `activate` is set, the model replaces the active model. If the schema version then has more
+    than MAX_INACTIVE_MODELS inactive models, the oldest of them are deleted.
     """
     version_id = values["schema_version_id"]
     if activate:

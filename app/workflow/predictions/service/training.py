@@ -32,6 +32,7 @@ _MIN_STEP = 25
 log = get_logger(__name__)
 
 Progress = Callable[[int, int], None]
+"""A function that receives the number of documents that were read and the total number."""
 
 
 class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
@@ -51,7 +52,7 @@ def compute_next_document_count(last_count: int) -> int:
 
 
 def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue a training run for each schema that has enough new documents since the last run.
+    """Enqueue a training run for each AI-assisted schema whose next training run is due.
 
     A training run is also enqueued if the active model can no longer be read.
     """
@@ -92,11 +93,11 @@ def _find_current_version_id(schema_id: UUID) -> UUID | None:
 
 
 def is_training_due(version_id: UUID) -> bool:
-    """Return whether a schema version has enough documents for the next training run."""
+    """Return whether a schema version has the documents that its next training run requires."""
     next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
     version_ids = documents.list_compatible_version_ids(version)
-    # Usually there are too few tag sets, and this cheaper count is enough.
+    # Usually there are too few tag sets, and only this cheaper count is needed.
     if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
     return (
@@ -119,7 +120,7 @@ def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
 
 
 def enqueue_following_training(version_id: UUID) -> None:
-    """Enqueue the next training run of a schema version, if it is due, after a run has ended.
+    """Enqueue the next training run of a schema version after a run has ended, if it is due.
 
     A run is due only if there are more documents than the last run counted, so this function does
     not enqueue runs endlessly.
@@ -163,7 +164,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     if len(accepted_tag_sets) < MIN_EXAMPLES:
         return None
     active_id = models.find_active_id(version_id)
-    previous = None if active_id is None else store.find_verified_content(active_id)
+    active_content = None if active_id is None else store.find_verified_content(active_id)
     document_count = _count_training_documents(version)
     checkpoint()
     try:
@@ -171,7 +172,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
             documents.build_examples(accepted_tag_sets, checkpoint),
             version.fields,
             schema_version=str(version_id),
-            previous_model=previous,
+            previous_model=active_content,
         )
     except LearningFailed as failure:
         db.session().rollback()
@@ -265,9 +266,9 @@ def evaluate(
     """Evaluate a model by cross-validation on a schema's accepted tag sets; return the report.
 
     `number` is the number of a schema version; None means the latest version. `folds` is the
-    number of parts into which the tag sets are split. Returns None if the schema has no
-    such version. `progress` is called with the number of documents that were read and the total
-    number. Raises LearningFailed.
+    number of parts into which the tag sets are split. `progress` is called with the number of
+    documents that were read and the total number. Returns None if the schema has no such version.
+    Raises LearningFailed if the evaluation fails.
     """
     version_id = examples.find_version_id(schema_id, number)
     if version_id is None:

@@ -37,7 +37,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.counters import WORK
 from app.workflow.tag_sets.models import TagSetRevision
 
-DECISION_KINDS = ("accept", "correction", "reject")
+DECISION_TYPES = ("accept", "correction", "reject")
 _FACETS = ("kind", "timed", "schema_id", "author_id")
 _MICROSECOND = timedelta(microseconds=1)
 _IS_TIMED = cast(TagSetRevision.waited_microseconds.is_not(None), Text).label("timed")
@@ -125,8 +125,8 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     parts: list[Select[Any]] = []
     if start < end:
         span = BucketSpan("at", start, end, HOUR)
-        where = _build_facet_filters(schema_id)
-        cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
+        facet_filters = _build_facet_filters(schema_id)
+        cells = counters.select_cells(WORK, ("at", "kind", "timed"), facet_filters, span=span)
         hour_start = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
             _build_day_number(hour_start, edges).label("day"),
@@ -169,14 +169,14 @@ def _select_moved_rows(
 
 
 def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
-    return {"kind": list(DECISION_KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
+    return {"kind": list(DECISION_TYPES)} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
 def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSetRevision.organization_id == tenancy.current_organization_id(),
         TagSetRevision.author_id.is_not(None),
-        TagSetRevision.kind.in_(DECISION_KINDS),
+        TagSetRevision.kind.in_(DECISION_TYPES),
     )
     return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
 

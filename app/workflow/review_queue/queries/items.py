@@ -97,22 +97,24 @@ def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
 
 
 def assign(
-    user_ids: Mapping[UUID, UUID | None],
+    user_ids_by_item: Mapping[UUID, UUID | None],
     *,
     team_id: UUID | None,
     due_at: datetime | None,
-    keep_claims: set[UUID],
+    ids_with_kept_claims: set[UUID],
 ) -> None:
-    """Assign locked items, and end the claims on those items whose ids are not in `keep_claims`.
+    """Assign locked items, and end the claims on items that are not in `ids_with_kept_claims`.
 
-    `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`. If
-    `due_at` is None, the due times do not change.
+    `user_ids_by_item` maps item ids to user ids, or to None if all items are assigned to `team_id`.
+    If `due_at` is None, the due times do not change.
     """
     values = {
         "org": tenancy.current_organization_id(),
-        "ids": list(map(str, user_ids)),
-        "user_ids": [None if user_id is None else str(user_id) for user_id in user_ids.values()],
-        "keeps_claim": [item_id in keep_claims for item_id in user_ids],
+        "ids": list(map(str, user_ids_by_item)),
+        "user_ids": [
+            None if user_id is None else str(user_id) for user_id in user_ids_by_item.values()
+        ],
+        "keeps_claim": [item_id in ids_with_kept_claims for item_id in user_ids_by_item],
         "team_id": team_id,
         "due_at": due_at,
     }

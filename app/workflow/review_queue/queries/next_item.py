@@ -53,7 +53,7 @@ _IS_STILL_IN_POOL = (
 _MOST_URGENT = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
-# A reviewer has claimed only a few rows. `review_rank + 0` prevents PostgreSQL from using the
+# A reviewer claims only a few rows at a time. `review_rank + 0` prevents PostgreSQL from using the
 # queue's index for the order, because a plan made while nobody had a claim would scan the queue.
 _CLAIMED = f"""
     SELECT item.id FROM tag_sets item
@@ -172,8 +172,8 @@ def claim_next(
     """Claim the next tag set for a reviewer and return its id, or None if no tag set matches.
 
     The claim expires after `minutes`. If `schema_id` is set, the tag set has this schema; if
-    `flags` is set, it has at least one of the flags.
-    `exclude` lists ids to exclude; `skip_held` excludes tag sets that the reviewer has claimed.
+    `flags` is set, it has at least one of the flags. `exclude` lists ids to exclude; `skip_held`
+    excludes tag sets that the reviewer has claimed.
     """
     row = _CLAIM_NEXT.first(
         str(tenancy.current_organization_id()),

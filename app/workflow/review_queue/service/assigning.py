@@ -159,7 +159,7 @@ class _Assigner:
                 },
                 team_id=self._team_id,
                 due_at=self._due_at,
-                keep_claims={
+                ids_with_kept_claims={
                     item.id
                     for item in assigned_items
                     if reviewers_by_id[item.id] == item.claimed_by

@@ -62,7 +62,7 @@ def apply_to_items(
     def find_failures(ids: Sequence[UUID]) -> Failures:
         matches = reading.match_items(ids, filter, user_id=caller.user_id)
         error = errors.conflict("The tag set has changed and no longer matches the filter.")
-        changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
-        return bulk.build_not_found_errors(ids, matches) | changed
+        unmatched_ids = [id_ for id_, is_match in matches.items() if not is_match]
+        return bulk.build_not_found_errors(ids, matches) | dict.fromkeys(unmatched_ids, error)
 
     return bulk.run_in_batches(matched_ids, lambda ids: action(ids, find_failures))

@@ -30,9 +30,9 @@ def claim_next(
 ) -> dict[str, Any] | None:
     """Claim the next item for the caller and return it, or None if no item matches.
 
-    Items that the caller has already claimed come first, because a response may have been lost,
-    unless `skip_held` is set. They are followed by items assigned to the caller, items assigned to
-    the caller's teams, and unassigned items. In each group, the most urgent item comes first. Only
+    Unless `skip_held` is set, items that the caller has already claimed come first, because a
+    response may have been lost. Then come items assigned to the caller, items assigned to the
+    caller's teams, and unassigned items. In each group, the most urgent item comes first. Only
     reviewers whose teams have the required skills, and admins, get unassigned items that require
     skills. If `schema_id` is set, the item must have this schema. If `flags` is set, the item must
     have one of the flags. Items in `exclude` are omitted.
@@ -81,8 +81,8 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 def lock(item_id: UUID, revision: int | None = None) -> LockedItem:
     """Lock an item until the transaction ends and return it.
 
-    Raises 404, and 409 `stale_precondition` if `revision` is given but is not the current revision
-    of the tag set.
+    Raises 404, and 409 `stale_precondition` if `revision` is not None and is not the tag set's
+    current revision.
     """
     for item in items.lock([item_id]):
         errors.check_revision(revision, item.revision)

@@ -49,7 +49,7 @@ def get_statistics(
         "end": period.end,
         **_summarize_pending(list(pending_by_schema.values()), ages, None),
         **total.summarize(),
-        "decided_per_day": total.decided / len(period.days),
+        "decided_per_day": total.decision_count / len(period.days),
         "by_day": [
             {"date": day, **totals_by_day[number].summarize()}
             for number, day in enumerate(period.days, start=1)
@@ -71,7 +71,7 @@ class _DecisionTotals:
     waiting_microseconds: int = 0
 
     @property
-    def decided(self) -> int:
+    def decision_count(self) -> int:
         return self.counts.total()
 
     def add(self, row: DecisionCount) -> None:
@@ -87,11 +87,11 @@ class _DecisionTotals:
             else None
         )
         return {
-            "decided": self.decided,
+            "decided": self.decision_count,
             "accepted": accepted,
             "corrected": self.counts["correction"],
             "rejected": self.counts["reject"],
-            "acceptance_rate": accepted / self.decided if self.decided else None,
+            "acceptance_rate": accepted / self.decision_count if self.decision_count else None,
             "mean_seconds_to_decision": seconds,
         }
 
@@ -130,7 +130,9 @@ def _build_reviewer_statistics(rows: Sequence[DecisionCount]) -> list[dict[str, 
     reviewers = {
         row.author_id: {"id": row.author_id, "email": row.email, "name": row.name} for row in rows
     }
-    ranked_ids = sorted(reviewers, key=lambda user_id: (-totals[user_id].decided, str(user_id)))
+    ranked_ids = sorted(
+        reviewers, key=lambda user_id: (-totals[user_id].decision_count, str(user_id))
+    )
     return [{"reviewer": reviewers[id_], **totals[id_].summarize()} for id_ in ranked_ids]
 
 

@@ -59,8 +59,8 @@ def release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) 
 def unassign_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     """Unassign a team from all reviews that none of its members can do.
 
-    All reviews of a deleted team are unassigned. Emits `reviews.returned` for each batch. An
-    escalated review stays escalated, and admins are notified.
+    All reviews of a deleted team are unassigned. Emits `reviews.returned` for each batch and calls
+    `checkpoint` after each batch. An escalated review stays escalated, and admins are notified.
     """
     while items := queries.unassign_team(team_id):
         _emit_returned(items, team_id=team_id, reason=reason)

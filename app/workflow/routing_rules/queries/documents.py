@@ -79,7 +79,7 @@ _LOCK_UNROUTED = text(_LOCK.format(condition=f"AND {_IS_UNROUTED}"))
 
 
 class RoutingPosition(NamedTuple):
-    """The creation time and id of a document, from which routing continues after a batch."""
+    """The creation time and id of a document, which determine the order of routing."""
 
     created_at: datetime
     id: UUID
@@ -93,7 +93,7 @@ def _build_parameters(**values: object) -> dict[str, Any]:
     return {"org": tenancy.current_organization_id(), **values}
 
 
-def _to_strings(ids: Iterable[UUID]) -> list[str]:
+def _format_ids(ids: Iterable[UUID]) -> list[str]:
     return sorted(str(artifact_id) for artifact_id in ids)
 
 
@@ -111,9 +111,10 @@ def get_time() -> datetime:
 def list_unassigned(
     after: RoutingPosition, created_until: datetime, limit: int
 ) -> list[RoutingPosition]:
-    """Return the next ready artifacts without assignees, oldest first, at most `limit`.
+    """Return the positions of at most `limit` ready artifacts without assignees, oldest first.
 
-    Artifacts that were created after `created_until` are omitted.
+    Only artifacts after the position `after` are included. Artifacts that were created after
+    `created_until` are omitted.
     """
     values = _build_parameters(
         at=after.created_at, id=after.id, created_until=created_until, limit=limit
@@ -128,7 +129,7 @@ def lock(ids: Iterable[UUID], *, unrouted_only: bool) -> list[UUID]:
     With `unrouted_only`, documents that the rules have already processed are omitted.
     """
     statement = _LOCK_UNROUTED if unrouted_only else _LOCK_ALL
-    return list(db.session().scalars(statement, _build_parameters(ids=_to_strings(ids))))
+    return list(db.session().scalars(statement, _build_parameters(ids=_format_ids(ids))))
 
 
 def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
@@ -144,7 +145,7 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
         if name.startswith(METADATA_PREFIX)
     )
     parameters = _build_parameters(
-        ids=_to_strings(ids), **({"metadata_keys": keys} if keys else {})
+        ids=_format_ids(ids), **({"metadata_keys": keys} if keys else {})
     )
     columns = frozenset(attributes & _COLUMNS.keys())
     return list(db.session().execute(_build_statement(columns, metadata=bool(keys)), parameters))

@@ -71,7 +71,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
-    """Return the members of each team who can label, without and with members of subteams."""
+    """Return the direct and nested members of each team, except those who cannot label."""
     members = MembersByTeam(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)

@@ -33,7 +33,7 @@ class Rule:
     name: str
     position: int
     enabled: bool
-    compiled: CompiledConditions
+    compiled_conditions: CompiledConditions
     stop: bool
     team_id: UUID | None
     user_id: UUID | None
@@ -66,7 +66,7 @@ def compile_rule(record: RoutingRule) -> Rule:
         name=record.name,
         position=record.position,
         enabled=enabled,
-        compiled=compiled_conditions,
+        compiled_conditions=compiled_conditions,
         stop=record.stop,
         cursor_user_id=record.cursor_user_id,
         **record.action,
@@ -74,18 +74,18 @@ def compile_rule(record: RoutingRule) -> Rule:
 
 
 def get_compiled_conditions(conditions: dict[str, Any]) -> CompiledConditions:
-    """Compile conditions, or return them from a cache.
+    """Return compiled conditions, from a cache if possible.
 
     Raises ConditionError if the conditions are invalid. The cache key is the content of the
     conditions, so editing a rule does not require invalidation.
     """
-    return _compile_json(orjson.dumps(conditions)).compiled
+    return _compile_json(orjson.dumps(conditions)).compiled_conditions
 
 
 class _CacheEntry(NamedTuple):
     """Compiled conditions, and the number of bytes that they use at most."""
 
-    compiled: CompiledConditions
+    compiled_conditions: CompiledConditions
     size: int
 
 
@@ -101,7 +101,9 @@ def _compile_json(conditions: bytes) -> _CacheEntry:
 
 def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
     """Return the names of the attributes that the conditions of enabled rules use."""
-    return frozenset().union(*(rule.compiled.attributes for rule in rules if rule.enabled))
+    return frozenset().union(
+        *(rule.compiled_conditions.attributes for rule in rules if rule.enabled)
+    )
 
 
 def build_document_attributes(
@@ -127,15 +129,15 @@ class RuleSet:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = [rule for rule in rules if rule.enabled]
-        self._without_key: list[int] = []
+        self._indexes_without_key: list[int] = []
         # Maps attributes to required values, and these to the indexes of rules in `_rules`.
-        self._by_value: dict[str, dict[str, list[int]]] = {}
+        self._indexes_by_attribute: dict[str, dict[str, list[int]]] = {}
         for index, rule in enumerate(self._rules):
-            if rule.compiled.key is None:
-                self._without_key.append(index)
+            if rule.compiled_conditions.key is None:
+                self._indexes_without_key.append(index)
                 continue
-            attribute, values = rule.compiled.key
-            indexes_by_value = self._by_value.setdefault(attribute, {})
+            attribute, values = rule.compiled_conditions.key
+            indexes_by_value = self._indexes_by_attribute.setdefault(attribute, {})
             for value in values:
                 indexes_by_value.setdefault(value, []).append(index)
 
@@ -144,8 +146,8 @@ class RuleSet:
 
         Raises EvaluationTimeout if the document has a time limit, and the rules exceed it.
         """
-        indexes = self._without_key.copy()
-        for attribute, indexes_by_value in self._by_value.items():
+        indexes = self._indexes_without_key.copy()
+        for attribute, indexes_by_value in self._indexes_by_attribute.items():
             value = document.get_folded(attribute)
             if value is not None:
                 indexes += indexes_by_value.get(value, ())
@@ -153,7 +155,7 @@ class RuleSet:
         matches = []
         for index in indexes:
             rule = self._rules[index]
-            if rule.compiled.matches(document):
+            if rule.compiled_conditions.matches(document):
                 matches.append(rule)
                 if rule.stop:
                     break

@@ -20,7 +20,7 @@ BATCH_SECONDS = 2.0
 """The time after which a batch is written, so that the organization's routing lock is released."""
 
 RUN_SECONDS = 20.0
-"""The time after which a job ends, and requests a new job for the remaining documents.
+"""The time after which a routing job ends, and requests a new job for the remaining documents.
 
 Other due jobs run before the new job."""
 
@@ -52,6 +52,6 @@ class PatternTotals(NamedTuple):
 
 
 def sum_patterns(conditions: Iterable[CompiledConditions]) -> PatternTotals:
-    """Return the totals of the patterns in the conditions of several rules."""
+    """Return the totals of the patterns in the conditions of rules."""
     totals = [(compiled.pattern_count, compiled.program_size) for compiled in conditions]
     return PatternTotals(sum(count for count, _ in totals), sum(size for _, size in totals))

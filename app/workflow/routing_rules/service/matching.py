@@ -16,14 +16,14 @@ from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
 
 log = get_logger(__name__)
 
-CHUNK = 1000
-CHUNK_WITH_TEXT = 100
+CHUNK_SIZE = 1000
+CHUNK_SIZE_WITH_TEXT = 100
 """The number of documents to read at once if a rule needs their text, to limit the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedDocument:
-    """An artifact with the rules that matched it, their merged action, and the resulting schema."""
+    """A document with any rules that matched it, their merged action, and the resulting schema."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -35,10 +35,10 @@ class MatchedDocument:
 class MatchResult:
     """The result of matching a batch of artifacts.
 
-    `timed_out_ids` are the artifacts on which the rules exceeded the time limit, so that it is
-    unknown whether they match. `remaining_ids` are the artifacts that were not evaluated, because
-    the batch took too long. If the ids of the batch were in order of creation, these artifacts are
-    the last of the batch.
+    `timed_out_ids` are the artifacts on which the rules exceeded the time limit; whether the rules
+    match these artifacts is unknown. `remaining_ids` are the artifacts that were not evaluated,
+    because the batch took too long. If the ids of the batch were in order of creation, these
+    artifacts are the last of the batch.
     """
 
     matched_documents: list[MatchedDocument] = field(default_factory=list)
@@ -50,7 +50,7 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> MatchResult:
     """Find the artifacts that at least one rule matches.
 
     The artifacts are read in chunks; in each chunk, the oldest artifact comes first. At least one
-    artifact is evaluated. After `limits.BATCH_SECONDS`, the other artifacts remain.
+    artifact is evaluated. After `limits.BATCH_SECONDS`, the other ids are in `remaining_ids`.
     """
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)
@@ -91,6 +91,6 @@ def build_matched_document(
 
 
 def _iterate_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> Iterator[Row[Any]]:
-    size = CHUNK_WITH_TEXT if "text" in attributes else CHUNK
+    size = CHUNK_SIZE_WITH_TEXT if "text" in attributes else CHUNK_SIZE
     for start in range(0, len(ids), size):
         yield from documents.list_rows(ids[start : start + size], attributes)

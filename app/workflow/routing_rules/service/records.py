@@ -211,20 +211,24 @@ def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledCond
         raise errors.invalid(error.message, path) from None
 
 
-def _check_patterns(new: CompiledConditions, replaced: RoutingRule | None = None) -> None:
-    """Check the limits on the patterns of all rules, with `new` instead of the rule `replaced`.
+def _check_patterns(
+    new_conditions: CompiledConditions, replaced_rule: RoutingRule | None = None
+) -> None:
+    """Check the limits on the patterns of all rules, including `new_conditions`.
 
-    Raises 409 if the totals exceed a limit, unless they are no larger than before.
+    The conditions of `replaced_rule` are not counted. Raises 409 if the totals exceed a limit,
+    unless they are no larger than before.
     """
-    if not new.pattern_count:
+    if not new_conditions.pattern_count:
         return
     rules = {rule.id: compiled_rules.compile_rule(rule) for rule in queries.list_in_order()}
-    before = limits.sum_patterns(rule.compiled for rule in rules.values())
-    if replaced is not None:
-        del rules[replaced.id]
-    after = limits.sum_patterns([new, *(rule.compiled for rule in rules.values())])
-    if after.error is not None and after.is_larger_than(before):
-        raise errors.ApiError("conflict", after.error, field="conditions")
+    old_totals = limits.sum_patterns(rule.compiled_conditions for rule in rules.values())
+    if replaced_rule is not None:
+        del rules[replaced_rule.id]
+    kept_conditions = [rule.compiled_conditions for rule in rules.values()]
+    new_totals = limits.sum_patterns([new_conditions, *kept_conditions])
+    if new_totals.error is not None and new_totals.is_larger_than(old_totals):
+        raise errors.ApiError("conflict", new_totals.error, field="conditions")
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:

@@ -42,7 +42,7 @@ ReportProgress = Callable[[int, int], None]
 
 
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
-    """Route ingested documents, make them available, and return how many matched a rule.
+    """Route ingested documents, make them available to labelers; return how many matched a rule.
 
     Documents that are already assigned are not assigned again, and neither are documents that the
     rules have processed, unless they were reprocessed. The call is therefore safe to repeat.
@@ -54,9 +54,9 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
     matched_count = 0
     while remaining_ids:
         batch = remaining_ids[:BATCH]
-        routed = _route_and_release(batch)
-        matched_count += len(routed.matched_documents)
-        remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
+        result = _route_and_release(batch)
+        matched_count += len(result.matched_documents)
+        remaining_ids = [*result.remaining_ids, *remaining_ids[BATCH:]]
         if remaining_ids and monotonic() >= ends_at:
             artifacts.request_routing(remaining_ids)
             break
@@ -67,16 +67,16 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
 
 def _route_and_release(ids: Sequence[UUID]) -> MatchResult:
     """Route a batch of ingested documents, and make the processed documents available."""
-    routed = MatchResult()
+    result = MatchResult()
     if records.has_enabled_rules():
         records.lock()
-        routed = _route_batch(documents.lock(ids, unrouted_only=True))
-        for artifact_id in routed.timed_out_ids:
+        result = _route_batch(documents.lock(ids, unrouted_only=True))
+        for artifact_id in result.timed_out_ids:
             artifacts.release_unrouted_document(
                 artifact_id, f"The rules took more than {limits.DOCUMENT_SECONDS} seconds."
             )
-    artifacts.finish_routing([id_ for id_ in ids if id_ not in set(routed.remaining_ids)])
-    return routed
+    artifacts.finish_routing([id_ for id_ in ids if id_ not in set(result.remaining_ids)])
+    return result
 
 
 def route_unassigned(
@@ -91,25 +91,25 @@ def route_unassigned(
     its job. Each batch reads the current rules. `report` is called after each batch.
     """
     progress = progress or ApplyProgress()
-    total, processed, matched_count = documents.count_unassigned(), 0, 0
+    total, processed_count, matched_count = documents.count_unassigned(), 0, 0
     while True:
         records.lock()
         batch = documents.list_unassigned(progress.position, progress.created_until, BATCH)
         if not batch:
             if progress.advance(progress.position):
-                log.info("routing.done", processed=processed, matched=matched_count)
+                log.info("routing.done", processed=processed_count, matched=matched_count)
                 return matched_count
             checkpoint()
             continue
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
-        routed = _route_batch([row.id for row in batch if row.id in locked_ids])
-        matched_count += len(routed.matched_documents)
-        positions = _list_processed(batch, routed.remaining_ids)
+        result = _route_batch([row.id for row in batch if row.id in locked_ids])
+        matched_count += len(result.matched_documents)
+        positions = _list_processed_positions(batch, result.remaining_ids)
         progress.advance(positions[-1])
         checkpoint()
-        processed += len(positions)
-        report(processed, max(total, processed))
-        log.info("routing.progress", processed=processed, total=max(total, processed))
+        processed_count += len(positions)
+        report(processed_count, max(total, processed_count))
+        log.info("routing.progress", processed=processed_count, total=max(total, processed_count))
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
@@ -117,7 +117,7 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     return matches.select_matches(artifact_id)
 
 
-def _list_processed(
+def _list_processed_positions(
     batch: Sequence[RoutingPosition], remaining_ids: Sequence[UUID]
 ) -> Sequence[RoutingPosition]:
     """Return the positions in a batch that precede the first remaining document."""

@@ -22,7 +22,7 @@ from app.workflow.routing_rules.service.records import validate_action, validate
 T = TypeVar("T")
 
 MAX_EXPLAINED_CONDITIONS = 50_000
-"""The maximum number of conditions that one response explains. Such a response is about 20 MB."""
+"""The maximum number of conditions that one response explains, which are about 20 MB."""
 
 _NO_ID = UUID(int=0)
 """A placeholder for the id of a hypothetical document, which has no id."""
@@ -109,7 +109,7 @@ def _reserve_slot() -> Iterator[None]:
 
 
 def _check_condition_count(rules: Sequence[Rule], field: str, document_count: int) -> None:
-    condition_count = sum(rule.compiled.size + 1 for rule in rules if rule.enabled)
+    condition_count = sum(rule.compiled_conditions.size + 1 for rule in rules if rule.enabled)
     if condition_count * document_count > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
             "There are too many documents for this number of conditions. Send fewer documents.",
@@ -161,12 +161,12 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
             Rule(
                 id=None,
                 position=index + 1,
-                compiled=compiled_conditions,
+                compiled_conditions=compiled_conditions,
                 **properties,
                 **body["action"],
             )
         )
-    _check_patterns(limits.sum_patterns(rule.compiled for rule in simulated_rules))
+    _check_patterns(limits.sum_patterns(rule.compiled_conditions for rule in simulated_rules))
     return simulated_rules
 
 
@@ -222,19 +222,19 @@ def _build_result(
     *,
     rules: Sequence[Rule],
 ) -> dict[str, Any]:
-    explanations, stopped = [], False
+    explanations, is_stopped = [], False
     for rule in rules:
-        skipped = "disabled" if not rule.enabled else "stopped" if stopped else None
-        tree = None if skipped else rule.compiled.explain(document.attributes)
+        skip_reason = "disabled" if not rule.enabled else "stopped" if is_stopped else None
+        tree = None if skip_reason else rule.compiled_conditions.explain(document.attributes)
         is_match = tree is not None and tree["matched"]
-        stopped = stopped or (is_match and rule.stop)
+        is_stopped = is_stopped or (is_match and rule.stop)
         explanations.append(
             {
                 "rule_id": rule.id,
                 "name": rule.name,
                 "position": rule.position,
                 "matched": is_match,
-                "skipped_because": skipped,
+                "skipped_because": skip_reason,
                 "conditions": tree,
             }
         )

@@ -65,7 +65,7 @@ _RELEASE_REVIEWS = text(
 )
 
 
-def _to_strings(ids: Iterable[UUID]) -> list[str]:
+def _format_ids(ids: Iterable[UUID]) -> list[str]:
     return [str(id_) for id_ in ids]
 
 
@@ -92,7 +92,7 @@ class LockedReview(NamedTuple):
 
 
 class ArtifactTagSet(NamedTuple):
-    """A draft, submitted or accepted tag set of an artifact in the batch."""
+    """A draft, submitted or accepted tag set, with the id of its artifact."""
 
     id: UUID
     artifact_id: UUID
@@ -103,14 +103,14 @@ class ArtifactTagSet(NamedTuple):
 
 def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
     """Lock tag sets and their artifacts, and return the tag sets that exist."""
-    values = {"org": tenancy.current_organization_id(), "ids": _to_strings(tag_set_ids)}
+    values = {"org": tenancy.current_organization_id(), "ids": _format_ids(tag_set_ids)}
     db.session().execute(_LOCK_ARTIFACTS, values)
     return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
 def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
     """Return all tag sets of the artifacts except rejected tag sets, ordered by id."""
-    values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
+    values = {"org": tenancy.current_organization_id(), "artifact_ids": _format_ids(artifact_ids)}
     return [ArtifactTagSet._make(row) for row in db.session().execute(_SIBLINGS, values)]
 
 

@@ -47,7 +47,7 @@ REQUIRED_LABEL_COUNT: ColumnElement[int] = literal_column(
     REQUIRED_LABELS.format(of="tag_sets."), Integer
 )
 CLAIMED_BY = case((TagSet.claim_expires_at > func.now(), TagSet.claim_user_id))
-"""The id of the reviewer with an unexpired claim."""
+"""The id of the reviewer with an unexpired claim, or null if there is none."""
 
 _earlier_tag_set = aliased(TagSet)
 # The artifact is locked, so this condition finds only rejections by earlier transactions.
@@ -65,8 +65,9 @@ class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `was_rejected_before` is true if an earlier tag set by the same labeler was rejected.
-    `claimed_by` is the id of the reviewer with an unexpired claim.
+    `was_rejected_before` is true if another tag set by the same labeler for the same artifact and
+    schema was rejected. `version` is the number of the schema version. `claimed_by` is the id of
+    the reviewer with an unexpired claim, or None.
     """
 
     id: UUID
@@ -101,7 +102,7 @@ class LockedTagSet(NamedTuple):
     prediction_model_version: str | None
 
 
-_LOCKED = (
+_SELECT_LOCKED = (
     select(
         *db.build_columns(
             LockedTagSet._fields,
@@ -130,7 +131,7 @@ def lock(tag_set_id: UUID) -> LockedTagSet | None:
 
 
 def _lock_many(condition: ColumnElement[bool]) -> list[LockedTagSet]:
-    rows = db.session().execute(_LOCKED.where(condition).order_by(TagSet.id))
+    rows = db.session().execute(_SELECT_LOCKED.where(condition).order_by(TagSet.id))
     return [LockedTagSet._make(row) for row in rows]
 
 
@@ -161,7 +162,7 @@ def find_id_by_labeler(
 ) -> UUID | None:
     """Return the id of a user's tag set for an artifact, or None if there is none.
 
-    Only tag sets in one of `statuses` are considered, except the tag set `excluded_id`.
+    Only tag sets in one of `statuses` are considered. The tag set `excluded_id` is ignored.
     """
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.labeler_id == user_id, TagSet.status.in_(statuses)
@@ -208,7 +209,7 @@ _RECORDED_COLUMNS = (
     TagSet.schema_id,
 )
 """The columns of a tag set that are stored in its revisions."""
-_previous = aliased(TagSetRevision)
+_previous_revision = aliased(TagSetRevision)
 """The revision before the revision that is being recorded."""
 
 
@@ -280,16 +281,16 @@ def _insert_revisions(
     )
     if kind in _DECISIONS:
         columns += ["schema_id", "waited_microseconds"]
-        waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous.created_at)
+        waited_seconds = extract("epoch", tag_sets.c.updated_at - _previous_revision.created_at)
         revision_rows = revision_rows.add_columns(
             tag_sets.c.schema_id, cast(waited_seconds * 1_000_000, BigInteger)
         ).outerjoin_from(
             tag_sets,
-            _previous,
+            _previous_revision,
             and_(
-                _previous.organization_id == tag_sets.c.organization_id,
-                _previous.tag_set_id == tag_sets.c.id,
-                _previous.number == tag_sets.c.revision - 1,
+                _previous_revision.organization_id == tag_sets.c.organization_id,
+                _previous_revision.tag_set_id == tag_sets.c.id,
+                _previous_revision.number == tag_sets.c.revision - 1,
             ),
         )
     db.session().execute(insert(TagSetRevision).from_select(columns, revision_rows))

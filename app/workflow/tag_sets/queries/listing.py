@@ -45,10 +45,10 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _STATUSES = tuple(TagSetStatus)
 _MIN_ROWS_TO_SCAN = 20_000
-"""The minimum number of tag sets for which a list sorted by `updated_at` reads all in that order.
+"""The minimum number of tag sets for which a list sorted by `updated_at` reads in that order.
 
-Only tag sets with versions that are not labeled blind are counted. If there are fewer, the list
-reads and sorts only these tag sets."""
+Only tag sets that match the filters are counted, without those whose versions are labeled blind. If
+there are fewer, the list reads all of them and sorts them."""
 _NEWEST = PreparedList(
     "list_tag_sets",
     select_listed_tag_sets(bindparam("page_limit", type_=Integer) - 1).where(
@@ -89,9 +89,8 @@ def _build_visible_total_and_keys(
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
     """Build the total and the index ranges for the tag sets that a reader may see.
 
-    `by_creation` is true if the page is sorted by creation time.
-
     Readers see their own drafts, and submitted tag sets unless they must label the artifact blind.
+    `by_creation` is true if the page is sorted by creation time.
     """
     statuses = filters.get("status") or _STATUSES
     submitted_filters = {
@@ -118,7 +117,7 @@ def _build_visible_total_and_keys(
 def _build_submitted_total_and_keys(
     filters: dict[str, Any], reader: Reader, *, by_creation: bool
 ) -> tuple[ColumnElement[int], list[KeyQuery]]:
-    blind_versions = _list_blind_version_ids() if reader.is_blind else []
+    blind_versions = _list_blind_version_ids() if reader.is_labeler else []
     if not blind_versions:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
@@ -153,8 +152,8 @@ def _build_visible_count(
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match `filters` and are visible.
 
-    `user_id` is the id of the labeler who reads the list.
-    `siblings` is the result of `_select_siblings`.
+    `user_id` is the id of the labeler who reads the list. `siblings` is the result of
+    `_select_siblings`.
     """
     total = build_count(filters) - build_count(filters, versions=list(blind_versions))
     if filters.get("labeler_id", user_id) == user_id:
@@ -171,7 +170,7 @@ def _select_siblings(
 
     The CTE contains tag sets of `blind_versions`, for artifacts for which the labeler has submitted
     a tag set. It searches by artifact, so the cost grows with the number of the labeler's own tag
-    sets of these schemas. Returns None if the labeler has no tag set of these schemas.
+    sets with the schemas of `blind_versions`. Returns None if the labeler has no such tag set.
     """
     blind_schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_versions))
     schema_ids = list(db.session().scalars(blind_schemas.distinct()))

@@ -149,7 +149,7 @@ def get(tag_set_id: UUID) -> TagSetRow:
 
 
 IS_OVERLAPPING = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
-"""The schema version requires several tag sets for each artifact."""
+"""The schema version requires more than one tag set for each artifact."""
 _OVERLAPPING_VERSIONS = select(SchemaVersion.id).where(IS_OVERLAPPING)
 OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
     ArtifactSchema.current_version_id.in_(_OVERLAPPING_VERSIONS)
@@ -159,17 +159,17 @@ OVERLAPPING_SCHEMAS = select(ArtifactSchema.id).where(
 class Reader(NamedTuple):
     """A user who may not see all tag sets.
 
-    `is_blind` is true for labelers, who may have to label an artifact blind: without seeing the tag
-    sets of other users.
+    `is_labeler` is true for labelers, who may have to label an artifact blind: without seeing the
+    tag sets of other users.
     """
 
     user_id: UUID
-    is_blind: bool
+    is_labeler: bool
 
 
 def build_visibility_condition(reader: Reader) -> ColumnElement[bool]:
     """Build the condition that a reader may see a tag set. Drafts of other users are hidden."""
-    if reader.is_blind:
+    if reader.is_labeler:
         return build_labeler_visibility_condition(reader.user_id)
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
 

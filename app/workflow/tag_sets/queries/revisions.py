@@ -83,7 +83,11 @@ def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
 
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
-    """Return whether a user labels an artifact blind and has not submitted a tag set yet."""
+    """Return whether a user must label an artifact blind.
+
+    The current version of the artifact's schema, or the version of one of its tag sets, requires
+    more than one tag set, and the user has not submitted a tag set with the artifact's schema.
+    """
     current_version = (
         select(ArtifactSchema.current_version_id)
         .join(Artifact, Artifact.schema_id == ArtifactSchema.id)

@@ -201,7 +201,7 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
 
 
 def unarchive(artifact_ids: Sequence[UUID]) -> None:
-    """Unarchive locked artifacts and update their statuses, in one statement."""
+    """Unarchive locked artifacts, and update them as `update_statuses` does."""
     _execute_update(_UNARCHIVE, artifact_ids)
 
 

@@ -101,21 +101,21 @@ def _find_property_errors(
         yield path, "Must be an object."
         return
     for name, content in value.items():
-        allowed = types.get(name)
-        if allowed is None:
+        allowed_types = types.get(name)
+        if allowed_types is None:
             if name != untyped_name:
                 yield f"{path}.{name[:64]}", "Unknown field."
         elif (
             content is not None
-            and type(content) not in allowed
-            and not _is_allowed_integer(content, allowed)
+            and type(content) not in allowed_types
+            and not _is_allowed_integer(content, allowed_types)
         ):
             yield f"{path}.{name}", "This property has the wrong type."
 
 
-def _is_allowed_integer(content: object, allowed: tuple[type, ...]) -> bool:
+def _is_allowed_integer(content: object, allowed_types: tuple[type, ...]) -> bool:
     """Return whether integers are allowed and `content` is a float with an integer value (1.0)."""
-    return int in allowed and isinstance(content, float) and content.is_integer()
+    return int in allowed_types and isinstance(content, float) and content.is_integer()
 
 
 def check_not_blank(text: str) -> None:
@@ -125,7 +125,7 @@ def check_not_blank(text: str) -> None:
 
 
 class Reason(Str):
-    """A required field for the reason of a decision; it must not be blank."""
+    """A required field for the reason of a decision or escalation. The reason must not be blank."""
 
     def __init__(self) -> None:
         super().__init__(

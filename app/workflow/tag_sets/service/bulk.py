@@ -94,10 +94,12 @@ class _Batch:
         siblings = self.siblings[tag_set.artifact_id]
         return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
 
-    def has_other_tag_set(self, tag_set: LockedReview, blocking: Sequence[str]) -> bool:
+    def has_other_tag_set(self, tag_set: LockedReview, blocking_statuses: Sequence[str]) -> bool:
         """Return whether the labeler has another tag set for the artifact in a blocking status."""
         return any(
-            labeler_id == tag_set.labeler_id and status in blocking and sibling_id != tag_set.id
+            labeler_id == tag_set.labeler_id
+            and status in blocking_statuses
+            and sibling_id != tag_set.id
             for sibling_id, (labeler_id, status) in self.siblings[tag_set.artifact_id].items()
         )
 
@@ -224,8 +226,8 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Collect
     check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "The schema's rejection limit is reached. Use `pool`, or reject this tag set separately"
-            " and send it to another member."
+            "The schema's rejection limit is reached. Set `send_to` to `pool`, or reject this tag"
+            " set separately and send it to another member."
         )
     if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
         raise errors.conflict("The labeler already has another tag set for this artifact.")

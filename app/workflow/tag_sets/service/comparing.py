@@ -42,7 +42,7 @@ def list_revisions(
 
     `created` accepts the filters created_after and created_before. `changes` is None if the tags of
     either revision exceed 8 MiB divided by the page size. If there are more changes than fit into
-    that size, or more than 500, only the first changes are listed. Raises 404 as `get` does.
+    that size, or more than 500, only the first changes are listed. Raises 404 like `reading.get`.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     revisions_page = revisions.get_page(page, tag_set_id, **created)
@@ -78,7 +78,7 @@ def compare(
 
     Exactly one of `against` (a tag set of the same artifact), `revision` and `prediction` must be
     set. The tag set is compared in its current state or, if `at_revision` is set, as of that
-    revision. Raises 404 as `get` does; 400 for a tag set, revision or prediction that is not found.
+    revision. Raises 404 like `reading.get`; 400 for a missing tag set, revision or prediction.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     if [against is not None, revision is not None, prediction].count(True) != 1:
@@ -141,9 +141,9 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     artifact = artifacts.get(artifact_id)
     rows = related.list_by_artifact(artifact_id)
     # Versions of different schemas cannot be compared, because their fields differ.
-    comparable = [row for row in rows if row.schema_id == artifact.schema_id]
-    counted_rows = [row for row in comparable if _is_counted(row)]
-    newest = max(comparable, key=lambda row: row.version, default=None)
+    comparable_rows = [row for row in rows if row.schema_id == artifact.schema_id]
+    counted_rows = [row for row in comparable_rows if _is_counted(row)]
+    newest = max(comparable_rows, key=lambda row: row.version, default=None)
     shapes = {} if newest is None else rules.get_version_rules(newest.schema_version_id).shapes
     alignment = align_rows([row.tags for row in counted_rows], shapes)
     budget = Budget(MAX_MATCHED_MARKS)
@@ -151,7 +151,7 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     ids = [row.id for row in counted_rows]
     ballots = find_majority(alignment.tag_sets, shapes)
     fields = _render_fields(ballots, ids, alignment, result.tag_keys if result is not None else {})
-    gold_tag_set = _find_gold_tag_set(comparable) if artifact.gold else None
+    gold_tag_set = _find_gold_tag_set(comparable_rows) if artifact.gold else None
     return {
         "artifact_id": artifact_id,
         "labels_per_artifact": newest.required_labels if newest is not None else None,

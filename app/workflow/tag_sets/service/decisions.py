@@ -238,9 +238,9 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
 
 def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
     """Raise 409 if the next labeler has another tag set for the artifact in a blocking status."""
-    blocking = rules.get_blocking_statuses(tag_set.required_labels)
+    blocking_statuses = rules.get_blocking_statuses(tag_set.required_labels)
     other_id = deciding.find_id_by_labeler(
-        tag_set.artifact_id, next_labeler, blocking, excluded_id=tag_set.id
+        tag_set.artifact_id, next_labeler, blocking_statuses, excluded_id=tag_set.id
     )
     if other_id is not None:
         message = "The labeler already has another tag set for this artifact."

@@ -57,7 +57,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
         "earlier_rejections": queries.count_rejections(
             artifact_id,
             version.schema_id,
-            labeler_id=caller.user_id if version_rules.requires_several_labelers else None,
+            labeler_id=caller.user_id if version_rules.requires_multiple_labelers else None,
         ),
     }
     tag_set = queries.insert_tag_set(values, author_id=caller.user_id)
@@ -83,8 +83,8 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
 def _check_can_create(
     artifact: ArtifactRow, caller: Caller, version_rules: rules.VersionRules
 ) -> None:
-    blocking = rules.get_blocking_statuses(version_rules.labels_per_artifact)
-    other_id = deciding.find_id_by_labeler(artifact.id, caller.user_id, blocking)
+    blocking_statuses = rules.get_blocking_statuses(version_rules.labels_per_artifact)
+    other_id = deciding.find_id_by_labeler(artifact.id, caller.user_id, blocking_statuses)
     if other_id is not None:
         raise errors.conflict(
             "You already have a tag set for this artifact; use that tag set.", tag_set_id=other_id
@@ -93,7 +93,7 @@ def _check_can_create(
     if (
         claim is not None
         and claim["user_id"] != str(caller.user_id)
-        and not version_rules.requires_several_labelers
+        and not version_rules.requires_multiple_labelers
     ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     completed_ids = deciding.list_ids(artifact.id, COMPLETED)
@@ -225,8 +225,8 @@ def _list_known_tags(
     if not provenance.find_missing_tags(non_human_tags, known_tags):
         return known_tags
     prediction = reading.find_latest_prediction(draft.artifact_id, caller=caller)
-    predicted = [] if prediction is None else prediction.tags
-    return [*known_tags, *provenance.find_missing_tags(predicted, known_tags)]
+    predicted_tags = [] if prediction is None else prediction.tags
+    return [*known_tags, *provenance.find_missing_tags(predicted_tags, known_tags)]
 
 
 def _build_stale_error(

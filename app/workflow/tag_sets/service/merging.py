@@ -104,9 +104,9 @@ def merge(
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
-    newest = max(sources, key=lambda source: source.version)
-    version_rules = rules.get_version_rules(newest.schema_version_id)
-    reviewer_tags = _check_reviewer_tags(version_rules, tags, newest, sources, caller)
+    newest_source = max(sources, key=lambda source: source.version)
+    version_rules = rules.get_version_rules(newest_source.schema_version_id)
+    reviewer_tags = _check_reviewer_tags(version_rules, tags, newest_source, sources, caller)
     alignment = align_rows([source.tags for source in sources], version_rules.shapes)
     tags_by_key = {
         source.id: group_by_tag_key(tags)
@@ -114,7 +114,7 @@ def merge(
     }
     chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
     merged = _merge_tags(alignment, version_rules, strategy, tags_by_key, chosen_ids, reviewer_tags)
-    merge_id = _insert_merge(newest, sources, version_rules, merged, caller, note)
+    merge_id = _insert_merge(newest_source, sources, version_rules, merged, caller, note)
     if accept:
         _accept_merge(merge_id, sources, caller, note)
     statuses.update_statuses([artifact_id])
@@ -124,7 +124,7 @@ def merge(
 def _check_reviewer_tags(
     version_rules: rules.VersionRules,
     tags: Sequence[Any],
-    newest: LockedTagSet,
+    newest_source: LockedTagSet,
     sources: Sequence[LockedTagSet],
     caller: Caller,
 ) -> list[Any]:
@@ -133,7 +133,7 @@ def _check_reviewer_tags(
     Only tags that are unchanged from a source tag set keep a source other than `human`, unless the
     caller may set any source.
     """
-    checked_tags = rules.check_tags(version_rules, list(tags), newest)
+    checked_tags = rules.check_tags(version_rules, list(tags), newest_source)
     if not provenance.can_keep_sources(checked_tags, caller):
         provenance.set_sources(checked_tags, [tag for source in sources for tag in source.tags])
     return checked_tags
@@ -148,7 +148,7 @@ def _accept_merge(
 
 
 def _insert_merge(
-    newest: LockedTagSet,
+    newest_source: LockedTagSet,
     sources: Sequence[LockedTagSet],
     version_rules: rules.VersionRules,
     merged_tags: _MergedTags,
@@ -156,14 +156,14 @@ def _insert_merge(
     note: str | None,
 ) -> UUID:
     checked_tags = rules.check_tags(
-        version_rules, merged_tags.tags, newest, field="tag_set_ids", complete=True
+        version_rules, merged_tags.tags, newest_source, field="tag_set_ids", complete=True
     )
     now = db.utc_now()
     ids = [source.id for source in sources]
     values = {
-        "artifact_id": newest.artifact_id,
-        "schema_id": newest.schema_id,
-        "schema_version_id": newest.schema_version_id,
+        "artifact_id": newest_source.artifact_id,
+        "schema_id": newest_source.schema_id,
+        "schema_version_id": newest_source.schema_version_id,
         "labeler_id": None,
         "source": "merge",
         "status": TagSetStatus.SUBMITTED,

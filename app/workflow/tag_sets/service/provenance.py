@@ -94,14 +94,14 @@ def set_sources(tags: Iterable[Tag], known_tags: Iterable[Tag]) -> None:
         tag["source"] = "human"
 
 
-def find_missing_tags(known_tags: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
-    """Return those of `known_tags` that are missing from `tags`, compared as in `set_sources`.
+def find_missing_tags(tags: Iterable[Tag], known_tags: Iterable[Tag]) -> list[Tag]:
+    """Return those of `tags` that are missing from `known_tags`, compared as in `set_sources`.
 
-    If `known_tags` contains an equal tag more often than `tags` does, the surplus is returned.
+    If `tags` contains an equal tag more often than `known_tags` does, the surplus is returned.
     """
-    remaining_counts = Counter(map(_build_identity, tags))
+    remaining_counts = Counter(map(_build_identity, known_tags))
     missing_tags = []
-    for tag in known_tags:
+    for tag in tags:
         identity = _build_identity(tag)
         if remaining_counts[identity]:
             remaining_counts[identity] -= 1

@@ -41,8 +41,8 @@ class VersionRules:
     max_rejections: int | None
 
     @property
-    def requires_several_labelers(self) -> bool:
-        """Return whether several people must label each artifact independently."""
+    def requires_multiple_labelers(self) -> bool:
+        """Return whether more than one person must label each artifact independently."""
         return self.labels_per_artifact > 1
 
 
@@ -71,12 +71,12 @@ def get_version_rules(version_id: UUID) -> VersionRules:
 def check_tags(
     version_rules: VersionRules,
     tags: list[Any],
-    document: LockedTagSet | Draft,
+    tag_set: LockedTagSet | Draft,
     *,
     field: str | None = None,
     complete: bool = False,
 ) -> list[dict[str, Any]]:
-    """Check tags against the fields and the document, and return them in canonical form.
+    """Check tags against the fields and the tag set's document; return the tags in canonical form.
 
     Evidence that has offsets but no text gets its text from the document. Raises 400 with the path
     `field` or, if it is None, the path of the first invalid tag. If `complete` is set, also raises
@@ -85,9 +85,9 @@ def check_tags(
     try:
         checked_tags = version_rules.fields.check_tags(
             tags,
-            text_length=document.text_length,
-            page_count=document.page_count or 0,
-            source=artifacts.build_source_text(document.artifact_id, document.artifact_updated_at),
+            text_length=tag_set.text_length,
+            page_count=tag_set.page_count or 0,
+            source=artifacts.build_source_text(tag_set.artifact_id, tag_set.artifact_updated_at),
         )
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
@@ -140,7 +140,7 @@ def is_labeler(caller: Caller) -> bool:
 
 def build_reader(caller: Caller) -> reading.Reader:
     """Build a `Reader` that restricts queries to the tag sets that the caller may see."""
-    return reading.Reader(caller.user_id, is_blind=is_labeler(caller))
+    return reading.Reader(caller.user_id, is_labeler=is_labeler(caller))
 
 
 class ReviewableTagSet(Protocol):
@@ -160,7 +160,7 @@ class ReviewableTagSet(Protocol):
 
     @property
     def claim_expires_at(self) -> datetime | None:
-        """Return when the claim expires, or None if nobody has claimed the tag set."""
+        """Return when the claim expires or has expired, or None if there is no claim."""
 
     @property
     def assignee_id(self) -> UUID | None:
@@ -230,10 +230,11 @@ def check_state(
     If `revision` is None, the revision is not checked. Raises 409 `conflict` with `details.state`,
     or 409 `stale_precondition`.
     """
-    allowed = TRANSITIONS[action].sources
-    if tag_set.status not in allowed:
+    allowed_statuses = TRANSITIONS[action].sources
+    if tag_set.status not in allowed_statuses:
         raise errors.conflict(
-            f"The tag set's status is {tag_set.status}; it must be {' or '.join(allowed)}.",
+            f"The tag set's status is {tag_set.status};"
+            f" it must be {' or '.join(allowed_statuses)}.",
             state=tag_set.status,
         )
     errors.check_revision(revision, tag_set.revision)

@@ -115,10 +115,10 @@ def is_confident(tags: list[dict[str, Any]], min_confidence: float | None) -> bo
 
 
 def was_returned(tag_set: LockedTagSet) -> bool:
-    """Return whether a reviewer returned this tag set or an earlier tag set by the same labeler.
+    """Return whether a reviewer rejected or reopened this tag set, or rejected an earlier tag set.
 
-    If so, the tag set needs another review. It may not be independent, because the labeler may have
-    seen the other tag sets.
+    Earlier tag sets are those by the same labeler for the same artifact. A returned tag set needs
+    another review. It may not be independent, because the labeler may have seen other tag sets.
     """
     return bool(tag_set.rejections or tag_set.reopened or tag_set.was_rejected_before)
 
@@ -161,9 +161,9 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
     """
     if caller.api_key_id is not None:
         return False
-    initial = revisions.get_tags(tag_set.id, (1,)).get(1, [])
+    initial_tags = revisions.get_tags(tag_set.id, (1,)).get(1, [])
     before, after = (
-        [tag for tag in tags if tag["source"] == "model"] for tags in (initial, tag_set.tags)
+        [tag for tag in tags if tag["source"] == "model"] for tags in (initial_tags, tag_set.tags)
     )
     return bool(
         provenance.find_missing_tags(before, tag_set.tags)
