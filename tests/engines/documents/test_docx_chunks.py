@@ -10,9 +10,9 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from app.engines.documents import parse
 from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import parse_data
 
 WEB_PAGE = (
     b"MIME-Version: 1.0\nContent-Type: multipart/related; type=text/html; boundary=b\n\n--b\n"
@@ -58,5 +58,5 @@ def with_chunk(data: bytes, content_type: str) -> bytes:
 def test_embedded_files_are_read_in_place(
     tmp_path: Path, content_type: str, data: bytes, expected: str
 ) -> None:
-    path = samples.stored(tmp_path, with_chunk(data, content_type))
-    assert parse(path, DOCX).text == f"before\n{expected}\nafter"
+    document = parse_data(tmp_path, with_chunk(data, content_type), DOCX)
+    assert document.text == f"before\n{expected}\nafter"
