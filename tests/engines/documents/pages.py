@@ -4,6 +4,7 @@ import io
 import random
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 from pymupdf_fonts import FiraGO_Regular  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics
@@ -11,6 +12,8 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from app.engines.documents import ParsedDocument
+from app.engines.documents.media import PDF
+from tests.engines.documents.parsing import parse_data
 from tests.engines.documents.samples import pdf, raw_pdf
 
 PlacedText = tuple[float, float, str]
@@ -86,6 +89,13 @@ def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
             b"<</Length %d>>\nstream\n%s\nendstream" % (len(table), table),
         ]
     )
+
+
+def parse_pdf(folder: Path, data: bytes) -> ParsedDocument:
+    """Parse a PDF, and check its offsets."""
+    document = parse_data(folder, data, PDF)
+    check_offsets(document)
+    return document
 
 
 def check_offsets(document: ParsedDocument) -> None:

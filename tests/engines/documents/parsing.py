@@ -29,6 +29,11 @@ def get_failure(call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) ->
     return caught.value
 
 
+def get_parse_failure(folder: Path, data: bytes, media_type: str, **limits: int) -> ParseFailed:
+    """Store a document that cannot be parsed, and return the error."""
+    return get_failure(parse_data, folder, data, media_type, **limits)
+
+
 def get_text_or_failure(folder: Path, data: bytes, media_type: str) -> str:
     """Return the text of a document, or the code of the error if it cannot be parsed."""
     try:

@@ -8,11 +8,7 @@ from app.engines.documents import UnsupportedMediaType
 from app.engines.documents.detection import detect_media_type
 from app.engines.documents.media import EPUB, MSG, ODS
 from tests.engines.documents import office_files, workbooks
-from tests.engines.documents.parsing import get_failure, parse_data
-
-
-def failure(folder: Path, data: bytes, media_type: str) -> str:
-    return get_failure(parse_data, folder, data, media_type).code
+from tests.engines.documents.parsing import get_parse_failure, parse_data
 
 
 def test_the_chapters_of_a_book_are_in_reading_order(tmp_path: Path) -> None:
@@ -23,13 +19,13 @@ def test_the_chapters_of_a_book_are_in_reading_order(tmp_path: Path) -> None:
 
 def test_a_book_with_encrypted_chapters(tmp_path: Path) -> None:
     data = office_files.book(encrypted="OEBPS/text/one.xhtml")
-    assert failure(tmp_path, data, EPUB) == "password_protected"
+    assert get_parse_failure(tmp_path, data, EPUB).code == "password_protected"
 
 
 @pytest.mark.parametrize("entry", ["META-INF/container.xml", "OEBPS/book.opf"])
 def test_a_damaged_book(tmp_path: Path, entry: str) -> None:
     data = workbooks.rewritten(office_files.book(), entry, lambda _: "<x")
-    assert failure(tmp_path, data, EPUB) == "unreadable"
+    assert get_parse_failure(tmp_path, data, EPUB).code == "unreadable"
 
 
 def test_a_book_loads_nothing(tmp_path: Path) -> None:
@@ -78,16 +74,16 @@ def test_a_bomb_of_repeated_cells(tmp_path: Path) -> None:
         office_files.spreadsheet(), "content.xml",
         lambda xml: xml.replace("</table:table>", bomb, 1),
     )  # fmt: skip
-    assert failure(tmp_path, data, ODS) == "too_large_unpacked"
+    assert get_parse_failure(tmp_path, data, ODS).code == "too_large_unpacked"
 
 
 def test_an_open_spreadsheet_without_cells(tmp_path: Path) -> None:
     data = workbooks.rewritten(office_files.spreadsheet(), "content.xml", lambda _: "<x/>")
-    assert failure(tmp_path, data, ODS) == "unreadable"
+    assert get_parse_failure(tmp_path, data, ODS).code == "unreadable"
 
 
 def test_a_workbook_is_no_email(tmp_path: Path) -> None:
-    assert failure(tmp_path, workbooks.xls(), MSG) == "unreadable"
+    assert get_parse_failure(tmp_path, workbooks.xls(), MSG).code == "unreadable"
 
 
 @pytest.mark.parametrize(

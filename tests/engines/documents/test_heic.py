@@ -7,7 +7,7 @@ import pytest
 from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse
 from app.engines.documents.detection import detect_media_type
 from app.engines.documents.media import HEIC
-from tests.engines.documents.parsing import get_failure, parse_data, render_image
+from tests.engines.documents.parsing import get_failure, get_parse_failure, render_image
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents" / "pi_heif"
 SMALL = "RGB_8__128x128.heif"
@@ -79,7 +79,7 @@ def test_too_many_pixels_are_refused_before_decoding() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(60_000, 60_000), (2**31 - 1, 1), (2**32 - 1, 9)])
 def test_a_header_that_promises_too_many_pixels(tmp_path: Path, width: int, height: int) -> None:
-    error = get_failure(parse_data, tmp_path, claim_size(width, height), HEIC)
+    error = get_parse_failure(tmp_path, claim_size(width, height), HEIC)
     assert error.code in ("too_many_pixels", "unreadable")
     if width == height:
         assert error.code == "too_many_pixels"
@@ -91,7 +91,7 @@ def test_truncated(tmp_path: Path, name: str, share: float) -> None:
     """libheif renders the remaining tiles of a truncated photo, but the photo is rejected."""
     data = (FOLDER / name).read_bytes()
     data = data[: int(share * len(data))]
-    assert get_failure(parse_data, tmp_path, data, HEIC).code == "unreadable"
+    assert get_parse_failure(tmp_path, data, HEIC).code == "unreadable"
 
 
 def test_other_brands_are_not_supported() -> None:

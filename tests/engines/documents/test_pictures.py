@@ -12,7 +12,7 @@ from PIL import Image
 from app.engines.documents import PageNotFound, parse, render
 from app.engines.documents.media import DOCX, ODT, PPTX
 from tests.engines.documents import samples
-from tests.engines.documents.parsing import get_failure, parse_data, render_image
+from tests.engines.documents.parsing import get_parse_failure, parse_data, render_image
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 NAMESPACES = " ".join(
@@ -102,7 +102,7 @@ def test_pictures_beside_text_are_no_pages(tmp_path: Path, data: bytes, media_ty
 @pytest.mark.parametrize("media_type", [PPTX, ODT])
 def test_neither_text_nor_pictures(tmp_path: Path, media_type: str) -> None:
     data = presentation() if media_type == PPTX else open_document()
-    assert get_failure(parse_data, tmp_path, data, media_type).code == "empty_document"
+    assert get_parse_failure(tmp_path, data, media_type).code == "empty_document"
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_neither_text_nor_pictures(tmp_path: Path, media_type: str) -> None:
     ids=["odt", "docx"],
 )
 def test_a_picture_of_too_many_pixels(tmp_path: Path, data: bytes, media_type: str) -> None:
-    assert get_failure(parse_data, tmp_path, data, media_type).code == "too_many_pixels"
+    assert get_parse_failure(tmp_path, data, media_type).code == "too_many_pixels"
