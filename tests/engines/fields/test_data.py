@@ -1,8 +1,6 @@
 """The tables that came from elsewhere say what their sources say; nothing is loaded in vain."""
 
 import json
-import subprocess
-import sys
 import unicodedata
 from collections import defaultdict
 from pathlib import Path
@@ -13,9 +11,9 @@ from babel.core import get_global
 import app.engines.fields
 from app.engines.fields.dates import parse_date
 from app.engines.fields.values.currencies import CODES, get_decimals, parse_currency
+from tests.factories.processes import run_script
 
 FOLDER = Path(app.engines.fields.__file__).parent
-ROOT = FOLDER.parents[2]
 
 
 def cldr_names(locale: Locale, unit: str) -> list[tuple[int, str]]:
@@ -78,7 +76,4 @@ formats.FORMATS["csv"]
 heavy = {"re2", "phonenumbers", "pycountry", "stdnum", "email_validator", "jsonschema", "babel"}
 print(sorted(heavy & set(sys.modules)))
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "[]"
+    assert run_script(script).strip() == "[]"

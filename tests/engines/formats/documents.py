@@ -1,4 +1,4 @@
-"""Documents as the formats get them from their caller, and archives as readers get them."""
+"""Write files of every format, from documents as the formats get them, and read archives."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from PIL import Image
 
 from app.engines.formats import FORMATS, check_options
-from app.engines.formats.model import Page, Word
+from app.engines.formats.model import Page, Word, Writer
 
 A4 = (595.0, 842.0)
 
@@ -107,23 +107,54 @@ def frame(field: str, page: int, box: Sequence[float], **members: Any) -> dict[s
     return {"field": field, "evidence": [piece], **members}
 
 
+def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
+    """Return a field with all the members that formats use."""
+    return {"key": key, "type": type_, "multiple": False, "columns": [], **members}
+
+
+def start(
+    format_id: str,
+    /,
+    source: Documents | None = None,
+    fields: Sequence[Mapping[str, Any]] = (),
+    **options: Any,
+) -> tuple[io.BytesIO, Writer]:
+    """Return an empty file, and a writer that adds rows to it."""
+    out = io.BytesIO()
+    checked = check_options(format_id, options)
+    writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
+    return out, writer
+
+
 def write(
     format_id: str,
     rows: Sequence[Mapping[str, Any]],
+    /,
     source: Documents | None = None,
     fields: Sequence[Mapping[str, Any]] = (),
     **options: Any,
 ) -> bytes:
     """Return the file of the rows."""
-    out = io.BytesIO()
-    checked = check_options(format_id, options)
-    writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
+    out, writer = start(format_id, source, fields, **options)
     for row in rows:
         writer.write_json(json.dumps(row).encode())
     assert writer.rows == len(rows)
     writer.close()
     writer.close()
+    assert writer.rows == len(rows)
+    assert not out.closed
     return out.getvalue()
+
+
+class FullError(OSError):
+    """Nothing can be written to an output."""
+
+
+class FullOutput(io.BytesIO):
+    """An output that nothing can be written to."""
+
+    def write(self, data: Any) -> int:
+        raise FullError
 
 
 def unpack(data: bytes) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ import pytest
 from app.engines.formats import FORMATS
 from app.engines.formats.processes import ProcessWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+from tests.engines.formats.documents import FullError, FullOutput
 
 ROOT = Path(__file__).resolve().parents[3]
 LINE = orjson.dumps(SAMPLE_ROW)
@@ -36,7 +37,7 @@ def _find_process(writer: ProcessWriter) -> psutil.Process:
     return psutil.Process(writer._process.pid)
 
 
-@pytest.mark.parametrize("format_id", [id_ for id_, one in FORMATS.items() if one.needs_process])
+@pytest.mark.parametrize("format_id", [id_ for id_ in FORMATS if FORMATS[id_].needs_process])
 def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> None:
     files = [io.BytesIO(), io.BytesIO()]
     apart = _start(files[1], format_id)
@@ -84,14 +85,7 @@ def test_a_row_after_the_end_of_the_process_raises() -> None:
 
 
 def test_what_the_output_raises_is_raised(tmp_path: Path) -> None:
-    class FullError(Exception):
-        pass
-
-    class Full:
-        def write(self, data: bytes) -> None:
-            raise FullError
-
-    writer = _start(Full())
+    writer = _start(FullOutput())
     process = _find_process(writer)
     writer.write_json(LINE)
     with pytest.raises(FullError):
