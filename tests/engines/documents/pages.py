@@ -21,12 +21,12 @@ PlacedText = tuple[float, float, str]
 
 A4 = (595, 842)
 FACE = "FiraGO"
+SIZE = 10
 
 
 def placed_pdf(
     texts: Iterable[PlacedText],
     *,
-    size: float = 10,
     face: str = "Helvetica",
     degrees: float = 0,
     rotation: int = 0,
@@ -40,24 +40,24 @@ def placed_pdf(
         canvas.translate(0, A4[1])
         canvas.rotate(degrees)
         for x, y, text in texts:
-            canvas.setFont(face, size)
+            canvas.setFont(face, SIZE)
             canvas.drawString(x, -y, text)
 
     return pdf([()], size=A4, rotation=rotation, crop=crop, draw=draw)
 
 
-def words_of(x: float, y: float, line: str, size: float = 10) -> list[PlacedText]:
+def words_of(x: float, y: float, line: str) -> list[PlacedText]:
     """Return the words of a line with their positions."""
     words: list[PlacedText] = []
     for word in line.split():
         words.append((x, y, word))
-        x += pdfmetrics.stringWidth(word + " ", "Helvetica", size)
+        x += pdfmetrics.stringWidth(word + " ", "Helvetica", SIZE)
     return words
 
 
-def shuffled(texts: Iterable[PlacedText], seed: int = 7) -> list[PlacedText]:
+def shuffled(texts: Iterable[PlacedText]) -> list[PlacedText]:
     mixed = list(texts)
-    random.Random(seed).shuffle(mixed)
+    random.Random(7).shuffle(mixed)
     return mixed
 
 

@@ -38,10 +38,15 @@ def test_plain_text_is_preferred_and_attachments_are_named(tmp_path: Path) -> No
     )
 
 
-def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
+def html_mail(body: str) -> EmailMessage:
     message = mail()
     message.clear_content()
-    message.set_content("<p>the <b>rich</b> body</p><script>x</script>", subtype="html")
+    message.set_content(body, subtype="html")
+    return message
+
+
+def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
+    message = html_mail("<p>the <b>rich</b> body</p><script>x</script>")
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
@@ -130,12 +135,10 @@ def test_a_body_with_a_name_is_no_attachment(tmp_path: Path, kind: str) -> None:
 
 
 def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:
-    message = mail()
-    message.clear_content()
     rows = (("", "2023", "2024"), ("Rent", "", "900"), ("", "120", ""))
     cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
     table = "".join(f"<tr>{row}</tr>" for row in cells)
-    message.set_content(f"<p>Costs</p><table>{table}</table>", subtype="html")
+    message = html_mail(f"<p>Costs</p><table>{table}</table>")
     assert text_of(tmp_path, message) == HEAD + "Costs\n\n\t2023\t2024\nRent\t\t900\n\t120\t"
 
 

@@ -16,7 +16,7 @@ from app.engines.extraction.loading import read_model
 from app.engines.extraction.model import InvalidModel, NotEnoughExamples
 from app.engines.extraction.reports import is_not_worse
 from app.engines.extraction.training import train_model
-from app.engines.fields import CompiledFields, SourceText
+from tests.engines.extraction.documents import check_normal_form
 from tests.factories.processes import run_script
 from tests.factories.receipts import build_examples, build_fields, build_tag
 
@@ -43,13 +43,8 @@ def test_sixty_labels_are_enough_for_vendors_seen_and_unseen(model):
 
 def test_tags_are_in_normal_form_with_evidence_of_the_document(model):
     for example in build_examples(5, layouts=UNSEEN, seed=4):
-        text = example.document.text
         tags = model.predict(example.document)
-        source = SourceText(lambda text=text: text)
-        checked = CompiledFields(FIELDS).check_tags(
-            tags, text_length=len(text), page_count=1, source=source
-        )
-        assert checked == tags
+        check_normal_form(tags, example.document, FIELDS)
         assert all(tag["evidence"] and 0 < tag["confidence"] <= 1 for tag in tags)
 
 
