@@ -19,13 +19,7 @@ WEB_PAGE = (
     b"Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
     b"<html><body><p>caf=C3=A9</p></body></html>\n--b--\n"
 )
-
-
-def fill_paragraph(document: Document) -> None:
-    document.add_paragraph("café")
-
-
-WORD = samples.word(fill_paragraph)
+WORD = samples.word(lambda document: document.add_paragraph("café"))
 
 
 def with_chunk(data: bytes, content_type: str) -> bytes:

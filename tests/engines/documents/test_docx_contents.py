@@ -10,6 +10,7 @@ from docx.oxml.ns import nsdecls
 from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
 from tests.engines.documents.parsing import parse_data
+from tests.engines.documents.test_docx_fields import code, mark
 
 
 def text_of(folder: Path, *paragraphs: str) -> str:
@@ -93,16 +94,12 @@ def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) ->
 
 
 def test_checkboxes_become_symbols(tmp_path: Path) -> None:
-    def sym(code: str, font: str = "Wingdings") -> str:
-        return f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>'
+    def sym(char: str, font: str = "Wingdings") -> str:
+        return f'<w:r><w:sym w:font="{font}" w:char="{char}"/></w:r>'
 
     def field(inner: str) -> str:
         data = f"<w:ffData><w:checkBox>{inner}</w:checkBox></w:ffData>"
-        return (
-            f'<w:r><w:fldChar w:fldCharType="begin">{data}</w:fldChar></w:r>'
-            "<w:r><w:instrText> FORMCHECKBOX </w:instrText></w:r>"
-            '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
-        )
+        return mark("begin", data) + code(" FORMCHECKBOX ") + mark("end")
 
     def control(checked: str, inner: str = "") -> str:
         box = f'<w14:checkbox><w14:checked w14:val="{checked}"/></w14:checkbox>'

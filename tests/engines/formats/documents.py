@@ -1,9 +1,11 @@
 """Write files of every format, from documents as the formats get them, and read archives."""
 
+import dataclasses
 import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PIL import Image
@@ -34,20 +36,14 @@ def make_pages(*texts: str) -> list[Page]:
     return pages
 
 
+@dataclass
 class Documents:
     """A source of documents, which counts what is asked for."""
 
-    def __init__(
-        self,
-        pages: Mapping[str, Sequence[Page]] | None = None,
-        contents: Mapping[str, bytes] | None = None,
-        *,
-        can_render: bool = True,
-    ) -> None:
-        self.pages = dict(pages or {})
-        self.contents = dict(contents or {})
-        self.can_render = can_render
-        self.batches: list[tuple[int, bool]] = []
+    pages: Mapping[str, Sequence[Page]] = dataclasses.field(default_factory=dict)
+    contents: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    can_render: bool = True
+    batches: list[tuple[int, bool]] = dataclasses.field(default_factory=list)
 
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool

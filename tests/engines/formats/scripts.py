@@ -62,3 +62,26 @@ def measure_peaks(script: str) -> tuple[int, int]:
     """
     early, late = run_script(f"{_PEAK}{script}print(early, peak())").split()
     return int(early), int(late)
+
+
+def measure_peaks_of_format(
+    format_id: str, *, early_rows: int, rows: int, **members: Any
+) -> tuple[int, int]:
+    """Write many sample rows, and return the memory after `early_rows` and at the end in KiB.
+
+    `members` are in each row, beside those of the sample.
+    """
+    return measure_peaks(
+        f"""
+import json
+from app.engines.formats import FORMATS
+from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+writer = FORMATS["{format_id}"].create_writer(Nothing(), SAMPLE_FIELDS, {{}})
+for number in range({rows}):
+    row = {{**SAMPLE_ROW, **{members!r}, "tag_set_id": str(number)}}
+    writer.write_json(json.dumps(row).encode())
+    if number == {early_rows}:
+        early = peak()
+writer.close()
+"""
+    )

@@ -16,7 +16,7 @@ from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 from tests.engines.formats import documents
 from tests.engines.formats.documents import FullError, FullOutput, field, start
-from tests.engines.formats.scripts import hash_sample_file, measure_peaks
+from tests.engines.formats.scripts import hash_sample_file, measure_peaks_of_format
 from tests.engines.formats.test_jsonl import JSON
 from tests.factories.properties import examples
 
@@ -280,18 +280,8 @@ def test_what_the_output_raises_is_raised() -> None:
 
 
 def test_memory_does_not_grow() -> None:
-    script = """
-import json
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-writer = FORMATS["parquet"].writer(Nothing(), SAMPLE_FIELDS, {})
-for number in range(120_000):
-    line = json.dumps({**SAMPLE_ROW, "tag_set_id": str(number), "text": "x" * 500}).encode()
-    writer.write_json(line)
-    if number == 40_000:
-        early = peak()
-writer.close()
-"""
-    early, late = measure_peaks(script)
+    early, late = measure_peaks_of_format(
+        "parquet", early_rows=40_000, rows=120_000, text="x" * 500
+    )
     assert late < early * 1.15
     assert late < 200_000  # KiB

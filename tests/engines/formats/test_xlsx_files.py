@@ -11,7 +11,7 @@ import pytest
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_ROW
 from tests.engines.formats.documents import FullError, FullOutput
-from tests.engines.formats.scripts import hash_sample_file, measure_peaks
+from tests.engines.formats.scripts import hash_sample_file, measure_peaks_of_format
 from tests.engines.formats.test_xlsx import FIELDS, write
 
 
@@ -37,17 +37,6 @@ def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_memory_does_not_grow() -> None:
-    script = """
-import json
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-writer = FORMATS["xlsx"].writer(Nothing(), SAMPLE_FIELDS, {})
-for number in range(12_000):
-    writer.write_json(json.dumps({**SAMPLE_ROW, "tag_set_id": str(number)}).encode())
-    if number == 2_000:
-        early = peak()
-writer.close()
-"""
-    early, late = measure_peaks(script)
+    early, late = measure_peaks_of_format("xlsx", early_rows=2_000, rows=12_000)
     assert late < early * 1.1
     assert late < 100_000  # KiB
