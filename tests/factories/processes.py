@@ -2,6 +2,10 @@
 
 import contextlib
 import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 
 import psutil
 
@@ -21,3 +25,12 @@ def send_signal(process: psutil.Process, number: signal.Signals) -> None:
     """Send a signal to a process, if it still exists."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process.send_signal(number)
+
+
+def run_script(script: str, env: Mapping[str, str] | None = None) -> str:
+    """Run a Python script in a process of its own, and return what it prints."""
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", script]
+    return subprocess.run(
+        command, cwd=root, env=env, capture_output=True, text=True, check=True
+    ).stdout

@@ -14,11 +14,7 @@ from app.engines.conditions.compiled_conditions import (
 from app.engines.conditions.operators import ConditionError
 from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 from app.engines.fields.patterns import Pattern
-
-
-def leaf(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
-    """Return a condition."""
-    return {"attribute": attribute, "operator": operator, "value": value}
+from tests.engines.conditions.test_conditions import leaf
 
 
 @pytest.mark.parametrize("pattern", [r"(?:\pL\pN?){3}.{10}z", r"(?:\pL\pN?){45}.{10}z"])
@@ -30,7 +26,8 @@ def test_a_pattern_with_too_many_instructions_is_refused(pattern: str) -> None:
 
 def test_the_sizes_of_patterns_are_summed() -> None:
     patterns = ["urgent|final notice", r"\pL+ \pN+"]
-    compiled = compile_conditions({"all": [leaf("text", "matches", one) for one in patterns]})
+    conditions = [leaf("text", "matches", pattern) for pattern in patterns]
+    compiled = compile_conditions({"all": conditions})
     assert compiled.pattern_count == 2
     assert 1000 < compiled.program_size < condition_operators.MAX_PROGRAM_SIZE
 

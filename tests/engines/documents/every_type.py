@@ -2,17 +2,9 @@
 
 from PIL import Image
 
+from app.engines.documents.media import DOCX, EPUB, MAIL, MSG, ODS, ODT, PDF, PPTX, RTF, XLS, XLSX
 from demo.documents import DOCUMENTS
 from tests.engines.documents import office_files, samples, workbooks
-
-PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-ODT = "application/vnd.oasis.opendocument.text"
-ODS = "application/vnd.oasis.opendocument.spreadsheet"
-EPUB = "application/epub+zip"
-MAIL = "message/rfc822"
 
 
 def make_documents() -> dict[str, tuple[str, bytes]]:
@@ -44,11 +36,11 @@ def _pdfs() -> dict[str, tuple[str, bytes]]:
         "ods, damaged": (ODS, b"PK\x03\x04"),
         "epub": (EPUB, office_files.book()),
         "epub, damaged": (EPUB, b"PK\x03\x04"),
-        "msg, damaged": ("application/vnd.ms-outlook", workbooks.xls()),
-        "rtf": ("application/rtf", office_files.RTF),
-        "rtf, damaged": ("application/rtf", b"{\\rtf"),
-        "xls": ("application/vnd.ms-excel", workbooks.xls()),
-        "xls, damaged": ("application/vnd.ms-excel", workbooks.xls()[:600]),
+        "msg, damaged": (MSG, workbooks.xls()),
+        "rtf": (RTF, office_files.RTF),
+        "rtf, damaged": (RTF, b"{\\rtf"),
+        "xls": (XLS, workbooks.xls()),
+        "xls, damaged": (XLS, workbooks.xls()[:600]),
     }
 
 

@@ -10,6 +10,7 @@ import pptx
 from pptx.util import Inches
 
 from tests.engines.documents import workbooks
+from tests.engines.documents.samples import save_to_bytes
 
 RTF = (
     r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}}{\info{\title Hidden title}}"
@@ -46,12 +47,12 @@ def presentation(*, hidden: bool = True) -> bytes:
         secret.element.set("show", "0")
     last = deck.slides.add_slide(deck.slide_layouts[5])
     last.shapes.title.text = "Thank you"
-    return _save(deck)
+    return save_to_bytes(deck)
 
 
 def empty_presentation() -> bytes:
     """Return a presentation without slides."""
-    return _save(pptx.Presentation())
+    return save_to_bytes(pptx.Presentation())
 
 
 def open_document() -> bytes:
@@ -75,7 +76,7 @@ def open_document() -> bytes:
     hidden = odfdo.Style("text", name="Hidden", area="text", display="none")
     document.insert_style(hidden, automatic=True)
     body.append(odfdo.Paragraph("Not shown", style="Hidden"))
-    return _save(document)
+    return save_to_bytes(document)
 
 
 def spreadsheet() -> bytes:
@@ -97,7 +98,7 @@ def spreadsheet() -> bytes:
         '<style:table-properties table:display="false"/></style:style></office:automatic-styles>'
     )
     return workbooks.rewritten(
-        _save(document),
+        save_to_bytes(document),
         "content.xml",
         lambda xml: xml.replace("</office:automatic-styles>", hidden),
     )
@@ -138,10 +139,4 @@ def book(*, encrypted: str = "") -> bytes:
         archive.writestr("mimetype", "application/epub+zip")
         for name, content in entries.items():
             archive.writestr(name, content, zipfile.ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _save(file: Any) -> bytes:
-    out = io.BytesIO()
-    file.save(out)
     return out.getvalue()

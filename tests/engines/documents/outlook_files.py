@@ -24,17 +24,15 @@ def outlook_mail(
     subject: str,
     body: str | None = None,
     *,
-    rich_text: bytes | None = None,
-    files: dict[str, bytes] | None = None,
-    mails: tuple[Storage, ...] = (),
     html: bytes | None = None,
     code_page: int = 65001,
+    **contents: Any,
 ) -> bytes:
-    """Return an email with these attachments, and with emails created by `inner_mail`.
+    """Return an email. `contents` are other arguments of `inner_mail`.
 
     `code_page` is the declared encoding of `html`.
     """
-    storage = _mail(subject, body, rich_text, files, mails, _HEADER_BYTES)
+    storage = inner_mail(subject, body, header_bytes=_HEADER_BYTES, **contents)
     if html is not None:
         more = _properties({_HTML: html, _CODE_PAGE: code_page}, 0)
         storage |= more | {_PROPERTIES: storage[_PROPERTIES] + more[_PROPERTIES]}
@@ -48,19 +46,9 @@ def inner_mail(
     rich_text: bytes | None = None,
     files: dict[str, bytes] | None = None,
     mails: tuple[Storage, ...] = (),
+    header_bytes: int = _INNER_HEADER_BYTES,
 ) -> Storage:
-    """Return an email to attach to another email."""
-    return _mail(subject, body, rich_text, files, mails, _INNER_HEADER_BYTES)
-
-
-def _mail(
-    subject: str,
-    body: str | None,
-    rich_text: bytes | None,
-    files: dict[str, bytes] | None,
-    mails: tuple[Storage, ...],
-    header_bytes: int,
-) -> Storage:
+    """Return an email to attach to another email. `files` and `mails` are attached to it."""
     texts = {_SUBJECT: subject, _BODY: body, _SENDER: "Zoë", _DISPLAY_TO: "team@example.org"}
     values: dict[int, Any] = {pid: text for pid, text in texts.items() if text is not None}
     if rich_text is not None:

@@ -4,6 +4,7 @@ import io
 import random
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 from pymupdf_fonts import FiraGO_Regular  # type: ignore[import-untyped]
 from reportlab.pdfbase import pdfmetrics
@@ -11,6 +12,8 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from app.engines.documents import ParsedDocument
+from app.engines.documents.media import PDF
+from tests.engines.documents.parsing import parse_data
 from tests.engines.documents.samples import pdf, raw_pdf
 
 PlacedText = tuple[float, float, str]
@@ -18,12 +21,12 @@ PlacedText = tuple[float, float, str]
 
 A4 = (595, 842)
 FACE = "FiraGO"
+SIZE = 10
 
 
 def placed_pdf(
     texts: Iterable[PlacedText],
     *,
-    size: float = 10,
     face: str = "Helvetica",
     degrees: float = 0,
     rotation: int = 0,
@@ -37,24 +40,24 @@ def placed_pdf(
         canvas.translate(0, A4[1])
         canvas.rotate(degrees)
         for x, y, text in texts:
-            canvas.setFont(face, size)
+            canvas.setFont(face, SIZE)
             canvas.drawString(x, -y, text)
 
     return pdf([()], size=A4, rotation=rotation, crop=crop, draw=draw)
 
 
-def words_of(x: float, y: float, line: str, size: float = 10) -> list[PlacedText]:
+def words_of(x: float, y: float, line: str) -> list[PlacedText]:
     """Return the words of a line with their positions."""
     words: list[PlacedText] = []
     for word in line.split():
         words.append((x, y, word))
-        x += pdfmetrics.stringWidth(word + " ", "Helvetica", size)
+        x += pdfmetrics.stringWidth(word + " ", "Helvetica", SIZE)
     return words
 
 
-def shuffled(texts: Iterable[PlacedText], seed: int = 7) -> list[PlacedText]:
+def shuffled(texts: Iterable[PlacedText]) -> list[PlacedText]:
     mixed = list(texts)
-    random.Random(seed).shuffle(mixed)
+    random.Random(7).shuffle(mixed)
     return mixed
 
 
@@ -86,6 +89,13 @@ def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
             b"<</Length %d>>\nstream\n%s\nendstream" % (len(table), table),
         ]
     )
+
+
+def parse_pdf(folder: Path, data: bytes) -> ParsedDocument:
+    """Parse a PDF, and check its offsets."""
+    document = parse_data(folder, data, PDF)
+    check_offsets(document)
+    return document
 
 
 def check_offsets(document: ParsedDocument) -> None:

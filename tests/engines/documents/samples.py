@@ -4,11 +4,14 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 import docx
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 from PIL import Image, ImageDraw
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
@@ -16,6 +19,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 LINES = ("Invoice 2024-17", "Total due: 1,234.56 EUR", "Payable within thirty days.")
 A5 = (420, 595)
+W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
 
 
 def pdf(
@@ -111,8 +115,33 @@ def endless_pdf(levels: int = 12) -> bytes:
 def word(fill: Callable[["docx.document.Document"], None]) -> bytes:
     document = docx.Document()
     fill(document)
+    return save_to_bytes(document)
+
+
+def word_from_xml(*paragraphs: str) -> bytes:
+    """Return a Word document with these paragraphs, whose content is given as XML."""
+
+    def fill(document: "docx.document.Document") -> None:
+        for content in reversed(paragraphs):
+            xml = f"<w:p {nsdecls('w', 'm')} {W14}>{content}</w:p>"
+            document.element.body.insert(0, parse_xml(xml))
+
+    return word(fill)
+
+
+def save_to_bytes(file: Any) -> bytes:
+    """Return the bytes of a document, workbook or presentation."""
     out = io.BytesIO()
-    document.save(out)
+    file.save(out)
+    return out.getvalue()
+
+
+def build_zip(entries: Mapping[str, str | bytes]) -> bytes:
+    """Return a ZIP archive of these entries, without compression."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
     return out.getvalue()
 
 

@@ -4,33 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import ParseFailed, UnsupportedMediaType, parse
+from app.engines.documents import UnsupportedMediaType
 from app.engines.documents.detection import detect_media_type
 from app.engines.documents.media import EPUB, MSG, ODS
-from tests.engines.documents import office_files, samples, workbooks
-
-
-def failure(folder: Path, data: bytes, media_type: str) -> str:
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(folder, data), media_type)
-    return caught.value.code
+from tests.engines.documents import office_files, workbooks
+from tests.engines.documents.parsing import get_parse_failure, parse_data
 
 
 def test_the_chapters_of_a_book_are_in_reading_order(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, office_files.book()), EPUB)
+    document = parse_data(tmp_path, office_files.book(), EPUB)
     assert document.text == "First\n\nIt begins in Köln.\fSecond\n\nIt ends."
     assert len(document.pages) == 2
 
 
 def test_a_book_with_encrypted_chapters(tmp_path: Path) -> None:
     data = office_files.book(encrypted="OEBPS/text/one.xhtml")
-    assert failure(tmp_path, data, EPUB) == "password_protected"
+    assert get_parse_failure(tmp_path, data, EPUB).code == "password_protected"
 
 
 @pytest.mark.parametrize("entry", ["META-INF/container.xml", "OEBPS/book.opf"])
 def test_a_damaged_book(tmp_path: Path, entry: str) -> None:
     data = workbooks.rewritten(office_files.book(), entry, lambda _: "<x")
-    assert failure(tmp_path, data, EPUB) == "unreadable"
+    assert get_parse_failure(tmp_path, data, EPUB).code == "unreadable"
 
 
 def test_a_book_loads_nothing(tmp_path: Path) -> None:
@@ -41,11 +36,11 @@ def test_a_book_loads_nothing(tmp_path: Path) -> None:
         office_files.book(), "OEBPS/text/one.xhtml",
         lambda page: entity + page.replace("It begins", "It begins &x;"),
     )  # fmt: skip
-    assert "SECRET" not in parse(samples.stored(tmp_path, data), EPUB).text
+    assert "SECRET" not in parse_data(tmp_path, data, EPUB).text
 
 
 def test_the_visible_sheets_of_an_open_document(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, office_files.spreadsheet()), ODS)
+    document = parse_data(tmp_path, office_files.spreadsheet(), ODS)
     assert document.text == (
         "Prices\nItem\tPrice\nBolts M8\t7\n\t12.5\n\nTRUE\t2024-03-01\n30:05:00"
     )
@@ -65,7 +60,7 @@ def test_repeated_cells_and_rows(tmp_path: Path) -> None:
         office_files.spreadsheet(), "content.xml",
         lambda xml: xml.replace("</table:table>", repeated, 1),
     )  # fmt: skip
-    text = parse(samples.stored(tmp_path, data), ODS).text
+    text = parse_data(tmp_path, data, ODS).text
     assert text.endswith("30:05:00\n5\t5\t5\n5\t5\t5\n\na b c d")
 
 
@@ -79,16 +74,16 @@ def test_a_bomb_of_repeated_cells(tmp_path: Path) -> None:
         office_files.spreadsheet(), "content.xml",
         lambda xml: xml.replace("</table:table>", bomb, 1),
     )  # fmt: skip
-    assert failure(tmp_path, data, ODS) == "too_large_unpacked"
+    assert get_parse_failure(tmp_path, data, ODS).code == "too_large_unpacked"
 
 
 def test_an_open_spreadsheet_without_cells(tmp_path: Path) -> None:
     data = workbooks.rewritten(office_files.spreadsheet(), "content.xml", lambda _: "<x/>")
-    assert failure(tmp_path, data, ODS) == "unreadable"
+    assert get_parse_failure(tmp_path, data, ODS).code == "unreadable"
 
 
 def test_a_workbook_is_no_email(tmp_path: Path) -> None:
-    assert failure(tmp_path, workbooks.xls(), MSG) == "unreadable"
+    assert get_parse_failure(tmp_path, workbooks.xls(), MSG).code == "unreadable"
 
 
 @pytest.mark.parametrize(

@@ -9,28 +9,18 @@ from docx.document import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from app.engines.documents import Limits, ParseFailed, parse
+from app.engines.documents.media import COMPOUND_FILE, DOCX
 from tests.engines.documents import samples
-
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+from tests.engines.documents.parsing import get_failure, get_text_or_failure, parse_data
+from tests.engines.documents.workbooks import rewritten
 
 
 def text_of(folder: Path, data: bytes) -> str:
-    return parse(samples.stored(folder, data), DOCX).text
+    return parse_data(folder, data, DOCX).text
 
 
-def failure(path: Path, limits: Limits | None = None) -> str:
-    with pytest.raises(ParseFailed) as caught:
-        parse(path, DOCX, limits or Limits())
-    return caught.value.code
-
-
-def rewritten(data: bytes, name: str, content: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", 8) as new:
-        for entry in old.infolist():
-            new.writestr(entry.filename, content if entry.filename == name else old.read(entry))
-    return out.getvalue()
+def failure(folder: Path, data: bytes, **limits: int) -> str:
+    return get_failure(parse_data, folder, data, DOCX, **limits).code
 
 
 def contract(document: Document) -> None:
@@ -46,7 +36,7 @@ def contract(document: Document) -> None:
 
 
 def test_everything_in_document_order(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, samples.word(contract)), DOCX)
+    document = parse_data(tmp_path, samples.word(contract), DOCX)
     assert document.text == (
         "ACME header\nContract\nBetween the parties:\n"
         "Seller\tACME\nBuyer\tZoë Köln\nSigned\ttoday\nPage footer"
@@ -75,20 +65,17 @@ def test_headers_and_footers_that_are_turned_off_are_left_out(tmp_path: Path, is
 
 
 def test_inserted_text_is_included_and_deleted_text_is_left_out(tmp_path: Path) -> None:
-    def fill(document: Document) -> None:
-        inner = (
-            "<w:ins><w:r><w:t>kept </w:t></w:r></w:ins>"
-            "<w:del><w:r><w:delText>gone</w:delText><w:t>gone</w:t></w:r></w:del>"
-            "<w:sdt><w:sdtContent><w:r><w:t>control</w:t></w:r></w:sdtContent></w:sdt>"
-            "<w:r><w:instrText>PAGE</w:instrText></w:r>"
-            "<w:hyperlink><w:r><w:t> link</w:t></w:r></w:hyperlink>"
-            "<w:r><w:pict><w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p>"
-            "</w:txbxContent></w:pict></w:r>"
-        )
-        paragraph = parse_xml(f"<w:p {nsdecls('w')}>{inner}</w:p>")
-        document.element.body.insert(0, paragraph)
-
-    assert text_of(tmp_path, samples.word(fill)).split() == [*("kept", "control", "link", "boxed")]
+    content = (
+        "<w:ins><w:r><w:t>kept </w:t></w:r></w:ins>"
+        "<w:del><w:r><w:delText>gone</w:delText><w:t>gone</w:t></w:r></w:del>"
+        "<w:sdt><w:sdtContent><w:r><w:t>control</w:t></w:r></w:sdtContent></w:sdt>"
+        "<w:r><w:instrText>PAGE</w:instrText></w:r>"
+        "<w:hyperlink><w:r><w:t> link</w:t></w:r></w:hyperlink>"
+        "<w:r><w:pict><w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p>"
+        "</w:txbxContent></w:pict></w:r>"
+    )
+    text = text_of(tmp_path, samples.word_from_xml(content))
+    assert text.split() == ["kept", "control", "link", "boxed"]
 
 
 def test_a_row_deleted_by_tracked_changes_is_left_out(tmp_path: Path) -> None:
@@ -123,45 +110,35 @@ def test_a_table_inside_a_table(tmp_path: Path) -> None:
 
 
 def test_a_document_without_text(tmp_path: Path) -> None:
-    assert (
-        failure(samples.stored(tmp_path, samples.word(lambda document: None))) == "empty_document"
-    )
+    assert failure(tmp_path, samples.word(lambda document: None)) == "empty_document"
 
 
 def test_a_bomb_is_measured_while_it_inflates(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, samples.swollen_docx(100 << 20))
-    assert path.stat().st_size < 1 << 20
-    assert failure(path, Limits(max_unpacked_bytes=50 << 20)) == "too_large_unpacked"
+    data = samples.swollen_docx(100 << 20)
+    assert len(data) < 1 << 20
+    assert failure(tmp_path, data, max_unpacked_bytes=50 << 20) == "too_large_unpacked"
 
 
 def test_a_bomb_with_a_wrong_declared_size(tmp_path: Path) -> None:
     data = samples.swollen_docx(100 << 20, declared=1000)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.getinfo("word/document.xml").file_size == 1000
-    path = samples.stored(tmp_path, data)
-    assert failure(path, Limits(max_unpacked_bytes=50 << 20)) == "unreadable"
+    assert failure(tmp_path, data, max_unpacked_bytes=50 << 20) == "unreadable"
 
 
 def test_too_many_entries(tmp_path: Path) -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for number in range(10_001):
-            archive.writestr(f"word/{number}.xml", b"")
-    assert failure(samples.stored(tmp_path, out.getvalue())) == "too_large_unpacked"
+    data = samples.build_zip({f"word/{number}.xml": b"" for number in range(10_001)})
+    assert failure(tmp_path, data) == "too_large_unpacked"
 
 
 def test_entities_are_not_expanded(tmp_path: Path) -> None:
-    bomb = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
+    bomb = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
     for last, this in zip("abcdefgh", "bcdefghi", strict=True):
-        bomb += b'<!ENTITY %s "%s">' % (this.encode(), (f"&{last};" * 10).encode())
-    bomb += b"]><w:document %s><w:body><w:p><w:r><w:t>x&i;</w:t></w:r></w:p></w:body></w:document>"
-    data = rewritten(samples.word(contract), "word/document.xml", bomb % nsdecls("w").encode())
-    outcome = ""
-    try:
-        outcome = text_of(tmp_path, data)
-    except ParseFailed as error:
-        outcome = error.code
-    assert "aaaaa" not in outcome
+        bomb += f'<!ENTITY {this} "{f"&{last};" * 10}">'
+    bomb += f"]><w:document {nsdecls('w')}><w:body><w:p><w:r><w:t>x&i;</w:t></w:r></w:p></w:body>"
+    bomb += "</w:document>"
+    data = rewritten(samples.word(contract), "word/document.xml", lambda _: bomb)
+    assert "aaaaa" not in get_text_or_failure(tmp_path, data, DOCX)
 
 
 def test_an_external_entity_is_not_read(tmp_path: Path) -> None:
@@ -170,38 +147,31 @@ def test_an_external_entity_is_not_read(tmp_path: Path) -> None:
         f'<!DOCTYPE x [<!ENTITY s SYSTEM "{secret.as_uri()}">]><w:document {nsdecls("w")}>'
         "<w:body><w:p><w:r><w:t>before &s; after</w:t></w:r></w:p></w:body></w:document>"
     )
-    data = rewritten(samples.word(contract), "word/document.xml", xml.encode())
+    data = rewritten(samples.word(contract), "word/document.xml", lambda _: xml)
     assert "secret" not in text_of(tmp_path, data)
 
 
 def test_password(tmp_path: Path) -> None:
-    wrapped = (
-        bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600) + "EncryptedPackage".encode("utf-16-le")
-    )
-    assert failure(samples.stored(tmp_path, wrapped)) == "password_protected"
+    wrapped = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
+    assert failure(tmp_path, wrapped) == "password_protected"
 
 
 @pytest.mark.parametrize("kind", ["truncated", "zip", "old Word", "image", "no body", "macros"])
 def test_damaged_or_mislabeled(tmp_path: Path, kind: str) -> None:
     good = samples.word(contract)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("readme.txt", "hello")
-    with zipfile.ZipFile(io.BytesIO(good)) as archive:
-        types = archive.read("[Content_Types].xml")
     data = {
         "truncated": good[: len(good) // 2],
-        "zip": out.getvalue(),
-        "old Word": bytes.fromhex("d0cf11e0a1b11ae1") + bytes(4096),
+        "zip": samples.build_zip({"readme.txt": "hello"}),
+        "old Word": COMPOUND_FILE + bytes(4096),
         "image": samples.image("PNG"),
-        "no body": rewritten(good, "word/document.xml", b"<broken"),
+        "no body": rewritten(good, "word/document.xml", lambda _: "<broken"),
         "macros": rewritten(
             good,
             "[Content_Types].xml",
-            types.replace(
-                b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
-                b"vnd.ms-word.document.macroEnabled.main+xml",
+            lambda types: types.replace(
+                "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+                "vnd.ms-word.document.macroEnabled.main+xml",
             ),
         ),
     }[kind]
-    assert failure(samples.stored(tmp_path, data)) == "unreadable"
+    assert failure(tmp_path, data) == "unreadable"

@@ -10,22 +10,16 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from app.engines.documents import parse
 from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import parse_data
 
 WEB_PAGE = (
     b"MIME-Version: 1.0\nContent-Type: multipart/related; type=text/html; boundary=b\n\n--b\n"
     b"Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
     b"<html><body><p>caf=C3=A9</p></body></html>\n--b--\n"
 )
-
-
-def fill_paragraph(document: Document) -> None:
-    document.add_paragraph("café")
-
-
-WORD = samples.word(fill_paragraph)
+WORD = samples.word(lambda document: document.add_paragraph("café"))
 
 
 def with_chunk(data: bytes, content_type: str) -> bytes:
@@ -58,5 +52,5 @@ def with_chunk(data: bytes, content_type: str) -> bytes:
 def test_embedded_files_are_read_in_place(
     tmp_path: Path, content_type: str, data: bytes, expected: str
 ) -> None:
-    path = samples.stored(tmp_path, with_chunk(data, content_type))
-    assert parse(path, DOCX).text == f"before\n{expected}\nafter"
+    document = parse_data(tmp_path, with_chunk(data, content_type), DOCX)
+    assert document.text == f"before\n{expected}\nafter"

@@ -1,31 +1,21 @@
-"""Hidden text, checkboxes and pictures in Word documents."""
+"""Hidden text, equations and checkboxes in Word documents."""
 
-import io
 from pathlib import Path
 
-import pytest
 from docx.document import Document
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
-from PIL import Image
 
-from app.engines.documents import PageNotFound, ParseFailed, parse, render
+from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
-
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+from tests.engines.documents.parsing import parse_data
+from tests.engines.documents.test_docx_fields import code, mark
 
 
 def text_of(folder: Path, *paragraphs: str) -> str:
     """Return the text of a document with these paragraphs, which are given as XML."""
-
-    def fill(document: Document) -> None:
-        for inner in reversed(paragraphs):
-            xml = f"<w:p {nsdecls('w', 'm')} {W14}>{inner}</w:p>"
-            document.element.body.insert(0, parse_xml(xml))
-
-    return parse(samples.stored(folder, samples.word(fill)), DOCX).text
+    return parse_data(folder, samples.word_from_xml(*paragraphs), DOCX).text
 
 
 def run(text: str, properties: str = "") -> str:
@@ -93,7 +83,7 @@ def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:
         properties = f"<w:trPr {nsdecls('w')}><w:hidden/></w:trPr>"
         table.rows[0]._tr.insert(0, parse_xml(properties))
 
-    text = parse(samples.stored(tmp_path, samples.word(fill)), DOCX).text
+    text = parse_data(tmp_path, samples.word(fill), DOCX).text
     assert text.split() == ["shown", "but", "this", "row"]
 
 
@@ -104,16 +94,12 @@ def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) ->
 
 
 def test_checkboxes_become_symbols(tmp_path: Path) -> None:
-    def sym(code: str, font: str = "Wingdings") -> str:
-        return f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>'
+    def sym(char: str, font: str = "Wingdings") -> str:
+        return f'<w:r><w:sym w:font="{font}" w:char="{char}"/></w:r>'
 
     def field(inner: str) -> str:
         data = f"<w:ffData><w:checkBox>{inner}</w:checkBox></w:ffData>"
-        return (
-            f'<w:r><w:fldChar w:fldCharType="begin">{data}</w:fldChar></w:r>'
-            "<w:r><w:instrText> FORMCHECKBOX </w:instrText></w:r>"
-            '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
-        )
+        return mark("begin", data) + code(" FORMCHECKBOX ") + mark("end")
 
     def control(checked: str, inner: str = "") -> str:
         box = f'<w14:checkbox><w14:checked w14:val="{checked}"/></w14:checkbox>'
@@ -133,44 +119,6 @@ def test_checkboxes_become_symbols(tmp_path: Path) -> None:
 
 
 def test_invalid_symbols_are_left_out(tmp_path: Path) -> None:
-    odd = "".join(f"<w:r><w:sym {given}/></w:r>" for given in ("", 'w:char="xyz"', 'w:char="-5"'))
-    assert text_of(tmp_path, run("before") + odd + run(" after")) == "before after"
-
-
-def test_a_document_of_pictures_is_like_a_scan(tmp_path: Path) -> None:
-    def fill(document: Document) -> None:
-        for colour in ("red", "blue"):
-            picture = samples.image("PNG", Image.new("RGB", (60, 30), colour))
-            document.add_picture(io.BytesIO(picture))
-
-    path = samples.stored(tmp_path, samples.word(fill))
-    document = parse(path, DOCX)
-    assert document.text == "\f"
-    assert [page.has_text_layer for page in document.pages] == [False, False]
-    assert [page.words for page in document.pages] == [[], []]
-    for number, colour in ((1, (255, 0, 0)), (2, (0, 0, 255))):
-        drawn = Image.open(io.BytesIO(render(path, DOCX, number, width_px=300))).convert("RGB")
-        assert drawn.size == (300, 425)
-        assert drawn.getpixel((100, 50)) == colour
-        assert drawn.getpixel((100, 400)) == (255, 255, 255)
-    with pytest.raises(PageNotFound):
-        render(path, DOCX, 3, width_px=300)
-
-
-def test_pictures_beside_text_are_no_pages(tmp_path: Path) -> None:
-    def fill(document: Document) -> None:
-        document.add_paragraph("text")
-        document.add_picture(io.BytesIO(samples.image("PNG")))
-
-    document = parse(samples.stored(tmp_path, samples.word(fill)), DOCX)
-    assert document.text.strip() == "text"
-    assert [page.has_text_layer for page in document.pages] == [True]
-
-
-def test_a_picture_of_too_many_pixels(tmp_path: Path) -> None:
-    def fill(document: Document) -> None:
-        document.add_picture(io.BytesIO(samples.png_claiming(50_000, 50_000)))
-
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(tmp_path, samples.word(fill)), DOCX)
-    assert caught.value.code == "too_many_pixels"
+    attributes = ("", 'w:char="xyz"', 'w:char="-5"')
+    symbols = "".join(f"<w:r><w:sym {attribute}/></w:r>" for attribute in attributes)
+    assert text_of(tmp_path, run("before") + symbols + run(" after")) == "before after"

@@ -3,22 +3,15 @@
 from pathlib import Path
 
 import pytest
-from docx.document import Document
-from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
 
-from app.engines.documents import parse
 from app.engines.documents.media import DOCX
-from tests.engines.documents import samples
+from tests.engines.documents.parsing import parse_data
+from tests.engines.documents.samples import word_from_xml
 
 
-def text_of(folder: Path, inner: str) -> str:
+def text_of(folder: Path, paragraph: str) -> str:
     """Return the text of a document with one paragraph, whose content is given as XML."""
-
-    def fill(document: Document) -> None:
-        document.element.body.insert(0, parse_xml(f"<w:p {nsdecls('w')}>{inner}</w:p>"))
-
-    return parse(samples.stored(folder, samples.word(fill)), DOCX).text
+    return parse_data(folder, word_from_xml(paragraph), DOCX).text
 
 
 def mark(kind: str, data: str = "") -> str:

@@ -7,10 +7,9 @@ from docx.document import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from app.engines.documents import parse
+from app.engines.documents.media import DOCX
 from tests.engines.documents import samples
-
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+from tests.engines.documents.parsing import parse_data
 
 
 def level(index: int, text: str, number_format: str = "decimal", extra: str = "") -> str:
@@ -44,7 +43,7 @@ def read(folder: Path, lists: str, *paragraphs: str, styles: str = "") -> list[s
         for number, child in enumerate(list(body)):
             document.element.body.insert(number, child)
 
-    return parse(samples.stored(folder, samples.word(fill)), DOCX).text.split("\n")
+    return parse_data(folder, samples.word(fill), DOCX).text.split("\n")
 
 
 def definition(number: int, *levels: str, extra: str = "") -> str:
@@ -224,5 +223,5 @@ def test_headers_and_the_body_count_separately(tmp_path: Path) -> None:
         document.sections[0].header.paragraphs[0].text = "header"
         document.add_paragraph("body", numbered)
 
-    text = parse(samples.stored(tmp_path, samples.word(fill)), DOCX).text
+    text = parse_data(tmp_path, samples.word(fill), DOCX).text
     assert text.split("\n") == ["1. header", "1. body"]

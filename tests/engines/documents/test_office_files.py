@@ -1,28 +1,28 @@
 """Presentations, ODT and RTF files: the displayed text in order, and damaged files."""
 
-import io
 import re
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents import UnsupportedMediaType, parse, render
 from app.engines.documents.detection import detect_media_type
-from app.engines.documents.media import ODT, PPTX, RTF
+from app.engines.documents.media import COMPOUND_FILE, ODS, ODT, PPTX, RTF
 from tests.engines.documents import office_files, samples, workbooks
-
-COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
-
-
-def failure(folder: Path, data: bytes, media_type: str, **limits: int) -> tuple[str, str]:
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(folder, data), media_type, Limits(**limits))
-    return caught.value.code, caught.value.message
+from tests.engines.documents.parsing import get_parse_failure, parse_data
 
 
 def text_of(folder: Path, data: bytes, media_type: str) -> str:
-    return parse(samples.stored(folder, data), media_type).text
+    return parse_data(folder, data, media_type).text
+
+
+def open_document_with(content: str) -> bytes:
+    """Return an ODT file whose text ends with this content, which is given as XML."""
+    return workbooks.rewritten(
+        office_files.open_document(),
+        "content.xml",
+        lambda xml: xml.replace("</office:text>", f"{content}</office:text>"),
+    )
 
 
 def test_each_visible_slide_is_a_page(tmp_path: Path) -> None:
@@ -68,7 +68,8 @@ def test_hidden_shapes_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_presentation_without_text(tmp_path: Path) -> None:
-    assert failure(tmp_path, office_files.empty_presentation(), PPTX)[0] == "empty_document"
+    data = office_files.empty_presentation()
+    assert get_parse_failure(tmp_path, data, PPTX).code == "empty_document"
 
 
 def test_an_open_document(tmp_path: Path) -> None:
@@ -78,7 +79,6 @@ def test_an_open_document(tmp_path: Path) -> None:
 
 
 def test_parts_of_an_open_document(tmp_path: Path) -> None:
-    data = office_files.open_document()
     tracked = (
         "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p>"
         "</text:deletion></text:changed-region></text:tracked-changes>"
@@ -91,14 +91,11 @@ def test_parts_of_an_open_document(tmp_path: Path) -> None:
         'columns-repeated="100000"><text:p>x</text:p></table:table-cell></table:table-row>'
         "</table:table-header-rows></table:table>"
     )
-    changed = workbooks.rewritten(
-        data, "content.xml", lambda xml: xml.replace("</office:text>", f"{tracked}</office:text>")
-    )
-    text = text_of(tmp_path, changed, ODT)
+    text = text_of(tmp_path, open_document_with(tracked), ODT)
     assert text.endswith("d\n" + "one" + " " * 100 + "two\nx")
     assert not any(word in text for word in ("deleted", "hidden"))
     headed = workbooks.rewritten(
-        data,
+        office_files.open_document(),
         "styles.xml",
         lambda xml: xml.replace(
             "</office:master-styles>",
@@ -134,12 +131,8 @@ ROW_BELOW_SPANS = f"<table:table-row>{COVERED}{COVERED}{CELL.format('', 'C')}</t
     ],
 )
 def test_contents_of_an_open_document(tmp_path: Path, content: str, expected: str) -> None:
-    changed = workbooks.rewritten(
-        office_files.open_document(),
-        "content.xml",
-        lambda xml: xml.replace("</office:text>", f"<text:p>#</text:p>{content}</office:text>"),
-    )
-    assert text_of(tmp_path, changed, ODT).partition("#\n")[2] == expected
+    text = text_of(tmp_path, open_document_with(f"<text:p>#</text:p>{content}"), ODT)
+    assert text.partition("#\n")[2] == expected
 
 
 def test_rich_text(tmp_path: Path) -> None:
@@ -207,68 +200,58 @@ def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:
     assert text_of(tmp_path, data, RTF) == "Beforeafter"
 
 
-def _encrypted() -> bytes:
-    manifest = "<manifest:manifest><manifest:encryption-data/>"
-    return workbooks.rewritten(
-        office_files.open_document(), "META-INF/manifest.xml", lambda _: manifest
-    )
-
-
-def _entity() -> bytes:
+def test_an_entity_is_not_read(tmp_path: Path) -> None:
     secret = '<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
-    return workbooks.rewritten(
+    data = workbooks.rewritten(
         office_files.open_document(),
         "content.xml",
         lambda xml: (
             secret + xml[xml.index("<office:document-content") :].replace("Lease", "&secret;")
         ),
     )
-
-
-def test_an_entity_is_not_read(tmp_path: Path) -> None:
-    text = text_of(tmp_path, _entity(), ODT)
+    text = text_of(tmp_path, data, ODT)
     assert "root" not in text
     assert "The rent" in text
 
 
 @pytest.mark.parametrize("media_type", [PPTX, ODT, RTF])
 def test_damaged_files(tmp_path: Path, media_type: str) -> None:
-    assert failure(tmp_path, b"PK\x03\x04", media_type)[0] == "unreadable"
-    assert failure(tmp_path, b"", media_type)[0] == "empty_document"
+    assert get_parse_failure(tmp_path, b"PK\x03\x04", media_type).code == "unreadable"
+    assert get_parse_failure(tmp_path, b"", media_type).code == "empty_document"
     whole = {PPTX: office_files.presentation(), ODT: office_files.open_document()}.get(media_type)
     if whole is not None:
-        assert failure(tmp_path, whole[: len(whole) // 2], media_type)[0] == "unreadable"
-        assert failure(tmp_path, whole, media_type, max_unpacked_bytes=1000)[0] == (
-            "too_large_unpacked"
-        )
+        half = whole[: len(whole) // 2]
+        assert get_parse_failure(tmp_path, half, media_type).code == "unreadable"
+        error = get_parse_failure(tmp_path, whole, media_type, max_unpacked_bytes=1000)
+        assert error.code == "too_large_unpacked"
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     word = samples.word(lambda document: document.add_paragraph("Hello"))
-    assert failure(tmp_path, word, PPTX)[0] == "unreadable"
-    assert failure(tmp_path, word, ODT)[0] == "unreadable"
+    assert get_parse_failure(tmp_path, word, PPTX).code == "unreadable"
+    assert get_parse_failure(tmp_path, word, ODT).code == "unreadable"
 
 
 def test_files_with_a_password(tmp_path: Path) -> None:
-    locked = COMPOUND + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
-    assert failure(tmp_path, locked, PPTX)[0] == "password_protected"
-    assert failure(tmp_path, COMPOUND + bytes(600), PPTX)[1].startswith("The file has an older")
-    assert failure(tmp_path, _encrypted(), ODT)[0] == "password_protected"
+    locked = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
+    assert get_parse_failure(tmp_path, locked, PPTX).code == "password_protected"
+    error = get_parse_failure(tmp_path, COMPOUND_FILE + bytes(600), PPTX)
+    assert error.message.startswith("The file has an older")
+    manifest = "<manifest:manifest><manifest:encryption-data/>"
+    encrypted = workbooks.rewritten(
+        office_files.open_document(), "META-INF/manifest.xml", lambda _: manifest
+    )
+    assert get_parse_failure(tmp_path, encrypted, ODT).code == "password_protected"
 
 
 @pytest.mark.parametrize("depth", [200, 100_000])
 def test_deep_nesting(tmp_path: Path, depth: int) -> None:
     nested = "<text:section>" * depth + "<text:p>deep</text:p>" + "</text:section>" * depth
-    data = workbooks.rewritten(
-        office_files.open_document(),
-        "content.xml",
-        lambda xml: xml.replace("</office:text>", f"{nested}</office:text>"),
-    )
-    path = samples.stored(tmp_path, data)
+    data = open_document_with(nested)
     if depth == 200:
-        assert parse(path, ODT).text.endswith("deep")
+        assert text_of(tmp_path, data, ODT).endswith("deep")
     else:
-        assert failure(tmp_path, data, ODT)[0] == "unreadable"
+        assert get_parse_failure(tmp_path, data, ODT).code == "unreadable"
     groups = b"{\\rtf1 " + b"{" * depth + b"deep" + b"}" * depth + b"}"
     assert text_of(tmp_path, groups, RTF) == "deep"
 
@@ -279,13 +262,11 @@ def test_media_types() -> None:
     assert detect_media_type(text, "upload", None) == ODT
     assert detect_media_type(office_files.RTF, "upload", None) == RTF
     assert detect_media_type(office_files.RTF, "letter.rtf", "text/rtf") == RTF
-    assert detect_media_type(COMPOUND + bytes(600), "deck.pptx", None) == PPTX
+    assert detect_media_type(COMPOUND_FILE + bytes(600), "deck.pptx", None) == PPTX
     for data, name in ((deck, "a.docx"), (text, "a.docx"), (office_files.RTF, "a.txt")):
         with pytest.raises(UnsupportedMediaType):
             detect_media_type(data, name, None)
-    sheet = io.BytesIO()
-    with zipfile.ZipFile(sheet, "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    sheet = samples.build_zip({"mimetype": ODS})
     with pytest.raises(UnsupportedMediaType) as caught:
-        detect_media_type(sheet.getvalue(), "a.odt", None)
-    assert caught.value.detected == "application/vnd.oasis.opendocument.spreadsheet"
+        detect_media_type(sheet, "a.odt", None)
+    assert caught.value.detected == ODS

@@ -1,15 +1,13 @@
 """Numbers of lists and headings in OpenDocument texts."""
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from app.engines.documents import parse
-from tests.engines.documents import office_files, samples
+from app.engines.documents.media import ODT
+from tests.engines.documents import office_files, workbooks
+from tests.engines.documents.parsing import parse_data
 
-ODT = "application/vnd.oasis.opendocument.text"
 _NAMESPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
     for name in ("office", "text", "style", "table")
@@ -48,13 +46,8 @@ def read(folder: Path, styles: str, body: str) -> list[str]:
         f"<office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
     )
-    out = io.BytesIO()
-    document = io.BytesIO(office_files.open_document())
-    with zipfile.ZipFile(document) as old, zipfile.ZipFile(out, "w") as new:
-        for entry in old.infolist():
-            is_content = entry.filename == "content.xml"
-            new.writestr(entry, content if is_content else old.read(entry))
-    return parse(samples.stored(folder, out.getvalue()), ODT).text.split("\n")
+    data = workbooks.rewritten(office_files.open_document(), "content.xml", lambda _: content)
+    return parse_data(folder, data, ODT).text.split("\n")
 
 
 def test_clauses_are_numbered_by_level(tmp_path: Path) -> None:

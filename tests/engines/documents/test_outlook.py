@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import ParseFailed, iterate_attachments, parse
+from app.engines.documents import iterate_attachments, parse
 from app.engines.documents.media import MSG
 from tests.engines.documents.outlook_files import inner_mail, outlook_mail
+from tests.engines.documents.parsing import get_failure, parse_data
 from tests.engines.documents.samples import stored
 
 # HTML in RTF ([MS-OXRTFEX]): the tags are for HTML readers, the rest is for RTF readers.
@@ -19,7 +20,7 @@ HTML_IN_RTF = rb"""{\rtf1\ansi\ansicpg1252\fromhtml1 \deff0
 
 
 def text_of(folder: Path, data: bytes) -> str:
-    return parse(stored(folder, data), MSG).text
+    return parse_data(folder, data, MSG).text
 
 
 def test_a_body_that_is_only_rtf(tmp_path: Path) -> None:
@@ -62,9 +63,7 @@ def test_a_damaged_rtf_body(tmp_path: Path) -> None:
     data = outlook_mail("Lunch", rich_text=b"{\\rtf1 " + b"A long body. " * 40)
     damaged = data.replace(b"LZFu", b"LZxx")
     assert damaged != data
-    with pytest.raises(ParseFailed) as failed:
-        text_of(tmp_path, damaged)
-    assert failed.value.code == "unreadable"
+    assert get_failure(text_of, tmp_path, damaged).code == "unreadable"
 
 
 def test_emails_inside_an_email(tmp_path: Path) -> None:
@@ -80,12 +79,12 @@ def test_emails_inside_an_email(tmp_path: Path) -> None:
         "\n\nAttached message:\nFrom: Zoë\nTo: team@example.org\nSubject: Deep\n\nDeep body"
     )
     attached = list(iterate_attachments(stored(tmp_path, data), MSG))
-    assert [one.name for one in attached] == ["a.txt", "Order 7.eml"]
+    assert [attachment.name for attachment in attached] == ["a.txt", "Order 7.eml"]
     mail = stored(tmp_path, attached[1].data)
     assert parse(mail, "message/rfc822").text.startswith("From: Zoë\nTo: team@example.org")
-    found = list(iterate_attachments(mail, "message/rfc822"))
-    assert [one.name for one in found] == ["order.pdf", "Deep.eml"]
-    assert found[0].data == invoice
+    inner_attached = list(iterate_attachments(mail, "message/rfc822"))
+    assert [attachment.name for attachment in inner_attached] == ["order.pdf", "Deep.eml"]
+    assert inner_attached[0].data == invoice
 
 
 def test_an_email_inside_an_email_always_has_the_same_bytes(tmp_path: Path) -> None:

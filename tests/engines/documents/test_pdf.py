@@ -1,28 +1,25 @@
 """PDF: text layer, displayed boxes, and damaged files."""
 
-import io
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops, ImageDraw
 from reportlab.pdfgen.canvas import Canvas
 
-from app.engines.documents import Limits, Page, ParseFailed, parse, parse_stream, render
+from app.engines.documents import Limits, Page, parse, parse_stream, render
+from app.engines.documents.media import PDF
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import get_failure, parse_data, render_image
 
-PDF = "application/pdf"
 
-
-def failure(path: Path, limits: Limits | None = None) -> str:
-    with pytest.raises(ParseFailed) as caught:
-        parse(path, PDF, limits or Limits())
-    return caught.value.code
+def failure(folder: Path, data: bytes, **limits: int) -> str:
+    return get_failure(parse_data, folder, data, PDF, **limits).code
 
 
 def ink_outside(path: Path, page: Page) -> tuple[int, int]:
     """Return the number of dark pixels in the page image, and how many are outside all boxes."""
     width = round(page.width * 3)
-    picture = Image.open(io.BytesIO(render(path, PDF, page.number, width_px=width))).convert("L")
+    picture = render_image(path, PDF, page.number, width_px=width).convert("L")
     assert picture.width == width
     assert picture.height == pytest.approx(page.height * 3, abs=1)
     dark = picture.point(lambda value: 255 if value < 128 else 0)
@@ -36,7 +33,7 @@ def ink_outside(path: Path, page: Page) -> tuple[int, int]:
 
 
 def test_text_words_and_offsets(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, samples.pdf([samples.LINES, ["Second page"]])), PDF)
+    document = parse_data(tmp_path, samples.pdf([samples.LINES, ["Second page"]]), PDF)
     assert document.text == "\n".join(samples.LINES) + "\fSecond page"
     assert document.language == "en"
     assert [(page.start, page.end) for page in document.pages] == [(0, 67), (68, 79)]
@@ -83,8 +80,7 @@ def test_rotated_text_is_inside_its_boxes(tmp_path: Path) -> None:
 
 
 def test_a_word_broken_by_a_hyphen_keeps_its_line_end(tmp_path: Path) -> None:
-    data = samples.pdf([["A hyphen-", "ated word"]])
-    document = parse(samples.stored(tmp_path, data), PDF)
+    document = parse_data(tmp_path, samples.pdf([["A hyphen-", "ated word"]]), PDF)
     assert document.text == "A hyphen-\nated word"
     assert [word.text for word in document.pages[0].words] == ["A", "hyphen-", "ated", "word"]
 
@@ -97,14 +93,14 @@ def test_the_values_of_a_form_are_text_and_are_drawn(tmp_path: Path) -> None:
     (page,) = parse(path, PDF).pages
     assert [word.text for word in page.words] == ["Filled", "42"]
     x0, y0, x1, y1 = page.words[0].box
-    picture = Image.open(io.BytesIO(render(path, PDF, 1, width_px=1260))).convert("L")
+    picture = render_image(path, PDF, 1, width_px=1260).convert("L")
     across, down = picture.size
     inside = picture.crop((int(x0 * across), int(y0 * down), int(x1 * across), int(y1 * down)))
     assert inside.getextrema()[0] < 100
 
 
 def test_a_scan_has_pages_but_no_words(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, samples.scanned_pdf(2)), PDF)
+    document = parse_data(tmp_path, samples.scanned_pdf(2), PDF)
     assert document.text == "\f"
     assert document.language is None
     assert [(page.start, page.end, page.has_text_layer) for page in document.pages] == [
@@ -124,10 +120,9 @@ def test_pages_are_passed_one_by_one(tmp_path: Path) -> None:
 
 
 def test_password(tmp_path: Path) -> None:
-    assert failure(samples.stored(tmp_path, samples.pdf(password="secret"))) == "password_protected"
-    with pytest.raises(ParseFailed) as caught:
-        render(tmp_path / "document", PDF, 1, width_px=300)
-    assert caught.value.code == "password_protected"
+    path = samples.stored(tmp_path, samples.pdf(password="secret"))
+    assert get_failure(parse, path, PDF).code == "password_protected"
+    assert get_failure(render, path, PDF, 1, width_px=300).code == "password_protected"
 
 
 @pytest.mark.parametrize(
@@ -142,31 +137,28 @@ def test_password(tmp_path: Path) -> None:
     ids=["truncated", "header", "zeros", "mislabeled image", "mislabeled text"],
 )
 def test_damaged_or_mislabeled(tmp_path: Path, data: bytes) -> None:
-    assert failure(samples.stored(tmp_path, data)) == "unreadable"
+    assert failure(tmp_path, data) == "unreadable"
 
 
 def test_nothing_in_it(tmp_path: Path) -> None:
-    assert failure(samples.stored(tmp_path, b"")) == "empty_document"
-    assert failure(samples.stored(tmp_path, samples.empty_pages_pdf(0))) in (
-        "empty_document",
-        "unreadable",
-    )
+    assert failure(tmp_path, b"") == "empty_document"
+    assert failure(tmp_path, samples.empty_pages_pdf(0)) in ("empty_document", "unreadable")
 
 
 def test_ten_thousand_pages(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, samples.empty_pages_pdf(10_000))
-    assert failure(path) == "too_many_pages"
-    assert len(parse(path, PDF, Limits(max_pages=10_000)).pages) == 10_000
+    data = samples.empty_pages_pdf(10_000)
+    assert failure(tmp_path, data) == "too_many_pages"
+    assert len(parse_data(tmp_path, data, PDF, max_pages=10_000).pages) == 10_000
 
 
 def test_too_much_text(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, samples.pdf([["many words here"]] * 5))
-    assert failure(path, Limits(max_text_chars=10)) == "too_large_unpacked"
-    assert failure(path, Limits(max_text_chars=40)) == "too_large_unpacked"
-    assert failure(path, Limits(max_words_per_page=2)) == "too_large_unpacked"
+    data = samples.pdf([["many words here"]] * 5)
+    assert failure(tmp_path, data, max_text_chars=10) == "too_large_unpacked"
+    assert failure(tmp_path, data, max_text_chars=40) == "too_large_unpacked"
+    assert failure(tmp_path, data, max_words_per_page=2) == "too_large_unpacked"
 
 
 def test_a_page_of_absurd_size_has_valid_boxes(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, samples.pdf(size=(14_400, 3)))
-    for word in parse(path, PDF).pages[0].words:
+    document = parse_data(tmp_path, samples.pdf(size=(14_400, 3)), PDF)
+    for word in document.pages[0].words:
         assert all(0 <= side <= 1 for side in word.box)

@@ -10,18 +10,15 @@ from bidi import get_display
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
-from app.engines.documents import ParsedDocument, parse
 from tests.engines.documents.pages import (
     FACE,
-    check_offsets,
     encoded_pdf,
+    parse_pdf,
     placed_pdf,
     register_face,
     shuffled,
 )
-from tests.engines.documents.samples import stored
 
-PDF = "application/pdf"
 HEBREW = (
     "חשבונית מס 1024",
     "לכבוד: חברת אבג בעמ",
@@ -31,12 +28,6 @@ HEBREW = (
     "תודה על הקנייה",
 )
 ARABIC = ("فاتورة رقم 1024", "المبلغ الإجمالي: 1,234.56", "شكرا لكم")
-
-
-def read(folder: Path, data: bytes) -> ParsedDocument:
-    document = parse(stored(folder, data, "page.pdf"), PDF)
-    check_offsets(document)
-    return document
 
 
 def test_lines_drawn_at_once_read_like_lines_drawn_word_by_word(tmp_path: Path) -> None:
@@ -58,8 +49,8 @@ def test_lines_drawn_at_once_read_like_lines_drawn_word_by_word(tmp_path: Path) 
                 x += canvas.stringWidth(part, "Helvetica", 12)
         canvas.save()
     (page,), (expected,) = (
-        read(tmp_path, whole.getvalue()).pages,
-        read(tmp_path, apart.getvalue()).pages,
+        parse_pdf(tmp_path, whole.getvalue()).pages,
+        parse_pdf(tmp_path, apart.getvalue()).pages,
     )
     assert page.text == "\n".join(" ".join(line.split()) for line in lines) == expected.text
     for word, expected_word in zip(page.words, expected.words, strict=True):
@@ -71,21 +62,21 @@ def test_lines_drawn_at_once_read_like_lines_drawn_word_by_word(tmp_path: Path) 
 def test_text_outside_the_crop_box_is_left_out(tmp_path: Path, rotation: int) -> None:
     texts = [(60, 100, "cut off above"), (60, 300, "shown"), (60, 700, "cut off below")]
     texts += [(-50, 320, "left"), (500, 320, "right of it"), (900, 320, "beyond the paper")]
-    document = read(tmp_path, placed_pdf(texts, crop=(50, 400, 450, 600), rotation=rotation))
+    document = parse_pdf(tmp_path, placed_pdf(texts, crop=(50, 400, 450, 600), rotation=rotation))
     assert document.text == "shown"
     (word,) = document.pages[0].words
     assert (word.box[2] - word.box[0]) * (word.box[3] - word.box[1]) > 0
 
 
 def test_a_page_with_all_its_text_cut_off_has_no_text_layer(tmp_path: Path) -> None:
-    document = read(tmp_path, placed_pdf([(60, 700, "below")], crop=(50, 400, 450, 600)))
+    document = parse_pdf(tmp_path, placed_pdf([(60, 700, "below")], crop=(50, 400, 450, 600)))
     assert document.text == ""
     assert not document.pages[0].has_text_layer
 
 
 def test_control_characters_are_left_out(tmp_path: Path) -> None:
     meanings = {0x41: "A\x01b", 0x42: "\x07", 0x43: "C\x85\x9fd", 0x44: "\ufffe", 0x45: "é"}
-    document = read(tmp_path, encoded_pdf(b"(A B C DE) Tj", meanings))
+    document = parse_pdf(tmp_path, encoded_pdf(b"(A B C DE) Tj", meanings))
     assert not [char for char in document.text if unicodedata.category(char) == "Cc"]
     assert "é" in document.text
     assert "\ufffe" not in document.text
@@ -93,14 +84,14 @@ def test_control_characters_are_left_out(tmp_path: Path) -> None:
 
 def test_accents_are_composed(tmp_path: Path) -> None:
     text = "cafe\u0301 Zu\u0308rich A\u030angstro\u0308m"
-    document = read(tmp_path, placed_pdf([(60, 100, text)], face=FACE))
+    document = parse_pdf(tmp_path, placed_pdf([(60, 100, text)], face=FACE))
     assert document.text == "café Zürich Ångström"
     assert [word.text for word in document.pages[0].words] == ["café", "Zürich", "Ångström"]
 
 
 def test_ligatures_are_letters(tmp_path: Path) -> None:
-    document = read(tmp_path, encoded_pdf(b"(AnB) Tj", {0x41: "\ufb01", 0x42: "\ufb04", 0x6E: "n"}))
-    assert document.text == "finffl"
+    meanings = {0x41: "\ufb01", 0x42: "\ufb04", 0x6E: "n"}
+    assert parse_pdf(tmp_path, encoded_pdf(b"(AnB) Tj", meanings)).text == "finffl"
 
 
 @pytest.mark.parametrize("lines", [HEBREW, ARABIC], ids=["Hebrew", "Arabic"])
@@ -125,14 +116,14 @@ def test_right_to_left_text_is_in_the_order_of_reading(
         places.sort(key=lambda place: (place[1], -place[0]))
     elif drawn == "words":
         places = shuffled(places)
-    document = read(tmp_path, placed_pdf(places, face=FACE))
+    document = parse_pdf(tmp_path, placed_pdf(places, face=FACE))
     assert document.text.split("\n") == list(lines)
 
 
 def test_a_right_to_left_name_in_a_left_to_right_line(tmp_path: Path) -> None:
     line = "Invoice for שלום עולם 12 כהן and others"
     data = placed_pdf([(60, 100, get_display(line, base_dir="L"))], face=FACE)
-    assert read(tmp_path, data).text == line
+    assert parse_pdf(tmp_path, data).text == line
 
 
 def test_right_to_left_columns_and_rows(tmp_path: Path) -> None:
@@ -140,7 +131,7 @@ def test_right_to_left_columns_and_rows(tmp_path: Path) -> None:
     values = ("1024", "04.03.2024", "1,234.56")
     places = [(480 - _width(text), 100 + 20 * row, text[::-1]) for row, text in enumerate(labels)]
     places += [(200, 100 + 20 * row, text) for row, text in enumerate(values)]
-    document = read(tmp_path, placed_pdf(places, face=FACE))
+    document = parse_pdf(tmp_path, placed_pdf(places, face=FACE))
     rows = [f"{label} {value}" for label, value in zip(labels, values, strict=True)]
     assert document.text.split("\n") == rows
     first = document.pages[0].words[0]

@@ -1,17 +1,18 @@
-"""Presentations and OpenDocument text files with only pictures: each picture is a page."""
+"""Presentations and text documents with only pictures: each picture is a page."""
 
 import io
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pptx
 import pytest
+from docx.document import Document
 from PIL import Image
 
-from app.engines.documents import PageNotFound, ParseFailed, parse, render
-from app.engines.documents.media import ODT, PPTX
+from app.engines.documents import PageNotFound, parse, render
+from app.engines.documents.media import DOCX, ODT, PPTX
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import get_parse_failure, parse_data, render_image
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 NAMESPACES = " ".join(
@@ -32,9 +33,17 @@ def presentation(*pictures: bytes, hidden: bytes | None = None) -> bytes:
         group.shapes.add_picture(io.BytesIO(picture), 0, 0)
         if picture == hidden:
             slide.element.set("show", "0")
-    out = io.BytesIO()
-    deck.save(out)
-    return out.getvalue()
+    return samples.save_to_bytes(deck)
+
+
+def word_document(*pictures: bytes, text: str = "") -> bytes:
+    def fill(document: Document) -> None:
+        if text:
+            document.add_paragraph(text)
+        for picture in pictures:
+            document.add_picture(io.BytesIO(picture))
+
+    return samples.word(fill)
 
 
 def open_document(*pictures: bytes, text: str = "") -> bytes:
@@ -49,13 +58,8 @@ def open_document(*pictures: bytes, text: str = "") -> bytes:
         f"<office:body><office:text><text:p>{text}{images}</text:p></office:text></office:body>"
         "</office:document-content>"
     )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("mimetype", ODT)
-        archive.writestr("content.xml", content)
-        for number, picture in enumerate(pictures):
-            archive.writestr(f"Pictures/{number}.png", picture)
-    return out.getvalue()
+    entries = {f"Pictures/{number}.png": picture for number, picture in enumerate(pictures)}
+    return samples.build_zip({"mimetype": ODT, "content.xml": content, **entries})
 
 
 @pytest.mark.parametrize(
@@ -63,23 +67,34 @@ def open_document(*pictures: bytes, text: str = "") -> bytes:
     [
         (presentation(square(RED), square(BLUE), hidden=square((0, 255, 0))), PPTX),
         (open_document(square(RED), square(BLUE)), ODT),
+        (word_document(square(RED), square(BLUE)), DOCX),
     ],
-    ids=["pptx", "odt"],
+    ids=["pptx", "odt", "docx"],
 )
 def test_each_picture_is_a_page(tmp_path: Path, data: bytes, media_type: str) -> None:
     path = samples.stored(tmp_path, data)
-    pages = parse(path, media_type).pages
-    assert [(page.has_text_layer, page.words) for page in pages] == [(False, [])] * 2
+    document = parse(path, media_type)
+    assert document.text == "\f"
+    assert [(page.has_text_layer, page.words) for page in document.pages] == [(False, [])] * 2
     for number, color in ((1, RED), (2, BLUE)):
-        drawn = Image.open(io.BytesIO(render(path, media_type, number, width_px=300)))
-        assert drawn.convert("RGB").getpixel((100, 50)) == color
+        drawn = render_image(path, media_type, number, width_px=300).convert("RGB")
+        assert drawn.size == (300, 425)
+        assert drawn.getpixel((100, 50)) == color
+        assert drawn.getpixel((100, 400)) == (255, 255, 255)
     with pytest.raises(PageNotFound):
         render(path, media_type, 3, width_px=300)
 
 
-def test_pictures_beside_text_are_no_pages(tmp_path: Path) -> None:
-    path = samples.stored(tmp_path, open_document(square(RED), text="Lease"))
-    document = parse(path, ODT)
+@pytest.mark.parametrize(
+    ("data", "media_type"),
+    [
+        (open_document(square(RED), text="Lease"), ODT),
+        (word_document(square(RED), text="Lease"), DOCX),
+    ],
+    ids=["odt", "docx"],
+)
+def test_pictures_beside_text_are_no_pages(tmp_path: Path, data: bytes, media_type: str) -> None:
+    document = parse_data(tmp_path, data, media_type)
     assert document.text.strip() == "Lease"
     assert [page.has_text_layer for page in document.pages] == [True]
 
@@ -87,13 +102,16 @@ def test_pictures_beside_text_are_no_pages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("media_type", [PPTX, ODT])
 def test_neither_text_nor_pictures(tmp_path: Path, media_type: str) -> None:
     data = presentation() if media_type == PPTX else open_document()
-    with pytest.raises(ParseFailed) as failed:
-        parse(samples.stored(tmp_path, data), media_type)
-    assert failed.value.code == "empty_document"
+    assert get_parse_failure(tmp_path, data, media_type).code == "empty_document"
 
 
-def test_a_picture_of_too_many_pixels(tmp_path: Path) -> None:
-    data = open_document(samples.png_claiming(60_000, 60_000))
-    with pytest.raises(ParseFailed) as failed:
-        parse(samples.stored(tmp_path, data), ODT)
-    assert failed.value.code == "too_many_pixels"
+@pytest.mark.parametrize(
+    ("data", "media_type"),
+    [
+        (open_document(samples.png_claiming(60_000, 60_000)), ODT),
+        (word_document(samples.png_claiming(60_000, 60_000)), DOCX),
+    ],
+    ids=["odt", "docx"],
+)
+def test_a_picture_of_too_many_pixels(tmp_path: Path, data: bytes, media_type: str) -> None:
+    assert get_parse_failure(tmp_path, data, media_type).code == "too_many_pixels"

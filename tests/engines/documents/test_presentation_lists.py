@@ -1,6 +1,5 @@
 """Numbers of lists in presentations."""
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
-from app.engines.documents import parse
 from app.engines.documents.media import PPTX
-from tests.engines.documents import samples
+from tests.engines.documents.parsing import parse_data
+from tests.engines.documents.samples import save_to_bytes
 
 
 def paragraph(text: str, mark: str = "", level: int = 0) -> str:
@@ -37,9 +36,7 @@ def set_style(parent: Any, level: int, mark: str) -> None:
 
 
 def lines_of(folder: Path, deck: Any) -> list[str]:
-    out = io.BytesIO()
-    deck.save(out)
-    return parse(samples.stored(folder, out.getvalue()), PPTX).text.split("\n")
+    return parse_data(folder, save_to_bytes(deck), PPTX).text.split("\n")
 
 
 def read(folder: Path, *paragraphs: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import io
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,9 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph
 
-from app.engines.documents import ParsedDocument, parse
-from tests.engines.documents.pages import (
-    PlacedText,
-    check_offsets,
-    placed_pdf,
-    shuffled,
-    words_of,
-)
-from tests.engines.documents.samples import empty_pages_pdf, pdf, stored
+from tests.engines.documents.pages import PlacedText, parse_pdf, placed_pdf, shuffled, words_of
+from tests.engines.documents.samples import empty_pages_pdf, pdf
 
-PDF = "application/pdf"
 LABELS = ("Invoice number", "Invoice date", "Due date", "Net amount", "VAT 19 %", "Total due")
 VALUES = ("2024-0017", "04.03.2024", "18.03.2024", "1,037.45 EUR", "197.11 EUR", "1,234.56 EUR")
 LEFT = """The tenant shall pay the agreed
@@ -45,12 +38,6 @@ liable for damage that follows
 from a late notice of it.""".splitlines()
 
 
-def read(folder: Path, data: bytes) -> ParsedDocument:
-    document = parse(stored(folder, data, "page.pdf"), PDF)
-    check_offsets(document)
-    return document
-
-
 def two_columns(offset: float = 0.0) -> list[PlacedText]:
     left = [(60.0, 150.0 + 12 * row, line) for row, line in enumerate(LEFT)]
     right = [(310.0, 150.0 + offset + 12 * row, line) for row, line in enumerate(RIGHT)]
@@ -58,11 +45,11 @@ def two_columns(offset: float = 0.0) -> list[PlacedText]:
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
-def test_labels_stand_beside_their_values(tmp_path: Path, rotation: int) -> None:
+def test_labels_are_on_the_lines_of_their_values(tmp_path: Path, rotation: int) -> None:
     labels = [(60.0, 200.0 + 16 * row, label) for row, label in enumerate(LABELS)]
     values = [(400.0, 200.0 + 16 * row, value) for row, value in enumerate(VALUES)]
     for order in ([*labels, *values], [*values, *labels], shuffled([*labels, *values])):
-        document = read(tmp_path, placed_pdf(order, rotation=rotation))
+        document = parse_pdf(tmp_path, placed_pdf(order, rotation=rotation))
         rows = [f"{label} {value}" for label, value in zip(LABELS, VALUES, strict=True)]
         assert document.text.split("\n") == rows
 
@@ -72,9 +59,9 @@ def test_columns_of_an_article_are_read_one_after_the_other(tmp_path: Path, offs
     heading = [(60.0, 100.0, "Lease of a flat: what the tenant and the landlord agree upon here")]
     footer = [(60.0, 800.0, "Lease 17"), (520.0, 800.0, "Page 1")]
     texts = [*heading, *two_columns(offset), *footer]
-    single = [place for x, y, line in texts for place in words_of(x, y, line)]
-    for order in (texts, shuffled(texts), shuffled(single)):
-        document = read(tmp_path, placed_pdf(order))
+    words = [place for x, y, line in texts for place in words_of(x, y, line)]
+    for order in (texts, shuffled(texts), shuffled(words)):
+        document = parse_pdf(tmp_path, placed_pdf(order))
         lines = [heading[0][2], *LEFT, *RIGHT, "Lease 17 Page 1"]
         assert document.text.split("\n") == lines
 
@@ -84,7 +71,7 @@ def test_columns_of_lines_that_begin_with_capitals(tmp_path: Path) -> None:
     right = [f"Right column has line number {row}" for row in range(1, 9)]
     texts = [(60.0, 150.0 + 14 * row, line) for row, line in enumerate(left)]
     texts += [(310.0, 150.0 + 14 * row, line) for row, line in enumerate(right)]
-    document = read(tmp_path, placed_pdf(shuffled(texts)))
+    document = parse_pdf(tmp_path, placed_pdf(shuffled(texts)))
     assert document.text.split("\n") == [*left, *right]
 
 
@@ -96,8 +83,17 @@ def test_three_columns_under_a_heading_and_two_below_another(tmp_path: Path) -> 
         texts += [(x, 100 + 12 * row, f"{column} {line}"[2:]) for row, line in enumerate(lines)]
     texts += [(40, 360 + 12 * row, line) for row, line in enumerate(LEFT)]
     texts += [(310, 365 + 12 * row, line) for row, line in enumerate(RIGHT)]
-    document = read(tmp_path, placed_pdf(shuffled(texts)))
+    document = parse_pdf(tmp_path, placed_pdf(shuffled(texts)))
     assert document.text.split("\n") == [heads, *lines * 3, heads.upper(), *LEFT, *RIGHT]
+
+
+def place_cells(rows: Sequence[Sequence[str]], columns: Sequence[float]) -> list[PlacedText]:
+    """Return the cells of a table with their positions, row by row."""
+    return [
+        (x, 120.0 + 15 * y, text)
+        for y, row in enumerate(rows)
+        for x, text in zip(columns, row, strict=True)
+    ]
 
 
 def test_the_rows_of_a_table_stay_together(tmp_path: Path) -> None:
@@ -106,14 +102,10 @@ def test_the_rows_of_a_table_stay_together(tmp_path: Path) -> None:
         [f"{row}", f"Delivery of machine parts, lot {row}", f"{row * 3}", f"{row}17.50"]
         for row in range(1, 12)
     ]
-    places = [
-        (x, 120.0 + 15 * y, text)
-        for y, row in enumerate(rows)
-        for x, text in zip((50, 90, 380, 460), row, strict=True)
-    ]
-    by_column = sorted(places)
-    for order in (by_column, shuffled(places)):
-        assert read(tmp_path, placed_pdf(order)).text.split("\n") == [" ".join(row) for row in rows]
+    places = place_cells(rows, (50, 90, 380, 460))
+    for order in (sorted(places), shuffled(places)):
+        document = parse_pdf(tmp_path, placed_pdf(order))
+        assert document.text.split("\n") == list(map(" ".join, rows))
 
 
 def test_names_and_addresses_are_a_table(tmp_path: Path) -> None:
@@ -126,12 +118,8 @@ def test_names_and_addresses_are_a_table(tmp_path: Path) -> None:
         ("Barbara Liskov", "Cambridge, Massachusetts", "Professor"),
         ("Donald Knuth", "Stanford, California", "Professor emeritus"),
     ]
-    places = [
-        (x, 120.0 + 15 * y, text)
-        for y, row in enumerate(rows)
-        for x, text in zip((50.0, 200.0, 400.0), row, strict=True)
-    ]
-    assert read(tmp_path, placed_pdf(sorted(places))).text.split("\n") == list(map(" ".join, rows))
+    document = parse_pdf(tmp_path, placed_pdf(sorted(place_cells(rows, (50, 200, 400)))))
+    assert document.text.split("\n") == list(map(" ".join, rows))
 
 
 def test_a_description_that_wraps_keeps_its_numbers_beside_it(tmp_path: Path) -> None:
@@ -145,7 +133,7 @@ def test_a_description_that_wraps_keeps_its_numbers_beside_it(tmp_path: Path) ->
             (400, y, f"{row + 1}"),
             (480, y, f"{row}00.00"),
         ]
-    lines = read(tmp_path, placed_pdf(sorted(places))).text.split("\n")
+    lines = parse_pdf(tmp_path, placed_pdf(sorted(places))).text.split("\n")
     assert lines[::3] == [
         f"Consulting on the new warehouse, with {row + 1} {row}00.00" for row in range(6)
     ]
@@ -156,19 +144,19 @@ def test_a_crooked_scan_keeps_its_rows(tmp_path: Path) -> None:
     for row, (label, value) in enumerate(zip(LABELS, VALUES, strict=True)):
         places += words_of(60, 120 + 13 * row, f"{label} of the order")
         places += words_of(440, 120 + 13 * row, value)
-    upright = read(tmp_path, placed_pdf(places)).text
+    upright = parse_pdf(tmp_path, placed_pdf(places)).text
     assert upright.split("\n")[0] == "Invoice number of the order 2024-0017"
     for degrees in (-2.0, 1.5):
-        assert read(tmp_path, placed_pdf(places, degrees=degrees)).text == upright
+        assert parse_pdf(tmp_path, placed_pdf(places, degrees=degrees)).text == upright
     # Text recognition of a skewed scan writes upright words on sloping lines.
     falling = [(x, y + 0.03 * x, word) for x, y, word in places]
-    assert read(tmp_path, placed_pdf(falling)).text == upright
+    assert parse_pdf(tmp_path, placed_pdf(falling)).text == upright
 
 
 def test_superscripts_stay_in_their_line(tmp_path: Path) -> None:
     places = [(60.0, 100.0, "The area of 25 m"), (136.0, 95.5, "2"), (150.0, 100.0, "is let.")]
     places += [(60.0, 112.0, "The rent is due monthly."), (400.0, 100.0, "first")]
-    text = read(tmp_path, placed_pdf(sorted(places, key=lambda one: one[1]))).text
+    text = parse_pdf(tmp_path, placed_pdf(sorted(places, key=lambda place: place[1]))).text
     first, second = text.split("\n")
     assert first.replace("m 2", "m2") == "The area of 25 m2 is let. first"
     assert second == "The rent is due monthly."
@@ -183,26 +171,26 @@ def test_sizes_that_differ_share_a_row(tmp_path: Path) -> None:
         canvas.drawString(60, 480, "within 30 days")
 
     data = pdf([()], size=(595, 842), draw=draw)
-    assert read(tmp_path, data).text == "Total due 99.00 EUR\nwithin 30 days"
+    assert parse_pdf(tmp_path, data).text == "Total due 99.00 EUR\nwithin 30 days"
 
 
 def test_a_margin_of_short_lines_beside_running_text(tmp_path: Path) -> None:
     margin = ["Contact", "Zoe Smith", "Phone 030 12345", "Berlin", "Open daily"]
     places = [(60.0, 150.0 + 12 * row, line) for row, line in enumerate(LEFT)]
     places += [(430.0, 153.0 + 17 * row, line) for row, line in enumerate(margin)]
-    assert read(tmp_path, placed_pdf(shuffled(places))).text.split("\n") == [*LEFT, *margin]
+    assert parse_pdf(tmp_path, placed_pdf(shuffled(places))).text.split("\n") == [*LEFT, *margin]
 
 
 def test_parts_of_a_word_become_one_word(tmp_path: Path) -> None:
     places = [(60.0, 100.0, "Total"), (200.0, 100.0, "EUR"), (60.0, 130.0, "Other")]
     places.append((84.45 + 96.7, 100.0, "100"))  # ends where EUR begins
-    (first, _) = read(tmp_path, placed_pdf(places)).text.split("\n")
+    (first, _) = parse_pdf(tmp_path, placed_pdf(places)).text.split("\n")
     assert first.split()[0] == "Total"
     assert "".join(first.split()) == "Total100EUR"
 
 
 def test_empty_pages(tmp_path: Path) -> None:
-    assert read(tmp_path, empty_pages_pdf(3)).text == "\f\f"
+    assert parse_pdf(tmp_path, empty_pages_pdf(3)).text == "\f\f"
 
 
 @pytest.mark.parametrize("alignment", [TA_LEFT, TA_JUSTIFY])
@@ -236,7 +224,7 @@ def test_set_columns_keep_their_paragraphs(
     template = BaseDocTemplate(out, pagesize=(595, 842))
     template.addPageTemplates(PageTemplate(frames=frames, onPage=draw_margins))
     template.build([Paragraph(text, style) for text in paragraphs])
-    document = read(tmp_path, out.getvalue())
+    document = parse_pdf(tmp_path, out.getvalue())
     assert len(document.pages) == 1
     text = " ".join(document.text.split())
     assert [paragraph in text for paragraph in paragraphs] == [True] * len(paragraphs)

@@ -17,6 +17,7 @@ from app.engines.documents.model import FAILURE_CODES
 from app.engines.sandbox.model import DONE, FRAME_HEADER
 from app.engines.sandbox.process import SandboxedProcess
 from tests.engines.documents import samples
+from tests.engines.documents.parsing import get_failure
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import list_sandboxed_processes
 from tests.factories.waiting import wait_until
@@ -25,11 +26,19 @@ PDF = "application/pdf"
 
 
 def failure(action: Callable[[], object]) -> ParseFailed:
-    with pytest.raises(ParseFailed) as caught:
-        action()
-    assert caught.value.code in FAILURE_CODES
+    error = get_failure(action)
+    assert error.code in FAILURE_CODES
     assert not list_sandboxed_processes()
-    return caught.value
+    return error
+
+
+def replace_output(monkeypatch: pytest.MonkeyPatch, output: bytes) -> None:
+    """Let sandboxed processes send this output again and again."""
+
+    def read_output(process: SandboxedProcess) -> None:
+        process._buffer += output
+
+    monkeypatch.setattr(SandboxedProcess, "_read_chunk", read_output)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
@@ -219,12 +228,8 @@ def test_invalid_frames_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, payload: bytes
 ) -> None:
     answers = [(frames.PAGES, GOOD), (kind, payload)]
-    sent = b"".join(FRAME_HEADER.pack(name, len(data)) + data for name, data in answers)
-
-    def speak(child: SandboxedProcess) -> None:
-        child._buffer += sent
-
-    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
+    output = b"".join(FRAME_HEADER.pack(name, len(data)) + data for name, data in answers)
+    replace_output(monkeypatch, output)
     path = samples.stored(tmp_path, b"")
     pages: list[Page] = []
     error = failure(lambda: parse_stream(path, PDF, Limits(), pages.append))
@@ -235,10 +240,7 @@ def test_invalid_frames_are_rejected(
 def test_a_frame_with_a_huge_declared_length_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGES, 0xFFFFFFFF)
-
-    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
+    replace_output(monkeypatch, FRAME_HEADER.pack(frames.PAGES, 0xFFFFFFFF))
     path = samples.stored(tmp_path, b"")
     assert failure(lambda: parse(path, PDF)).code == "crashed"
 
@@ -250,11 +252,8 @@ def test_more_pages_than_the_limit_are_rejected(
     blank = GOOD.replace(b"one two", b"").replace(b"[0,4]", b"[]").replace(b"[3,7]", b"[]")
     blank = blank.replace(b"[0,0,9,9,0,0,9,9]", b"[]")
     pages_of_frame = b"\n".join([blank] * frame_pages)
-
-    def speak(child: SandboxedProcess) -> None:
-        child._buffer += FRAME_HEADER.pack(frames.PAGES, len(pages_of_frame)) + pages_of_frame
-
-    monkeypatch.setattr(SandboxedProcess, "_read_chunk", speak)
+    header = FRAME_HEADER.pack(frames.PAGES, len(pages_of_frame))
+    replace_output(monkeypatch, header + pages_of_frame)
     path = samples.stored(tmp_path, b"")
     pages: list[Page] = []
     error = failure(lambda: parse_stream(path, PDF, Limits(max_pages=7), pages.append))

@@ -6,27 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
+from app.engines.documents import UnsupportedMediaType, parse, render
 from app.engines.documents.detection import detect_media_type
-from app.engines.documents.media import XLS, XLSX
+from app.engines.documents.media import COMPOUND_FILE, XLS, XLSX
 from tests.engines.documents import samples, workbooks
+from tests.engines.documents.parsing import get_parse_failure, get_text_or_failure, parse_data
 
 INVOICE = (
     "Invoice\nItem\tQuantity\tPrice\nGröße XL blue\t3\t12.5\n\nDue\t\t2024-03-01\n"
     "TRUE\t30:05:00\t2024-03-01 10:05:00"
 )
-COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
 @pytest.fixture(scope="module")
 def invoice() -> bytes:
     return workbooks.xlsx(workbooks.fill_invoice)
-
-
-def failure(folder: Path, data: bytes, media_type: str = XLSX, **limits: int) -> ParseFailed:
-    with pytest.raises(ParseFailed) as caught:
-        parse(samples.stored(folder, data), media_type, Limits(**limits))
-    return caught.value
 
 
 def test_each_visible_sheet_is_a_page(tmp_path: Path, invoice: bytes) -> None:
@@ -45,11 +39,11 @@ def test_rounding_errors_are_not_shown(tmp_path: Path, invoice: bytes) -> None:
         "xl/worksheets/sheet1.xml",
         lambda xml: xml.replace("<v>12.5</v>", "<v>12.500000000000002</v>"),
     )
-    assert parse(samples.stored(tmp_path, inexact), XLSX).text.startswith(INVOICE)
+    assert parse_data(tmp_path, inexact, XLSX).text.startswith(INVOICE)
 
 
 def test_the_older_format(tmp_path: Path) -> None:
-    document = parse(samples.stored(tmp_path, workbooks.xls()), XLS)
+    document = parse_data(tmp_path, workbooks.xls(), XLS)
     assert document.text == "Rechnung\nGröße\n\t7\fSpäter\nEnde"
 
 
@@ -68,41 +62,42 @@ def test_media_types_of_workbooks(invoice: bytes) -> None:
 
 
 def test_a_workbook_with_a_password(tmp_path: Path) -> None:
-    locked = COMPOUND + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
+    locked = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
     for media_type, name in ((XLSX, "secret.xlsx"), (XLS, "secret.xls")):
         assert detect_media_type(locked, name, None) == media_type
-        assert failure(tmp_path, locked, media_type).code == "password_protected"
+        assert get_parse_failure(tmp_path, locked, media_type).code == "password_protected"
 
 
 def test_an_older_workbook_under_the_newer_name(tmp_path: Path) -> None:
-    error = failure(tmp_path, workbooks.xls())
+    error = get_parse_failure(tmp_path, workbooks.xls(), XLSX)
     assert error.code == "unreadable"
     assert ".xls" in error.message
 
 
 def test_a_workbook_without_cells(tmp_path: Path) -> None:
-    assert failure(tmp_path, workbooks.xlsx(lambda book: None)).code == "empty_document"
+    data = workbooks.xlsx(lambda book: None)
+    assert get_parse_failure(tmp_path, data, XLSX).code == "empty_document"
 
 
 def test_truncated_workbooks(tmp_path: Path, invoice: bytes) -> None:
     old = workbooks.xls()
     for data, media_type in ((invoice, XLSX), (old, XLS)):
         for length in (8, 600, len(data) // 2):
-            assert failure(tmp_path, data[:length], media_type).code == "unreadable"
+            assert get_parse_failure(tmp_path, data[:length], media_type).code == "unreadable"
 
 
 def test_other_files_are_no_workbooks(tmp_path: Path) -> None:
     word = samples.word(lambda document: document.add_paragraph("Hello"))
     for data in (word, samples.pdf(), b"words"):
-        assert failure(tmp_path, data, XLSX).code == "unreadable"
-        assert failure(tmp_path, data, XLS).code == "unreadable"
+        assert get_parse_failure(tmp_path, data, XLSX).code == "unreadable"
+        assert get_parse_failure(tmp_path, data, XLS).code == "unreadable"
 
 
 def test_distant_cells(tmp_path: Path) -> None:
     def fill(book: "workbooks.openpyxl.Workbook") -> None:
         book.active["A1"], book.active["XFD1048576"] = "near", "far"
 
-    error = failure(tmp_path, workbooks.xlsx(fill))
+    error = get_parse_failure(tmp_path, workbooks.xlsx(fill), XLSX)
     assert error.code == "too_large_unpacked"
     assert "cells" in error.message
 
@@ -111,33 +106,32 @@ def test_two_distant_cells_in_one_column_are_two_rows(tmp_path: Path) -> None:
     def fill(book: "workbooks.openpyxl.Workbook") -> None:
         book.active["B5"], book.active["B1048576"] = "near", "far"
 
-    document = parse(samples.stored(tmp_path, workbooks.xlsx(fill)), XLSX)
+    document = parse_data(tmp_path, workbooks.xlsx(fill), XLSX)
     assert document.text == "Sheet\nnear\n\nfar"
 
 
 def test_more_text_than_allowed(tmp_path: Path, invoice: bytes) -> None:
-    assert failure(tmp_path, invoice, max_text_chars=60).code == "too_large_unpacked"
-    assert failure(tmp_path, invoice, max_unpacked_bytes=1000).code == "too_large_unpacked"
-    assert failure(tmp_path, invoice, max_pages=1).code == "too_many_pages"
+    for limits, code in (
+        ({"max_text_chars": 60}, "too_large_unpacked"),
+        ({"max_unpacked_bytes": 1000}, "too_large_unpacked"),
+        ({"max_pages": 1}, "too_many_pages"),
+    ):
+        assert get_parse_failure(tmp_path, invoice, XLSX, **limits).code == code
 
 
 def test_a_shared_text_in_many_cells(tmp_path: Path) -> None:
     """The file and its parts are small; only the text of the cells is large."""
-    few = parse(samples.stored(tmp_path, workbooks.with_shared_text("lol", 2)), XLSX)
+    few = parse_data(tmp_path, workbooks.with_shared_text("lol", 2), XLSX)
     line = "\t".join(["lol"] * 10)
     assert few.text == f"Sheet\n{line}\n{line}"
     many = workbooks.with_shared_text("x" * 30_000, 100)
-    assert failure(tmp_path, many).code == "too_large_unpacked"
+    assert get_parse_failure(tmp_path, many, XLSX).code == "too_large_unpacked"
     most = workbooks.with_shared_text("x" * 30_000, 10_000)
-    assert failure(tmp_path, most).code == "out_of_memory"
+    assert get_parse_failure(tmp_path, most, XLSX).code == "out_of_memory"
 
 
 def test_entities_are_not_expanded(tmp_path: Path, invoice: bytes) -> None:
-    path = samples.stored(tmp_path, workbooks.with_entities(invoice))
-    try:
-        text = parse(path, XLSX).text
-    except ParseFailed as error:
-        text = error.code
+    text = get_text_or_failure(tmp_path, workbooks.with_entities(invoice), XLSX)
     assert "lol" not in text
     assert text == "unreadable" or text.startswith("Invoice")
 
@@ -148,5 +142,5 @@ def test_entries_with_absolute_paths_are_not_written(tmp_path: Path, invoice: by
     with zipfile.ZipFile(out, "a") as archive:
         archive.writestr(str(target), "x")
         archive.writestr("../../outside", "x")
-    assert parse(samples.stored(tmp_path, out.getvalue()), XLSX).text.startswith(INVOICE)
+    assert parse_data(tmp_path, out.getvalue(), XLSX).text.startswith(INVOICE)
     assert not target.exists()

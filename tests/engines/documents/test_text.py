@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.documents import Limits, ParsedDocument, ParseFailed, parse
+from app.engines.documents import ParsedDocument, parse
+from tests.engines.documents.parsing import get_failure, parse_data
 from tests.engines.documents.samples import stored
 
 # ruff: noqa: RUF001 - letters of many scripts are the point
@@ -30,7 +31,7 @@ MARKED = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
 
 
 def read(folder: Path, data: bytes, media_type: str = "text/plain") -> ParsedDocument:
-    return parse(stored(folder, data), media_type)
+    return parse_data(folder, data, media_type)
 
 
 @pytest.mark.parametrize("encoding", MARKED)
@@ -47,6 +48,8 @@ def test_legacy_encodings(tmp_path: Path, encoding: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param("Café", id="a short word"),
+        pytest.param("x = 1\n" * 50_000 + GERMAN, id="a late accent in a long file"),
         "A fatura deverá ser paga em trinta dias. São João, ação, coração.",
         "Fakturan förfaller på måndag. Köpare är Åke Öberg.",
         "El niño comió piñas en España, ¿verdad? Acción útil.",
@@ -55,15 +58,6 @@ def test_legacy_encodings(tmp_path: Path, encoding: str) -> None:
     ],
 )
 def test_western_languages_are_not_taken_for_central_european(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text.encode("cp1252")).text == text
-
-
-def test_a_short_western_word(tmp_path: Path) -> None:
-    assert read(tmp_path, "Café".encode("cp1252")).text == "Café"
-
-
-def test_a_late_accent_in_a_long_file(tmp_path: Path) -> None:
-    text = "x = 1\n" * 50_000 + GERMAN
     assert read(tmp_path, text.encode("cp1252")).text == text
 
 
@@ -87,18 +81,15 @@ def test_nul_becomes_a_replacement_character(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b" \r\n\t ", b"\xef\xbb\xbf"])
 def test_nothing_in_it(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(ParseFailed) as caught:
-        read(tmp_path, data)
-    assert caught.value.code == "empty_document"
+    assert get_failure(read, tmp_path, data).code == "empty_document"
 
 
 def test_too_long(tmp_path: Path) -> None:
-    path = stored(tmp_path, b"word " * 1000)
-    assert len(parse(path, "text/plain", Limits(max_text_chars=5000)).text) == 5000
-    for most in (4999, 100):
-        with pytest.raises(ParseFailed) as caught:
-            parse(path, "text/plain", Limits(max_text_chars=most))
-        assert caught.value.code == "too_large_unpacked"
+    data = b"word " * 1000
+    assert len(parse_data(tmp_path, data, "text/plain", max_text_chars=5000).text) == 5000
+    for limit in (4999, 100):
+        error = get_failure(parse_data, tmp_path, data, "text/plain", max_text_chars=limit)
+        assert error.code == "too_large_unpacked"
 
 
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:

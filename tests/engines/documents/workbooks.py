@@ -9,15 +9,15 @@ from collections.abc import Callable
 import openpyxl  # type: ignore[import-untyped]
 import xlwt  # type: ignore[import-untyped]
 
+from tests.engines.documents.samples import save_to_bytes
+
 SHEET = "xl/worksheets/sheet1.xml"
 
 
 def xlsx(fill: Callable[["openpyxl.Workbook"], None]) -> bytes:
     book = openpyxl.Workbook()
     fill(book)
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return save_to_bytes(book)
 
 
 def fill_invoice(book: "openpyxl.Workbook") -> None:
@@ -41,9 +41,7 @@ def xls() -> bytes:
     first.write(0, 0, "Größe")
     first.write(1, 1, 7)
     book.add_sheet("Später").write(0, 0, "Ende")
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return save_to_bytes(book)
 
 
 def rewritten(data: bytes, name: str, change: Callable[[str], str]) -> bytes:

@@ -1,9 +1,11 @@
-"""Documents from lines of text, whose words stand where their characters do."""
+"""Documents from lines of text, whose words are placed where their characters are."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from app.engines.extraction.model import Document, SourceWord
+from app.engines.fields import CompiledFields, SourceText
 
 _STEP, _LINE = 0.011, 0.018
 
@@ -34,3 +36,14 @@ def build_pages(*pages: Sequence[str]) -> Document:
         ]
         text += page.text
     return Document(text, words)
+
+
+def check_normal_form(
+    tags: Sequence[Mapping[str, Any]], document: Document, fields: Sequence[Mapping[str, Any]]
+) -> None:
+    """Check that the tags of a document of one page are in normal form."""
+    text = document.text
+    checked = CompiledFields(fields).check_tags(
+        tags, text_length=len(text), page_count=1, source=SourceText(lambda: text)
+    )
+    assert checked == tags

@@ -3,8 +3,8 @@
 import pytest
 
 from app.engines.extraction.rule_based import propose_by_rules
-from app.engines.fields import CompiledFields, SourceText, check_fields
-from tests.engines.extraction.documents import build_document, build_pages
+from app.engines.fields import check_fields
+from tests.engines.extraction.documents import build_document, build_pages, check_normal_form
 from tests.factories.receipts import build_examples, build_fields, build_layout
 
 FIELDS = check_fields(
@@ -59,11 +59,7 @@ FRENCH = [
 def _propose(lines, fields=FIELDS):
     document = build_document(lines)
     tags = propose_by_rules(document, fields)
-    source = SourceText(lambda: document.text)
-    checked = CompiledFields(fields).check_tags(
-        tags, text_length=len(document.text), page_count=1, source=source
-    )
-    assert checked == tags
+    check_normal_form(tags, document, fields)
     return tags
 
 
@@ -219,7 +215,7 @@ def test_the_amounts_of_a_table_have_the_names_of_line_totals():
     assert [tag["value"] for tag in _propose(lines)][-1] == 20
 
 
-def test_evidence_is_where_the_value_stands():
+def test_evidence_is_where_the_value_is():
     (tag,) = [tag for tag in _propose(GERMAN) if tag["field"] == "invoice_number"]
     (piece,) = tag["evidence"]
     assert (piece["page"], piece["text"]) == (1, "30064443")

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import zipfile
 from dataclasses import replace
 from io import BytesIO
@@ -18,7 +16,8 @@ from app.engines.extraction.loading import read_model
 from app.engines.extraction.model import InvalidModel, NotEnoughExamples
 from app.engines.extraction.reports import is_not_worse
 from app.engines.extraction.training import train_model
-from app.engines.fields import CompiledFields, SourceText
+from tests.engines.extraction.documents import check_normal_form
+from tests.factories.processes import run_script
 from tests.factories.receipts import build_examples, build_fields, build_tag
 
 SEEN, UNSEEN = range(36), range(36, 48)
@@ -44,13 +43,8 @@ def test_sixty_labels_are_enough_for_vendors_seen_and_unseen(model):
 
 def test_tags_are_in_normal_form_with_evidence_of_the_document(model):
     for example in build_examples(5, layouts=UNSEEN, seed=4):
-        text = example.document.text
         tags = model.predict(example.document)
-        source = SourceText(lambda text=text: text)
-        checked = CompiledFields(FIELDS).check_tags(
-            tags, text_length=len(text), page_count=1, source=source
-        )
-        assert checked == tags
+        check_normal_form(tags, example.document, FIELDS)
         assert all(tag["evidence"] and 0 < tag["confidence"] <= 1 for tag in tags)
 
 
@@ -119,17 +113,8 @@ print(model.version, hashlib.sha256(model.to_bytes()).hexdigest(), tags)
 
 
 def test_the_same_examples_give_the_same_bytes_in_another_process():
-    outputs = set()
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            [sys.executable, "-c", _SCRIPT],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outputs.add(done.stdout)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    outputs = {run_script(_SCRIPT, {**environment, "PYTHONHASHSEED": seed}) for seed in "12"}
     assert len(outputs) == 1
 
 

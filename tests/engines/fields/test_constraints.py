@@ -6,10 +6,7 @@ import pytest
 
 from app.engines.fields import ValueProblem, normalize
 from app.engines.fields.identifiers import MODULE_BY_FORMAT
-
-
-def field(kind: str, **constraints: Any) -> dict[str, Any]:
-    return {"key": "it", "type": kind, "constraints": constraints}
+from tests.engines.fields.test_values import field
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """The tables that came from elsewhere say what their sources say; nothing is loaded in vain."""
 
 import json
-import subprocess
-import sys
 import unicodedata
 from collections import defaultdict
 from pathlib import Path
@@ -13,9 +11,10 @@ from babel.core import get_global
 import app.engines.fields
 from app.engines.fields.dates import parse_date
 from app.engines.fields.values.currencies import CODES, get_decimals, parse_currency
+from tests.factories.processes import run_script
 
 FOLDER = Path(app.engines.fields.__file__).parent
-ROOT = FOLDER.parents[2]
+NAMES = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
 
 
 def cldr_names(locale: Locale, unit: str) -> list[tuple[int, str]]:
@@ -31,10 +30,9 @@ def cldr_names(locale: Locale, unit: str) -> list[tuple[int, str]]:
 
 
 def test_month_and_day_names_are_those_of_cldr() -> None:
-    names = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
     months: defaultdict[str, set[int]] = defaultdict(set)
     days: set[str] = set()
-    for language in names["languages"]:
+    for language in NAMES["languages"]:
         locale = Locale.parse(language)
         for number, name in cldr_names(locale, "months"):
             months[name].add(number)
@@ -43,13 +41,12 @@ def test_month_and_day_names_are_those_of_cldr() -> None:
         sorted(name for name, numbers in months.items() if numbers == {month})
         for month in range(1, 13)
     ]
-    assert names["months"] == expected
-    assert names["weekdays"] == sorted(days - set(months))
+    assert NAMES["months"] == expected
+    assert NAMES["weekdays"] == sorted(days - set(months))
 
 
 def test_every_month_name_is_read() -> None:
-    names = json.loads((FOLDER / "calendar_names.json").read_text(encoding="utf-8"))
-    for number, row in enumerate(names["months"], 1):
+    for number, row in enumerate(NAMES["months"], 1):
         for name in row:
             assert parse_date(f"13. {name} 2024").isoformat() == f"2024-{number:02}-13"
 
@@ -78,7 +75,4 @@ formats.FORMATS["csv"]
 heavy = {"re2", "phonenumbers", "pycountry", "stdnum", "email_validator", "jsonschema", "babel"}
 print(sorted(heavy & set(sys.modules)))
 """
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "[]"
+    assert run_script(script).strip() == "[]"

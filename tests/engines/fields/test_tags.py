@@ -49,6 +49,10 @@ def tag(field: str = "number", value: object = "x", **members: Any) -> dict[str,
     return {"field": field, "value": value, **members}
 
 
+def list_missing(*tags: Any) -> list[str]:
+    return COMPILED.list_missing_required_fields(check(*tags))
+
+
 def test_a_bare_tag_gets_its_defaults() -> None:
     assert check(tag("total", "1,50 €", evidence=None, source=None)) == [
         {
@@ -188,7 +192,7 @@ def test_only_multiple_fields_take_several_tags() -> None:
     assert paths(*[tag("party", "x", evidence=piece)] * 2) == ["tags.1.field"]
 
 
-def test_cells_are_told_apart_by_row() -> None:
+def test_cells_of_different_rows_do_not_conflict() -> None:
     rows = [tag("items.description", "x", row=0), tag("items.description", "x", row=7)]
     codes = [tag("items.codes", "x", row=0)] * 2
     assert len(check(*rows, *codes)) == 4
@@ -210,19 +214,12 @@ def test_no_more_than_a_list_of_5000(tags: object) -> None:
 
 
 def test_what_is_missing_is_named_in_the_schemas_order() -> None:
-    assert COMPILED.list_missing_required_fields([]) == ["number", "total", "items"]
-    assert COMPILED.list_missing_required_fields(check(tag("total", "5 EUR"), tag(value=" "))) == [
-        "number",
-        "items",
-    ]
+    assert list_missing() == ["number", "total", "items"]
+    assert list_missing(tag("total", "5 EUR"), tag(value=" ")) == ["number", "items"]
     full = [tag(), tag("total", "5 EUR"), tag("items.description", row=0)]
-    assert COMPILED.list_missing_required_fields(check(*full)) == []
-    assert COMPILED.list_missing_required_fields(check(*full, tag("items.codes", row=1))) == [
-        "items.description"
-    ]
-    assert COMPILED.list_missing_required_fields(
-        check(*full, tag("items.description", "", row=1))
-    ) == ["items.description"]
+    assert list_missing(*full) == []
+    assert list_missing(*full, tag("items.codes", row=1)) == ["items.description"]
+    assert list_missing(*full, tag("items.description", "", row=1)) == ["items.description"]
 
 
 def test_an_optional_table_may_be_empty_but_not_half_filled() -> None:

@@ -1,15 +1,17 @@
-"""Documents as the formats get them from their caller, and archives as readers get them."""
+"""Write files of every format, from documents as the formats get them, and read archives."""
 
+import dataclasses
 import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PIL import Image
 
 from app.engines.formats import FORMATS, check_options
-from app.engines.formats.model import Page, Word
+from app.engines.formats.model import Page, Word, Writer
 
 A4 = (595.0, 842.0)
 
@@ -34,20 +36,14 @@ def make_pages(*texts: str) -> list[Page]:
     return pages
 
 
+@dataclass
 class Documents:
     """A source of documents, which counts what is asked for."""
 
-    def __init__(
-        self,
-        pages: Mapping[str, Sequence[Page]] | None = None,
-        contents: Mapping[str, bytes] | None = None,
-        *,
-        can_render: bool = True,
-    ) -> None:
-        self.pages = dict(pages or {})
-        self.contents = dict(contents or {})
-        self.can_render = can_render
-        self.batches: list[tuple[int, bool]] = []
+    pages: Mapping[str, Sequence[Page]] = dataclasses.field(default_factory=dict)
+    contents: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    can_render: bool = True
+    batches: list[tuple[int, bool]] = dataclasses.field(default_factory=list)
 
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool
@@ -107,23 +103,54 @@ def frame(field: str, page: int, box: Sequence[float], **members: Any) -> dict[s
     return {"field": field, "evidence": [piece], **members}
 
 
+def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
+    """Return a field with all the members that formats use."""
+    return {"key": key, "type": type_, "multiple": False, "columns": [], **members}
+
+
+def start(
+    format_id: str,
+    /,
+    source: Documents | None = None,
+    fields: Sequence[Mapping[str, Any]] = (),
+    **options: Any,
+) -> tuple[io.BytesIO, Writer]:
+    """Return an empty file, and a writer that adds rows to it."""
+    out = io.BytesIO()
+    checked = check_options(format_id, options)
+    writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
+    return out, writer
+
+
 def write(
     format_id: str,
     rows: Sequence[Mapping[str, Any]],
+    /,
     source: Documents | None = None,
     fields: Sequence[Mapping[str, Any]] = (),
     **options: Any,
 ) -> bytes:
     """Return the file of the rows."""
-    out = io.BytesIO()
-    checked = check_options(format_id, options)
-    writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
+    out, writer = start(format_id, source, fields, **options)
     for row in rows:
         writer.write_json(json.dumps(row).encode())
     assert writer.rows == len(rows)
     writer.close()
     writer.close()
+    assert writer.rows == len(rows)
+    assert not out.closed
     return out.getvalue()
+
+
+class FullError(OSError):
+    """Nothing can be written to an output."""
+
+
+class FullOutput(io.BytesIO):
+    """An output that nothing can be written to."""
+
+    def write(self, data: Any) -> int:
+        raise FullError
 
 
 def unpack(data: bytes) -> dict[str, bytes]:

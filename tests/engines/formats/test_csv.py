@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, check_options
+from app.engines.formats import FORMATS
 from app.engines.formats.labels import merge_fields
+from tests.engines.formats.documents import start, write
 from tests.factories.properties import examples
 
 FIELDS: list[dict[str, Any]] = [
@@ -32,13 +33,7 @@ FIELDS: list[dict[str, Any]] = [
 
 
 def export(*rows: dict[str, Any], fields: Any = FIELDS, **options: Any) -> bytes:
-    out = io.BytesIO()
-    writer = FORMATS["csv"].writer(out, fields, check_options("csv", options))
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    assert writer.rows == len(rows)
-    return out.getvalue()
+    return write("csv", rows, fields=fields, **options)
 
 
 def read(data: bytes, delimiter: str = ",") -> list[dict[str, str]]:
@@ -176,7 +171,7 @@ def test_a_list_of_numbers_is_no_formula(separator: str) -> None:
 
 
 def cell_text(values: list[Any], separator: str) -> str:
-    return separator.join("" if one is None else str(one) for one in values)
+    return separator.join("" if value is None else str(value) for value in values)
 
 
 @pytest.mark.parametrize(
@@ -296,8 +291,7 @@ def test_no_column_is_added_for_tables_of_several_versions(options: dict[str, An
 
 
 def test_json_lines_are_taken_too() -> None:
-    out = io.BytesIO()
-    writer = FORMATS["csv"].writer(out, FIELDS, check_options("csv", {}))
+    out, writer = start("csv", fields=FIELDS)
     writer.write_json(orjson.dumps(labels(number="é")))
     writer.write_chunk(b'{"tag_set_id": "2", ', is_last=False)
     writer.write_chunk(b'"labels": {"number": "\\ud800x"}}', is_last=True)
@@ -356,8 +350,8 @@ def test_round_trip(rows: list[dict[str, Any]], delimiter: str, *, raw: bool) ->
         assert None not in line
         written = row.get("number")
         if isinstance(written, str):
-            got = line["labels.number"]
-            assert got == written or (not raw and got == "'" + written)
+            cell_content = line["labels.number"]
+            assert cell_content == written or (not raw and cell_content == "'" + written)
         if not raw:
             assert not any(value[:1] in {"=", "+", "@", "\t", "\r"} for value in line.values())
     exploded = read(export(*sets, delimiter=delimiter, rows="explode"), delimiter)

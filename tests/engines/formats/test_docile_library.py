@@ -1,15 +1,12 @@
 """The library of the DocILE benchmark reads what is exported for it."""
 
-import json
-import os
-import subprocess
-import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from tests.engines.formats.documents import Documents, make_row, write
+from tests.engines.formats.scripts import run_with_library
 from tests.engines.formats.test_docile import BOX, CONTENTS, PAGES, TAGS
 
 ROOT = Path(__file__).parents[3]
@@ -22,15 +19,7 @@ def read(data: bytes, folder: Path, split: str = "train") -> list[dict[str, Any]
     assert FOLDER.is_dir(), "make .venv/docile.stamp installs the library"
     with zipfile.ZipFile(BytesIO(data)) as archive:
         archive.extractall(folder)
-    run = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", SCRIPT, split, folder],
-        env={**os.environ, "PYTHONPATH": str(FOLDER)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return list(json.loads(run.stdout))
+    return list(run_with_library(FOLDER, "-W", "error::UserWarning", SCRIPT, split, folder))
 
 
 def test_the_library_reads_fields_and_line_items(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engines.formats.scripts import run_script
+from tests.factories.processes import run_script
 
 HEAVY = {"pyarrow", "pandas", "openpyxl", "xlsxwriter", "label_studio_sdk", "spacy", "thinc"}
 

@@ -1,6 +1,5 @@
 """Label sets as one JSON array."""
 
-import io
 import json
 from typing import Any
 
@@ -9,39 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS
-from app.engines.formats.model import Writer
+from tests.engines.formats.documents import start, write
 from tests.engines.formats.test_jsonl import JSON
 from tests.factories.properties import examples
 
 
-def start() -> tuple[io.BytesIO, Writer]:
-    out = io.BytesIO()
-    return out, FORMATS["json"].writer(out, [], {})
-
-
 def test_no_rows_are_an_empty_array() -> None:
-    out, writer = start()
-    writer.close()
-    writer.close()
-    assert out.getvalue() == b"[\n]\n"
-    assert json.loads(out.getvalue()) == []
+    data = write("json", [])
+    assert data == b"[\n]\n"
+    assert json.loads(data) == []
 
 
 @examples(200)
 @given(rows=st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
 def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
-    out, writer = start()
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    assert json.loads(out.getvalue()) == rows
-    assert writer.rows == len(rows)
-    assert len(out.getvalue().splitlines()) == len(rows) + 2
+    data = write("json", rows)
+    assert json.loads(data) == rows
+    assert len(data.splitlines()) == len(rows) + 2
 
 
 def test_each_tag_set_has_its_line_however_it_arrives() -> None:
-    out, writer = start()
+    out, writer = start("json")
     writer.write_json(b'{"big":123456789012345678901234567890,\r\n"n":1.0}')
     for piece in (b'{"a":[', b"1", b",2", b"]"):
         writer.write_chunk(piece, is_last=False)
@@ -60,15 +47,12 @@ def test_each_tag_set_has_its_line_however_it_arrives() -> None:
 
 @pytest.mark.parametrize("text", ["a\nb\r\n", '"', "\\", "\u2028", "x" * 1_000_000, "\x00\x01"])
 def test_any_text_is_read_back(text: str) -> None:
-    out, writer = start()
-    for _ in range(2):
-        writer.write_json(json.dumps({"text": text}).encode())
-    writer.close()
-    assert orjson.loads(out.getvalue()) == [{"text": text}] * 2
+    rows = [{"text": text}] * 2
+    assert orjson.loads(write("json", rows)) == rows
 
 
 def test_it_is_written_in_chunks() -> None:
-    out, writer = start()
+    out, writer = start("json")
     for _ in range(1000):
         writer.write_json(orjson.dumps({"text": "x" * 1000}))
     assert 500_000 < len(out.getvalue()) < 1_010_000

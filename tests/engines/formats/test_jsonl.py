@@ -1,6 +1,5 @@
 """Label sets as JSON Lines."""
 
-import io
 import json
 from typing import Any
 
@@ -8,8 +7,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS
-from app.engines.formats.model import Writer
+from tests.engines.formats.documents import start, write
 from tests.factories.properties import examples
 
 JSON = st.recursive(
@@ -23,13 +21,7 @@ JSON = st.recursive(
 )
 
 
-def start() -> tuple[io.BytesIO, Writer]:
-    out = io.BytesIO()
-    return out, FORMATS["jsonl"].writer(out, [], {})
-
-
-def lines(out: io.BytesIO) -> list[Any]:
-    data = out.getvalue()
+def lines(data: bytes) -> list[Any]:
     assert data == b"" or data.endswith(b"\n")
     return [json.loads(line) for line in data.split(b"\n")[:-1]]
 
@@ -37,23 +29,18 @@ def lines(out: io.BytesIO) -> list[Any]:
 @examples(200)
 @given(rows=st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
 def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
-    out, writer = start()
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    assert lines(out) == rows
-    assert writer.rows == len(rows)
+    assert lines(write("jsonl", rows)) == rows
 
 
 def test_json_passes_through_unread() -> None:
-    out, writer = start()
+    out, writer = start("jsonl")
     writer.write_json(b'{"big":123456789012345678901234567890,"n":1.0}')
     writer.close()
     assert out.getvalue() == b'{"big":123456789012345678901234567890,"n":1.0}\n'
 
 
 def test_pieces_are_written_as_they_come() -> None:
-    out, writer = start()
+    out, writer = start("jsonl")
     for piece in (b'{"a":[', b"1", b",2", b"]"):
         writer.write_chunk(piece, is_last=False)
     assert writer.rows == 0
@@ -63,15 +50,15 @@ def test_pieces_are_written_as_they_come() -> None:
 
 
 def test_a_line_is_a_line_whatever_the_layout() -> None:
-    out, writer = start()
+    out, writer = start("jsonl")
     writer.write_json(json.dumps({"a": ["x\ny", "\u2028"]}, indent=2).encode())
     writer.write_json(b'{"b":\r\n1}\n')
     writer.close()
-    assert lines(out) == [{"a": ["x\ny", "\u2028"]}, {"b": 1}]
+    assert lines(out.getvalue()) == [{"a": ["x\ny", "\u2028"]}, {"b": 1}]
 
 
 def test_it_is_written_in_chunks_and_the_file_stays_open() -> None:
-    out, writer = start()
+    out, writer = start("jsonl")
     line = orjson.dumps({"text": "x" * 1000})
     for _ in range(1000):
         writer.write_json(line)
@@ -79,4 +66,4 @@ def test_it_is_written_in_chunks_and_the_file_stays_open() -> None:
     writer.close()
     writer.close()
     assert not out.closed
-    assert lines(out) == [{"text": "x" * 1000}] * 1000
+    assert lines(out.getvalue()) == [{"text": "x" * 1000}] * 1000

@@ -1,6 +1,5 @@
 """Label sets as tasks of Label Studio; its own SDK reads them in test_label_studio_sdk.py."""
 
-import io
 import json
 from typing import Any
 
@@ -8,11 +7,11 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from app.engines.fields import CompiledFields, check_fields
-from app.engines.formats import FORMATS, check_options
 from app.engines.formats.labels import LabelBuilder
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.imports.label_studio import convert_task
 from app.engines.imports.marks import MarkConverter
+from tests.engines.formats import documents
 
 TEXT = "😀 Invoice A-1\nTotal 5 €, paid"
 FIELDS = check_fields(
@@ -75,16 +74,9 @@ ROW = {**SAMPLE_ROW, "labels": LabelBuilder(FIELDS).build(TAGS), "tags": TAGS, "
 
 
 def write(rows: list[Any], fields: Any = FIELDS, **options: Any) -> list[dict[str, Any]]:
-    out = io.BytesIO()
-    writer = FORMATS["label_studio"].writer(out, fields, check_options("label_studio", options))
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    writer.close()
-    assert writer.rows == len(rows)
-    found = json.loads(out.getvalue())
-    assert isinstance(found, list)
-    return found
+    tasks = json.loads(documents.write("label_studio", rows, fields=fields, **options))
+    assert isinstance(tasks, list)
+    return tasks
 
 
 def results_of(row: dict[str, Any], fields: Any = FIELDS) -> list[dict[str, Any]]:
@@ -95,9 +87,9 @@ def results_of(row: dict[str, Any], fields: Any = FIELDS) -> list[dict[str, Any]
 
 def values_of(row: dict[str, Any], fields: Any = FIELDS) -> dict[str, Any]:
     return {
-        one["from_name"]: one["value"].get("choices") or one["value"].get("text")
-        for one in results_of(row, fields)
-        if one["type"] != "labels"
+        result["from_name"]: result["value"].get("choices") or result["value"].get("text")
+        for result in results_of(row, fields)
+        if result["type"] != "labels"
     }
 
 

@@ -1,15 +1,13 @@
 """The SDK of Label Studio reads what is exported for it: configuration, tasks and results."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.engines.formats import FORMATS
+from tests.engines.formats.scripts import run_with_library
 from tests.engines.formats.test_label_studio import FIELDS, ROW, write
 
 ROOT = Path(__file__).parents[3]
@@ -21,15 +19,7 @@ def validate(tasks: list[Any], folder: Path) -> dict[str, Any]:
     assert FOLDER.is_dir(), "make .venv/label-studio-sdk.stamp installs the SDK"
     file = folder / "tasks.json"
     file.write_text(json.dumps(tasks), encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, SCRIPT, file],
-        env={**os.environ, "PYTHONPATH": str(FOLDER)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return dict(json.loads(run.stdout))
+    return dict(run_with_library(FOLDER, SCRIPT, file))
 
 
 @pytest.mark.parametrize("results", ["annotations", "predictions"])

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -13,16 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, check_options
+from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-from tests.engines.formats.scripts import measure_peaks, run_script
+from tests.engines.formats import documents
+from tests.engines.formats.documents import FullError, FullOutput, field, start
+from tests.engines.formats.scripts import hash_sample_file, measure_peaks_of_format
 from tests.engines.formats.test_jsonl import JSON
 from tests.factories.properties import examples
-
-
-def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
-    return {"key": key, "type": type_, "multiple": False, "columns": [], **members}
-
 
 FIELDS = [
     field("name", "text"),
@@ -49,18 +45,8 @@ FIELDS = [
 ]
 
 
-def write(
-    rows: Iterable[Any], fields: list[dict[str, Any]] | None = None, **options: Any
-) -> io.BytesIO:
-    out = io.BytesIO()
-    chosen = FIELDS if fields is None else fields
-    writer = FORMATS["parquet"].writer(out, chosen, check_options("parquet", options))
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    writer.close()
-    assert not out.closed
-    return out
+def write(rows: list[Any], fields: Any = FIELDS, **options: Any) -> io.BytesIO:
+    return io.BytesIO(documents.write("parquet", rows, fields=fields, **options))
 
 
 def read(out: io.BytesIO) -> list[dict[str, Any]]:
@@ -265,23 +251,12 @@ def test_the_same_rows_give_the_same_bytes(compression: str) -> None:
 
 
 def test_the_same_bytes_in_another_process() -> None:
-    script = """
-import hashlib, io, json
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-out = io.BytesIO()
-writer = FORMATS["parquet"].writer(out, SAMPLE_FIELDS, {})
-writer.write_json(json.dumps(SAMPLE_ROW).encode())
-writer.close()
-print(hashlib.sha256(out.getvalue()).hexdigest())
-"""
-    hashes = {run_script(script) for _ in range(2)}
+    hashes = {hash_sample_file("parquet") for _ in range(2)}
     assert len(hashes) == 1
 
 
 def test_row_groups_are_bounded_and_written_while_rows_arrive() -> None:
-    out = io.BytesIO()
-    writer = FORMATS["parquet"].writer(out, FIELDS, {})
+    out, writer = start("parquet", fields=FIELDS)
     for number in range(100):
         text = f"{number:01000000}"
         writer.write_json(json.dumps({**SAMPLE_ROW, "text": text}).encode())
@@ -295,35 +270,18 @@ def test_row_groups_are_bounded_and_written_while_rows_arrive() -> None:
 
 def test_row_groups_of_wide_files_have_thousands_of_rows() -> None:
     fields = [field(f"field_{number}", "text") for number in range(3_000)]
-    out = write(({"tag_set_id": str(number)} for number in range(2_000)), fields)
+    out = write([{"tag_set_id": str(number)} for number in range(2_000)], fields)
     assert pq.ParquetFile(out).num_row_groups == 1
 
 
 def test_what_the_output_raises_is_raised() -> None:
-    class FullError(Exception):
-        pass
-
-    class Full:
-        def write(self, data: bytes) -> None:
-            raise FullError
-
     with pytest.raises(FullError):
-        FORMATS["parquet"].writer(Full(), FIELDS, {}).close()  # type: ignore[arg-type]
+        FORMATS["parquet"].create_writer(FullOutput(), FIELDS, {}).close()
 
 
 def test_memory_does_not_grow() -> None:
-    script = """
-import json
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-writer = FORMATS["parquet"].writer(Nothing(), SAMPLE_FIELDS, {})
-for number in range(120_000):
-    line = json.dumps({**SAMPLE_ROW, "tag_set_id": str(number), "text": "x" * 500}).encode()
-    writer.write_json(line)
-    if number == 40_000:
-        early = peak()
-writer.close()
-"""
-    early, late = measure_peaks(script)
+    early, late = measure_peaks_of_format(
+        "parquet", early_rows=40_000, rows=120_000, text="x" * 500
+    )
     assert late < early * 1.15
     assert late < 200_000  # KiB

@@ -16,6 +16,7 @@ import pytest
 from app.engines.formats import FORMATS
 from app.engines.formats.processes import ProcessWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
+from tests.engines.formats.documents import FullError, FullOutput
 
 ROOT = Path(__file__).resolve().parents[3]
 LINE = orjson.dumps(SAMPLE_ROW)
@@ -28,19 +29,16 @@ def _temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _start(
     out: Any, format_id: str = "parquet", on_wait: Callable[[], None] = lambda: None
-) -> ProcessWriter:
-    return ProcessWriter(out, format_id, SAMPLE_FIELDS, {}, on_wait)
+) -> tuple[ProcessWriter, psutil.Process]:
+    """Return a writer and its process."""
+    writer = ProcessWriter(out, format_id, SAMPLE_FIELDS, {}, on_wait)
+    return writer, psutil.Process(writer._process.pid)
 
 
-def _find_process(writer: ProcessWriter) -> psutil.Process:
-    return psutil.Process(writer._process.pid)
-
-
-@pytest.mark.parametrize("format_id", [id_ for id_, one in FORMATS.items() if one.needs_process])
+@pytest.mark.parametrize("format_id", [id_ for id_ in FORMATS if FORMATS[id_].needs_process])
 def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> None:
     files = [io.BytesIO(), io.BytesIO()]
-    apart = _start(files[1], format_id)
-    process = _find_process(apart)
+    apart, process = _start(files[1], format_id)
     for writer in (FORMATS[format_id].create_writer(files[0], SAMPLE_FIELDS, {}), apart):
         for _ in range(3_001):
             writer.write_json(LINE)
@@ -57,7 +55,7 @@ def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> Non
 def test_line_feeds_within_a_row_are_no_end_of_it() -> None:
     files = [io.BytesIO(), io.BytesIO()]
     for out, line in zip(files, (LINE, orjson.dumps(SAMPLE_ROW, option=2)), strict=True):
-        writer = _start(out)
+        writer, _ = _start(out)
         writer.write_json(line)
         writer.close()
     assert files[0].getvalue() == files[1].getvalue()
@@ -65,9 +63,7 @@ def test_line_feeds_within_a_row_are_no_end_of_it() -> None:
 
 @pytest.mark.parametrize("line", [b"[1]", b"{", b"end"])
 def test_an_invalid_row_is_refused(line: bytes) -> None:
-    out = io.BytesIO()
-    writer = _start(out)
-    process = _find_process(writer)
+    writer, process = _start(io.BytesIO())
     writer.write_json(line)
     with pytest.raises(ValueError):
         writer.close()
@@ -75,24 +71,15 @@ def test_an_invalid_row_is_refused(line: bytes) -> None:
 
 
 def test_a_row_after_the_end_of_the_process_raises() -> None:
-    writer = _start(io.BytesIO())
-    child = _find_process(writer)
-    child.kill()
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    writer, process = _start(io.BytesIO())
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     with pytest.raises(RuntimeError, match="exited with status -9"):
         writer.write_json(b" " * 1_000_000)
 
 
 def test_what_the_output_raises_is_raised(tmp_path: Path) -> None:
-    class FullError(Exception):
-        pass
-
-    class Full:
-        def write(self, data: bytes) -> None:
-            raise FullError
-
-    writer = _start(Full())
-    process = _find_process(writer)
+    writer, process = _start(FullOutput())
     writer.write_json(LINE)
     with pytest.raises(FullError):
         writer.close()
@@ -108,8 +95,7 @@ def test_waiting_can_be_ended(tmp_path: Path) -> None:
     def end() -> None:
         raise EndedError
 
-    writer = _start(io.BytesIO(), "xlsx", end)
-    process = _find_process(writer)
+    writer, process = _start(io.BytesIO(), "xlsx", end)
     process.suspend()
     with pytest.raises(EndedError):
         writer.close()

@@ -1,6 +1,5 @@
 """DocBin files, read by spaCy itself."""
 
-import io
 import json
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,9 @@ from spacy.vocab import Vocab
 
 from app.engines.formats import FORMATS, spacy_bins
 from app.engines.formats.sample import SAMPLE_ROW
-from tests.engines.formats.documents import make_row, mark, unpack, write
-from tests.engines.formats.scripts import measure_peaks, run_script
+from tests.engines.formats.documents import FullError, FullOutput, make_row, mark, unpack, write
+from tests.engines.formats.scripts import measure_peaks
+from tests.factories.processes import run_script
 from tests.factories.properties import examples
 
 TEXT = "Invoice A-1, total 119.00 EUR due 5 May"
@@ -220,20 +220,13 @@ def test_the_sample_is_what_is_written(tmp_path: Path) -> None:
     assert list(unpack(data)) == [name]
     (doc,) = read(data, tmp_path)
     assert doc.text == sample["text"]
-    found = [(span.start_char, span.end_char, span.label_) for span in doc.ents]
-    assert found == [(one["start"], one["end"], one["label"]) for one in sample["ents"]]
+    ents = [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents]
+    assert ents == [(ent["start"], ent["end"], ent["label"]) for ent in sample["ents"]]
     assert doc.user_data == sample["user_data"]
 
 
 def test_what_the_output_raises_is_raised() -> None:
-    class FullError(OSError):
-        pass
-
-    class Full(io.BytesIO):
-        def write(self, data: Any) -> int:
-            raise FullError
-
-    writer = FORMATS["spacy"].create_writer(Full(), [], {})
+    writer = FORMATS["spacy"].create_writer(FullOutput(), [], {})
     writer.write_json(json.dumps(make_row([], text="a")).encode())
     with pytest.raises(FullError):
         writer.close()

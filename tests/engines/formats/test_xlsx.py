@@ -1,7 +1,6 @@
 """Label sets as a workbook, read back by openpyxl and calamine."""
 
 import io
-import json
 import re
 from datetime import datetime
 from typing import Any
@@ -10,16 +9,13 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from app.engines.formats import FORMATS, check_options, xlsx
+from app.engines.formats import xlsx
 from app.engines.formats.labels import merge_fields
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 from app.engines.formats.xlsx_values import MAX_TEXT_LENGTH
+from tests.engines.formats import documents
+from tests.engines.formats.documents import field
 from tests.engines.formats.test_csv import OLD_ITEMS
-
-
-def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
-    return {"key": key, "type": type_, "multiple": False, "columns": [], **members}
-
 
 FIELDS = [
     field("name", "text"),
@@ -34,17 +30,8 @@ FIELDS = [
 ]
 
 
-def write(rows: list[Any], fields: list[dict[str, Any]] | None = None, **options: Any) -> bytes:
-    out = io.BytesIO()
-    chosen = FIELDS if fields is None else fields
-    writer = FORMATS["xlsx"].writer(out, chosen, check_options("xlsx", options))
-    for row in rows:
-        writer.write_json(json.dumps(row).encode())
-    writer.close()
-    writer.close()
-    assert not out.closed
-    assert writer.rows == len(rows)
-    return out.getvalue()
+def write(rows: list[Any], fields: Any = FIELDS, **options: Any) -> bytes:
+    return documents.write("xlsx", rows, fields=fields, **options)
 
 
 def decode(value: Any) -> Any:
@@ -196,12 +183,7 @@ def test_any_text_is_read_back(text: str) -> None:
 
 
 def test_lone_surrogates_and_a_table_that_is_none() -> None:
-    out = io.BytesIO()
-    writer = FORMATS["xlsx"].writer(out, FIELDS, {})
-    row = {"tag_set_id": "half \ud800", "labels": {"items": "no rows"}}
-    writer.write_json(json.dumps(row).encode())
-    writer.close()
-    sheets = read(out.getvalue())
+    sheets = read(write([{"tag_set_id": "half \ud800", "labels": {"items": "no rows"}}]))
     assert sheets["Tag sets"][0]["tag_set_id"] == "half ?"
     assert sheets["items"] == []
 

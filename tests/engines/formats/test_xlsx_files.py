@@ -10,25 +10,15 @@ import pytest
 
 from app.engines.formats import FORMATS
 from app.engines.formats.sample import SAMPLE_ROW
-from tests.engines.formats.scripts import measure_peaks, run_script
+from tests.engines.formats.documents import FullError, FullOutput
+from tests.engines.formats.scripts import hash_sample_file, measure_peaks_of_format
 from tests.engines.formats.test_xlsx import FIELDS, write
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
-    script = """
-import hashlib, io, json, os, time
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-os.umask(int(os.environ["UMASK"], 8))
-out = io.BytesIO()
-writer = FORMATS["xlsx"].writer(out, SAMPLE_FIELDS, {})
-writer.write_json(json.dumps(SAMPLE_ROW).encode())
-writer.close()
-print(hashlib.sha256(out.getvalue()).hexdigest())
-"""
     hashes = {
-        run_script(script, {**os.environ, "TZ": zone, "UMASK": umask})
-        for zone, umask in (("UTC", "022"), ("Asia/Tokyo", "077"), ("America/New_York", "000"))
+        hash_sample_file("xlsx", {**os.environ, "TZ": zone}, preparation=f"os.umask({umask})")
+        for zone, umask in (("UTC", 0o022), ("Asia/Tokyo", 0o077), ("America/New_York", 0))
     }
     assert len(hashes) == 1
     with zipfile.ZipFile(io.BytesIO(write([SAMPLE_ROW]))) as archive:
@@ -38,15 +28,7 @@ print(hashlib.sha256(out.getvalue()).hexdigest())
 
 def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-
-    class FullError(OSError):
-        pass
-
-    class Full:
-        def write(self, data: bytes) -> None:
-            raise FullError
-
-    writer = FORMATS["xlsx"].writer(Full(), FIELDS, {})  # type: ignore[arg-type]
+    writer = FORMATS["xlsx"].create_writer(FullOutput(), FIELDS, {})
     writer.write_json(orjson.dumps(SAMPLE_ROW))
     assert list(tmp_path.iterdir())
     with pytest.raises(FullError):
@@ -55,17 +37,6 @@ def test_what_the_output_raises_is_raised(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_memory_does_not_grow() -> None:
-    script = """
-import json
-from app.engines.formats import FORMATS
-from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-writer = FORMATS["xlsx"].writer(Nothing(), SAMPLE_FIELDS, {})
-for number in range(12_000):
-    writer.write_json(json.dumps({**SAMPLE_ROW, "tag_set_id": str(number)}).encode())
-    if number == 2_000:
-        early = peak()
-writer.close()
-"""
-    early, late = measure_peaks(script)
+    early, late = measure_peaks_of_format("xlsx", early_rows=2_000, rows=12_000)
     assert late < early * 1.1
     assert late < 100_000  # KiB
