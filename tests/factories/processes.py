@@ -1,7 +1,9 @@
 """Helpers for processes that may end at any time, and the folder that test processes share."""
 
 import contextlib
+import os
 import signal
+from collections.abc import Iterator
 
 import psutil
 
@@ -21,3 +23,14 @@ def send_signal(process: psutil.Process, number: signal.Signals) -> None:
     """Send a signal to a process, if it still exists."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process.send_signal(number)
+
+
+@contextlib.contextmanager
+def freeze(pid: int | None) -> Iterator[None]:
+    """Stop a running process during the block, so that it hangs."""
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
