@@ -6,11 +6,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import psycopg2
 import pytest
 import requests
 
@@ -20,6 +17,7 @@ from devserver.lock import DataLock
 from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
+from tests.devserver.conftest import query_alone
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ROOT, Receiver, Service, run_service
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
@@ -159,7 +157,7 @@ def test_an_earlier_backup_is_not_called_incomplete(data_dir: Path, backup: Path
 
 def _back_up_empty_database(data_dir: Path, tmp_path: Path) -> None:
     with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
-        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
+        query_alone(server.url, "CREATE TABLE alembic_version (version_num text)")
         url = get_superuser_url(server)
         _run("backup", data_dir, "--database-url", url, tmp_path / "backup")
 
@@ -234,8 +232,8 @@ def test_tables_of_another_owner_are_restored_for_the_application(
     """A server of one's own may have any owner, one with the name of the superuser too."""
     with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
         if owner != "postgres":
-            _sql(get_superuser_url(server), f"CREATE ROLE {owner}")
-        _sql(
+            query_alone(get_superuser_url(server), f"CREATE ROLE {owner}")
+        query_alone(
             get_superuser_url(server),
             "CREATE ROLE labeling_app",
             "CREATE EXTENSION pg_trgm",
@@ -250,23 +248,14 @@ def test_tables_of_another_owner_are_restored_for_the_application(
     (backup / "backup.json").write_text(json.dumps({"owner": owner}))
     _run("restore", tmp_path / "data", backup)
     with EmbeddedPostgres(tmp_path / "data" / "postgres") as server:
-        assert _sql(
+        assert query_alone(
             get_superuser_url(server),
             "SELECT tableowner, pg_get_userbyid(defaclrole) FROM pg_tables, pg_default_acl"
             " WHERE tablename = 'notes'",
         ) == [("labeling", "labeling")]
         roles = "SELECT rolname FROM pg_roles WHERE rolsuper OR rolcanlogin ORDER BY 1"
-        assert _sql(get_superuser_url(server), roles) == [("labeling",), ("postgres",)]
-        assert _sql(server.url, "SELECT 1") == [(1,)]
-
-
-def _sql(url: str, *statements: str) -> list[tuple[Any, ...]]:
-    """Run statements in one session; return the rows of the last one."""
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        for statement in statements:
-            cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
+        assert query_alone(get_superuser_url(server), roles) == [("labeling",), ("postgres",)]
+        assert query_alone(server.url, "SELECT 1") == [(1,)]
 
 
 def test_nothing_is_restored_over_a_database(backup: Path, tmp_path: Path) -> None:
