@@ -2,10 +2,12 @@
 
 import json
 import logging
+import ssl
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import trustme
 from aiosmtpd.controller import Controller
 
 from app.kit.logging import clear_contextvars, configure
@@ -34,6 +36,20 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
     inbox.hold = ""
     for controller in running:
         controller.stop()
+
+
+@pytest.fixture
+def server_context(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> ssl.SSLContext:
+    """Return a TLS context for 127.0.0.1, and make clients trust its certificate authority."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trusted = tmp_path_factory.mktemp("authority") / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    return context
 
 
 @pytest.fixture
