@@ -6,6 +6,7 @@ import subprocess
 import sys
 import timeit
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -265,20 +266,13 @@ def test_members_and_the_control_plane_do_not_open_the_page(
 def test_without_a_token_the_page_is_closed_and_says_why(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed = container.Container(container.settings())
-    object.__setattr__(closed, "settings", _without_token())
+    closed = container.Container(replace(container.settings(), metrics_token=""))
     monkeypatch.setattr(container, "_current", closed)
     for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer x"}):
         answer = _ask(app, **headers)
         assert answer.status_code == 403
         assert answer.json["error"]["code"] == "permission_denied"
         assert "METRICS_TOKEN" in answer.json["error"]["message"]
-
-
-def _without_token() -> Any:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(container.settings(), metrics_token="")
 
 
 def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset(

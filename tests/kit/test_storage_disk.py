@@ -1,5 +1,4 @@
 import contextlib
-import hashlib
 import os
 import stat
 import subprocess
@@ -11,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, build_blob_key
+from tests.kit.test_storage import CONTENT, SHA256, keys
 
 ROOT = Path(__file__).resolve().parents[2]
-CONTENT = bytes(range(256)) * 5000
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
@@ -22,17 +20,13 @@ def disk(tmp_path: Path) -> Storage:
     return Storage(f"file://{tmp_path}/files")
 
 
-def keys(storage: Storage) -> list[str]:
-    return sorted(entry.key for entry in storage.list())
-
-
 def open_files(folder: Path) -> int:
     """Count the open files of this process under `folder`. Other threads use other folders."""
-    found = 0
+    count = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
-            found += descriptor.readlink().is_relative_to(folder)
-    return found
+            count += descriptor.readlink().is_relative_to(folder)
+    return count
 
 
 def test_streams_refuse_positions_from_the_end(disk: Storage) -> None:
@@ -92,12 +86,8 @@ def test_blob_keys_are_by_organization_and_digest() -> None:
     assert (
         build_blob_key("0190-org", SHA256) == f"organizations/0190-org/blobs/{SHA256[:2]}/{SHA256}"
     )
-    for organization, digest in (
-        ("a/b", SHA256),
-        ("..", SHA256),
-        ("a", "x"),
-        ("a", SHA256.upper()),
-    ):
+    invalid_keys = (("a/b", SHA256), ("..", SHA256), ("a", "x"), ("a", SHA256.upper()))
+    for organization, digest in invalid_keys:
         with pytest.raises(InvalidKey):
             build_blob_key(organization, digest)
 
@@ -169,8 +159,8 @@ def test_a_relative_folder_is_refused() -> None:
         Storage("file://files")
 
 
-def _reserve(folder: Path, size: int = 1) -> DiskReserve:
-    return DiskReserve(size, {"data": folder / "not made yet" / "files"})
+def _reserve(folder: Path) -> DiskReserve:
+    return DiskReserve(1, {"data": folder / "does not exist yet" / "files"})
 
 
 def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -> None:
@@ -255,8 +245,6 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
     )  # fmt: skip
     kind, first, second, *rest = done.stdout.splitlines()
     record_property("small disk", kind)
-    expected_line = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[
-        kind
-    ]
-    assert [first, second] == [expected_line, expected_line]
+    reasons = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}
+    assert first == second == reasons[kind]
     assert rest == ["['kept']", "1000", "1000"]
