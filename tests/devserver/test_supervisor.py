@@ -93,13 +93,16 @@ def test_what_a_dead_child_leaves_behind_is_killed(supervise):
     assert processes.is_running(pids["other"])
 
 
+def list_waits(service, count, status):
+    """The waits before the restarts after the next `count` exits with this status."""
+    end = f"exited with status {status}"
+    reports = [service.record("report", lambda text: end in text) for _ in range(count)]
+    return [report.rpartition("next start in ")[2] for report in reports]
+
+
 def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):
     service = supervise({"bad": DIES}, backoff={"first_seconds": 0.05, "longest_seconds": 0.2})
-    reports = [
-        service.record("report", lambda text: "exited with status 7" in text) for _ in range(4)
-    ]
-    waits = [report.rpartition("next start in ")[2] for report in reports]
-    assert waits == ["0.05 s", "0.1 s", "0.2 s", "0.2 s"]
+    assert list_waits(service, 4, status=7) == ["0.05 s", "0.1 s", "0.2 s", "0.2 s"]
 
 
 def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
@@ -108,8 +111,7 @@ def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
         {"brief": lives},
         backoff={"first_seconds": 0.05, "longest_seconds": 9, "healthy_seconds": 0.2},
     )
-    reports = [service.record("report", lambda text: "status 0" in text) for _ in range(3)]
-    assert all(report.endswith("next start in 0.05 s") for report in reports)
+    assert list_waits(service, 3, status=0) == ["0.05 s"] * 3
 
 
 def test_a_child_can_have_a_wait_of_its_own(supervise):
@@ -117,11 +119,7 @@ def test_a_child_can_have_a_wait_of_its_own(supervise):
     service = supervise(
         {"quick": DIES}, backoff={"first_seconds": 5, "longest_seconds": 9}, own_backoff=own
     )
-    reports = [
-        service.record("report", lambda text: "exited with status 7" in text) for _ in range(3)
-    ]
-    waits = [report.rpartition("next start in ")[2] for report in reports]
-    assert waits == ["0.01 s", "0.02 s", "0.02 s"]
+    assert list_waits(service, 3, status=7) == ["0.01 s", "0.02 s", "0.02 s"]
 
 
 def test_a_start_that_keeps_failing_ends_the_supervisor(supervise):
