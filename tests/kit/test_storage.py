@@ -24,9 +24,8 @@ from app.kit.storage import (
     build_blob_key,
 )
 from tests.factories.queueing import run_concurrently
+from tests.kit.test_storage_disk import CONTENT, SHA256, keys
 
-CONTENT = bytes(range(256)) * 5000
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 OPTIONS = "key=test&secret=test&endpoint_url="
 
 
@@ -67,10 +66,6 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     if request.param == "memory":
         return Storage(f"memory://{secrets.token_hex(8)}")
     return Storage(request.getfixturevalue("s3_url"))
-
-
-def keys(storage: Storage, prefix: str = "") -> list[str]:
-    return sorted(entry.key for entry in storage.list(prefix))
 
 
 def test_write_many_contents_at_once(storage: Storage) -> None:

@@ -1,4 +1,5 @@
 import contextlib
+import hashlib
 import os
 import stat
 import subprocess
@@ -10,14 +11,19 @@ from pathlib import Path
 import pytest
 
 from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, build_blob_key
-from tests.kit.test_storage import CONTENT, SHA256, keys
 
 ROOT = Path(__file__).resolve().parents[2]
+CONTENT = bytes(range(256)) * 5000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Storage:
     return Storage(f"file://{tmp_path}/files")
+
+
+def keys(storage: Storage, prefix: str = "") -> list[str]:
+    return sorted(entry.key for entry in storage.list(prefix))
 
 
 def open_files(folder: Path) -> int:
