@@ -1,4 +1,4 @@
-"""Fixtures that run commands in this process."""
+"""Run commands in this process, and in separate processes."""
 
 import json
 import os
