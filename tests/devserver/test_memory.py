@@ -48,9 +48,9 @@ def test_a_tree_has_every_descendant_and_no_zombie():
         os._exit(0)
     try:
         wait_until(lambda: not processes.is_running(zombie))
-        found = {process.pid for process in processes.list_tree(os.getpid())}
-        assert {os.getpid(), pid} <= found
-        assert zombie not in found
+        tree = {process.pid for process in processes.list_tree(os.getpid())}
+        assert {os.getpid(), pid} <= tree
+        assert zombie not in tree
         assert memory.measure_tree_pss(os.getpid()) > memory.measure_pss([os.getpid(), pid]) - MIB
         assert {pid, zombie} & {child.pid for child in processes.list_children()} == {pid}
     finally:

@@ -279,7 +279,7 @@ def test_the_log_holds_no_value_of_statements_and_errors(own):
         assert time.monotonic() < deadline, "the server does not start again"
 
 
-def test_the_log_tells_of_what_is_no_matter_of_a_statement(own):
+def test_the_log_reports_what_does_not_concern_a_statement(own):
     own.start()
     with pytest.raises(psycopg2.OperationalError):
         psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{own.port}/labeling")

@@ -115,7 +115,7 @@ def test_clients_find_a_restarted_server_at_the_same_address(service):
     wait_until(answers)
 
 
-def test_status_and_env_tell_of_the_running_service(service, tmp_path):
+def test_status_and_env_describe_the_running_service(service, tmp_path):
     nothing = {"DATA_DIR": str(tmp_path / "data")}
     assert run_command(nothing, "status").returncode == 1
     assert run_command(nothing, "env").returncode == 1

@@ -140,7 +140,7 @@ def test_a_program_that_is_not_there_is_reported_by_an_error(supervise):
     wait_for_end(set(pids.values()))
 
 
-def test_a_task_tells_of_its_progress_and_its_status(supervise):
+def test_a_task_reports_its_progress_and_its_status(supervise):
     task = (
         "import os, sys; fd = int(os.environ['PROGRESS_FD']);"
         "[os.write(fd, b'step %d\\n' % n) for n in range(3)]; os.write(fd, b'cut'); sys.exit(5)"

@@ -91,9 +91,9 @@ def test_everything_comes_under_the_first_key(org: Org, app: Flask, add_key: Add
     old = add_key()
     before = secrets(org)
     assert readable(before, old) == 3
-    found = counts(app)
-    assert found["webhooks.secret"].rotated >= 3
-    assert found["jobs.args.sealed"].rotated >= 1
+    token_counts = counts(app)
+    assert token_counts["webhooks.secret"].rotated >= 3
+    assert token_counts["jobs.args.sealed"].rotated >= 1
     assert readable(secrets(org), old) == 0
     assert readable(secrets(org), container.keyring()) == 3
     with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
@@ -105,7 +105,7 @@ def test_everything_comes_under_the_first_key(org: Org, app: Flask, add_key: Add
     assert b"a@b.c" in container.keyring().decrypt(sealed["sealed"])
     again = counts(app)
     assert sum(count.rotated for count in again.values()) == 0
-    assert again["webhooks.secret"].tokens == found["webhooks.secret"].tokens
+    assert again["webhooks.secret"].tokens == token_counts["webhooks.secret"].tokens
 
 
 def test_counting_alone_writes_nothing(org: Org, app: Flask, add_key: AddKey) -> None:
@@ -166,8 +166,8 @@ def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.add(Webhook(url="https://example.com/", events=[], secret=foreign))
         session.add(Webhook(url="https://example.com/", events=[], secret="ключ"))
-    found = counts(app)["webhooks.secret"]
-    assert found.unreadable >= 2
+    token_counts = counts(app)["webhooks.secret"]
+    assert token_counts.unreadable >= 2
     assert secrets(org) == [foreign, "ключ"]
 
 

@@ -124,7 +124,7 @@ def test_a_certificate_that_is_not_trusted_stops_the_sending(
         ("250 OK", "451 later", False),
     ],
 )
-def test_refusals_tell_whether_to_try_again(
+def test_refusals_say_whether_to_try_again(
     inbox: Inbox,
     serve: Callable[..., int],
     tmp_path: Path,

@@ -233,9 +233,9 @@ def test_a_second_is_one_command_however_much_was_counted(
         store._increments.add((("labeling_deliveries", (str(number),), ""), 1.0))
     assert store.send()
     assert client.info("commandstats")["cmdstat_evalsha"]["calls"] == 1
-    found = store.read()
-    assert found is not None
-    assert len(found) == 501
+    sums = store.read()
+    assert sums is not None
+    assert len(sums) == 501
 
 
 def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: EmbeddedValkey) -> None:

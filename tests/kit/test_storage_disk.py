@@ -242,7 +242,7 @@ print(storage.size("after"))
 """
 
 
-def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
+def test_a_full_disk_is_reported_and_nothing_is_left_behind(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     done = subprocess.run(

@@ -161,7 +161,7 @@ def test_plain_http_is_refused_when_the_operator_changed_their_mind(receive: Rec
     assert receiver.connections == 0
 
 
-def test_an_unknown_name_and_a_closed_port_are_told_apart(egress: Egress) -> None:
+def test_an_unknown_name_and_a_closed_port_are_different_errors(egress: Egress) -> None:
     assert post(egress, "http://absent.example/").error_kind == "dns"
     with socket.socket() as closed:
         closed.bind(("127.0.0.2", 0))  # bound and not listening: whoever connects is refused

@@ -99,7 +99,7 @@ def test_a_session_unpacks_nothing(egress: Egress, receive: Receive) -> None:
     assert egress.session().get(receiver.url).content == bomb
 
 
-def test_a_session_streams_without_limits_when_told_so(egress: Egress, receive: Receive) -> None:
+def test_a_session_streams_without_limits_on_request(egress: Egress, receive: Receive) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + bytes(2_000_000)
     receiver = receive(lambda peer: peer.serve(answer))
     session = egress.session(deadline=inf, max_response_bytes=10**12)
