@@ -1,13 +1,43 @@
-"""Fixtures that run commands in this process."""
+"""Run commands in this process, and in separate processes."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
+
+from app.commands import imports
+from tests.factories import Org, run_jobs_of
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).parent / "flask"
+
+
+def build_environment(environ: dict[str, str]) -> dict[str, str]:
+    """Return the environment of a command that runs in a separate process."""
+    names = ("PATH", "HOME", "TERM")
+    return {name: os.environ[name] for name in names if name in os.environ} | environ
+
+
+def run_process(environ: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run `flask <arguments>` in a separate process."""
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        cwd=ROOT,
+        env=build_environment(environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @dataclass
@@ -40,6 +70,13 @@ class Commands:
 def flask(app: Flask) -> Commands:
     """Return the command line."""
     return Commands(app)
+
+
+@pytest.fixture
+def import_workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers run while a command waits for the end of an import."""
+    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
+    monkeypatch.setattr(imports, "time", SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org)))
 
 
 @pytest.fixture

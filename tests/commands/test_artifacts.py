@@ -2,22 +2,14 @@
 
 import json
 from io import BytesIO
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from app.commands import imports as imports_command
 from tests.factories import Org, run_jobs_of
 from tests.kit.jobs.workshop import rows, sql
 
-
-@pytest.fixture(autouse=True)
-def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers run while the command pauses."""
-    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
-    pause = SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org))
-    monkeypatch.setattr(imports_command, "time", pause)
+pytestmark = pytest.mark.usefixtures("import_workers")
 
 
 def _upload(org: Org, name: str) -> str:

@@ -1,20 +1,13 @@
 """`flask import` and `flask crawl`."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from app.commands import imports as command
-from tests.factories import Org, run_jobs_of
+from tests.factories import Org
 
-
-@pytest.fixture(autouse=True)
-def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers run while the command pauses."""
-    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
-    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org)))
+pytestmark = pytest.mark.usefixtures("import_workers")
 
 
 def test_a_file_is_imported(flask: Any, org: Org, tmp_path: Path) -> None:

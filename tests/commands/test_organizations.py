@@ -3,13 +3,12 @@
 import time
 
 import pytest
-from sqlalchemy import text
 
 from app.commands import organizations
 from app.identity.control_plane import queries
-from app.kit import db
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_messages_to
 from tests.factories.state_machines import copy_with
 
@@ -21,9 +20,9 @@ def _build_owner_options() -> tuple[str, ...]:
 def test_create_list_show(flask, org: Org, work) -> None:
     slug = f"made-{uuid7().hex[-12:]}"
     owner = _build_owner_options()
-    made = flask.json("org", "create", "Made here", "--slug", slug, *owner, "--plan", "team")
-    assert (made["slug"], made["plan"], made["status"]) == (slug, "team", "active")
-    assert made["owner"]["created"] is True
+    created = flask.json("org", "create", "Made here", "--slug", slug, *owner, "--plan", "team")
+    assert (created["slug"], created["plan"], created["status"]) == (slug, "team", "active")
+    assert created["owner"]["created"] is True
     work()
     assert len(list_messages_to(owner[1])) == 1
     rows = {row["slug"]: row for row in flask.json("org", "list")}
@@ -111,9 +110,7 @@ def test_what_is_refused_says_which_member(flask, org: Org) -> None:
 
 
 def test_names_cannot_control_the_terminal(flask, org: Org) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE organizations SET name = E'a\\x1b[2J\\u202eb' WHERE id = :id")
-        session.execute(sql, {"id": org.id})
+    run_sql(org, "UPDATE organizations SET name = E'a\\x1b[2J\\u202eb' WHERE id = :org")
     shown = flask.run_ok("org", "show", org.slug).stdout
     assert "\x1b" not in shown
     assert "\u202e" not in shown
@@ -133,9 +130,7 @@ def test_the_audit_log_says_that_it_was_the_command_line(flask, org: Org) -> Non
 def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
     for organization in (org, other_org):
         flask.run_ok("org", "close", organization.slug, "--yes")
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
-        session.execute(sql, {"id": org.id})
+    run_sql(org, "UPDATE organizations SET erase_after = now() WHERE id = :org")
     begun = {row["slug"]: row["status"] for row in flask.json("org", "erase-due")}
     assert begun[org.slug] == "closed"
     assert other_org.slug not in begun
@@ -147,9 +142,7 @@ def test_erase_what_is_due(flask, org: Org, other_org: Org, work) -> None:
 
 def test_waiting_ends_when_all_is_erased(flask, org: Org, work, monkeypatch) -> None:
     flask.run_ok("org", "close", org.slug, "--yes")
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE organizations SET erase_after = now() WHERE id = :id")
-        session.execute(sql, {"id": org.id})
+    run_sql(org, "UPDATE organizations SET erase_after = now() WHERE id = :org")
     # Its own sleep alone: other threads and the work itself may sleep too.
     monkeypatch.setattr(organizations, "time", copy_with(time, sleep=lambda _: work()))
     rows = {row["slug"]: row["status"] for row in flask.json("org", "erase-due", "--wait")}

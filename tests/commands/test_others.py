@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -17,12 +16,11 @@ from app.kit.ids import uuid7
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from devserver.process import find_free_port
+from tests.commands.conftest import PROGRAM, ROOT, build_environment, run_process
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.factories.mail import Inbox, build_inbox_server, get_body
 from tests.factories.workspace import Workspace
-
-ROOT = Path(__file__).parents[2]
 
 
 def _list_commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
@@ -162,26 +160,12 @@ def test_verify_a_domain_that_is_not_listed(flask, org: Org) -> None:
     )
 
 
-def _run_process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).parent / "flask"
-    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return subprocess.run(
-        [str(program), *arguments],
-        cwd=ROOT,
-        env={**base, **environ},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.mark.usefixtures("app")
 def test_in_a_process_of_its_own(environ: dict[str, str], org: Org) -> None:
-    finished = _run_process(environ, "org", "show", org.slug, "--json")
+    finished = run_process(environ, "org", "show", org.slug, "--json")
     assert finished.returncode == 0, finished.stderr
     assert json.loads(finished.stdout)["slug"] == org.slug
-    refused = _run_process(environ, "org", "show", "no-such-organization")
+    refused = run_process(environ, "org", "show", "no-such-organization")
     assert (refused.returncode, refused.stdout) == (1, "")
 
 
@@ -200,11 +184,10 @@ def _read_until_closed(terminal: int) -> bytes:
 
 def test_a_bar_is_drawn_in_a_terminal_only(flask, environ: dict[str, str], org: Org) -> None:
     master_fd, terminal_fd = os.openpty()
-    base = {name: os.environ[name] for name in ("PATH", "HOME", "TERM") if name in os.environ}
     with subprocess.Popen(
-        [str(Path(sys.executable).parent / "flask"), "audit", "verify", org.slug],
+        [PROGRAM, "audit", "verify", org.slug],
         cwd=ROOT,
-        env={**base, **environ},
+        env=build_environment(environ),
         stdout=subprocess.PIPE,
         stderr=terminal_fd,
     ) as process:
@@ -221,7 +204,7 @@ def test_a_bar_is_drawn_in_a_terminal_only(flask, environ: dict[str, str], org: 
 @pytest.mark.usefixtures("app")
 def test_a_database_that_is_not_there(environ: dict[str, str]) -> None:
     url = f"postgresql://nobody:wrong@127.0.0.1:{find_free_port()}/none"
-    refused = _run_process({**environ, "DATABASE_URL": url}, "org", "list")
+    refused = run_process({**environ, "DATABASE_URL": url}, "org", "list")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "The database cannot be reached." in refused.stderr
     assert "wrong" not in refused.stderr
@@ -234,7 +217,7 @@ def test_all_groups_are_listed(flask) -> None:
 
 
 def test_settings_that_are_not_usable() -> None:
-    refused = _run_process({}, "org", "list")
+    refused = run_process({}, "org", "list")
     assert refused.returncode != 0
     assert "DATABASE_URL must be set" in refused.stderr
 

@@ -1,17 +1,14 @@
 """Lists are printed while they are read."""
 
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.commands import billing, running
 from app.identity.control_plane import queries
+from tests.commands.conftest import run_process
 from tests.factories import Org
 from tests.factories.printing import assert_printed_while_read, trace_list
 
@@ -65,15 +62,7 @@ def test_batches_of_a_table_are_one_table(
 
 
 def test_invalid_settings_are_named(environ: dict[str, str]) -> None:
-    done = subprocess.run(
-        [Path(sys.executable).parent / "flask", "org", "list"],
-        cwd=Path(__file__).parents[2],
-        env={"PATH": os.environ["PATH"], **environ, "PORT": "none"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "PORT" in done.stderr
-    assert "Traceback" not in done.stderr
+    refused = run_process({**environ, "PORT": "none"}, "org", "list")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "PORT" in refused.stderr
+    assert "Traceback" not in refused.stderr

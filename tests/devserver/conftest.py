@@ -9,15 +9,28 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import pytest
 
 from devserver import processes
 from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
+STARTS_AND_WAITS = """
+import sys, time
+from pathlib import Path
+from devserver.postgres import EmbeddedPostgres
+from devserver.valkey import EmbeddedValkey
+data = Path(sys.argv[1])
+server = {server}
+server.start()
+print("pid", server.pid, flush=True)
+time.sleep(600)
+"""
 
 
 class Running:
@@ -115,17 +128,35 @@ def supervise(running: Callable[..., Running]) -> Callable[..., Running]:
     return start
 
 
-@pytest.fixture
-def eventually() -> Callable[..., Any]:
-    """Return `wait_until`."""
-    return wait_until
+def wait_for_end(pids: set[int]) -> None:
+    """Wait until none of the processes is running."""
+    wait_until(lambda: not any(processes.is_running(pid) for pid in pids))
 
 
-@pytest.fixture
-def all_gone() -> Callable[[set[int]], None]:
-    """Return a function that waits until none of the processes is running."""
+def check_end_with_starter(running: Callable[..., Running], server: str, data: Path) -> None:
+    """Kill a program that has started a server, and wait until the server has ended, too.
 
-    def check(pids: set[int]) -> None:
-        wait_until(lambda: not any(processes.is_running(pid) for pid in pids))
+    `server` is an expression with the name `data`.
+    """
+    program = STARTS_AND_WAITS.format(server=server)
+    starter = running("-c", program, str(data))
+    pid = int(starter.line(lambda line: line.startswith("pid")).split()[1])
+    starter.end(signal.SIGKILL)
+    wait_for_end({pid})
 
-    return check
+
+def query(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Run statements in one transaction, and return the rows of the last one."""
+    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def query_alone(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Run statements in one session without a transaction, and return the rows of the last one."""
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []

@@ -6,11 +6,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import psycopg2
 import pytest
 import requests
 
@@ -20,6 +17,7 @@ from devserver.lock import DataLock
 from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
+from tests.devserver.conftest import query_alone
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ROOT, Receiver, Service, run_service
 from tests.faults.conftest import receiver as receiver  # noqa: PLC0414 - a fixture
@@ -31,13 +29,24 @@ pytestmark = pytest.mark.xdist_group("services")
 @pytest.fixture
 def source() -> Iterator[Service]:
     """The service that is copied."""
-    with run_service() as found:
-        yield found
+    with run_service() as service:
+        yield service
 
 
-def _command(data_dir: Path, *arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "devserver", *arguments],
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    """A backup whose dump of the database cannot be restored."""
+    folder = tmp_path / "backup"
+    folder.mkdir()
+    (folder / "database.dump").write_bytes(b"no dump")
+    (folder / "backup.json").write_text("{}")
+    return folder
+
+
+def _run(command: str, data_dir: Path, *arguments: object, status: int = 0, **environ: str) -> str:
+    """Run a command that must exit with `status`. Return its output, or the message of an error."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "devserver", command, *map(str, arguments)],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environ},
         capture_output=True,
@@ -45,13 +54,15 @@ def _command(data_dir: Path, *arguments: str, **environ: str) -> "subprocess.Com
         timeout=300,
         check=False,
     )
+    assert finished.returncode == status, finished.stdout + finished.stderr
+    return finished.stderr if status else finished.stdout
 
 
 def _write_until(service: Service, stop: threading.Event, written: list[str]) -> None:
     while not stop.is_set():
-        found = service.write(f"document {len(written)}")
-        if found is not None:
-            written.append(found)
+        artifact_id = service.write(f"document {len(written)}")
+        if artifact_id is not None:
+            written.append(artifact_id)
 
 
 def _content(service: Service, artifact: str) -> bytes:
@@ -66,30 +77,23 @@ def test_a_restored_copy_has_everything_and_sends_nothing(
     receiver.hold.set()
     webhook = source.create_webhook(receiver)
     before: list[str] = []
-    while len(before) < 20:
-        _write_once(source, before)
+    for number in range(20):
+        artifact_id = source.write(f"before {number}")
+        assert artifact_id is not None
+        before.append(artifact_id)
     wait_until(lambda: receiver.waiting > 0, "a delivery under way")
     stop, meanwhile = threading.Event(), list[str]()
     writer = threading.Thread(target=_write_until, args=(source, stop, meanwhile))
     writer.start()
     try:
-        done = _command(source.data_dir, "backup", str(tmp_path / "backup"))
+        assert "The backup is complete" in _run("backup", source.data_dir, tmp_path / "backup")
     finally:
         stop.set()
         writer.join()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The backup is complete" in done.stdout
     assert meanwhile
     copy_dir = tmp_path / "copy"
-    restored = _command(copy_dir, "restore", str(tmp_path / "backup"))
-    assert restored.returncode == 0, restored.stdout + restored.stderr
+    _run("restore", copy_dir, tmp_path / "backup")
     _check_copy(source, receiver, copy_dir, webhook, before)
-
-
-def _write_once(service: Service, written: list[str]) -> None:
-    found = service.write(f"before {len(written)}")
-    assert found is not None
-    written.append(found)
 
 
 def _check_copy(
@@ -105,8 +109,7 @@ def _check_copy(
         seen = receiver.seen.copy()
         assert copy.write("written to the copy") is not None
         wait_until(lambda: len(copy.deliveries(webhook)) > len(artifacts), "the event of the copy")
-        found = copy.deliveries(webhook)
-        assert {delivery["status"] for delivery in found} == {"pending"}
+        assert {delivery["status"] for delivery in copy.deliveries(webhook)} == {"pending"}
         assert receiver.seen == seen
     receiver.hold.clear()
 
@@ -117,9 +120,8 @@ def _all_artifacts(service: Service) -> list[str]:
 
 
 def test_nothing_is_copied_when_nothing_runs(tmp_path: Path) -> None:
-    done = _command(tmp_path / "data", "backup", str(tmp_path / "backup"))
-    assert done.returncode == 1
-    assert "No service is running on" in done.stderr
+    refusal = _run("backup", tmp_path / "data", tmp_path / "backup", status=1)
+    assert "No service is running on" in refusal
     assert not (tmp_path / "backup").exists()
 
 
@@ -140,28 +142,28 @@ def _record(data_dir: Path, **environ: str) -> None:
 
 def test_nothing_is_copied_while_the_service_starts(data_dir: Path, tmp_path: Path) -> None:
     _record(data_dir, DEMO="off")
-    done = _command(data_dir, "backup", str(tmp_path / "backup"))
-    assert done.returncode == 1
-    assert done.stderr.endswith("is starting. Try again when it is ready.\n")
+    refusal = _run("backup", data_dir, tmp_path / "backup", status=1)
+    assert refusal.endswith("is starting. Try again when it is ready.\n")
     assert not (tmp_path / "backup").exists()
 
 
-def test_an_earlier_backup_is_not_called_incomplete(data_dir: Path, tmp_path: Path) -> None:
-    (tmp_path / "backup").mkdir()
+def test_an_earlier_backup_is_not_called_incomplete(data_dir: Path, backup: Path) -> None:
     url = "postgresql://db.invalid/labeling"
-    done = _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
-    assert done.returncode == 1
-    assert "Nothing was copied" in done.stderr
-    assert "File exists" in done.stderr
-    assert "incomplete" not in done.stderr
+    refusal = _run("backup", data_dir, "--database-url", url, backup, status=1)
+    assert "Nothing was copied" in refusal
+    assert "File exists" in refusal
+    assert "incomplete" not in refusal
+
+
+def _back_up_empty_database(data_dir: Path, tmp_path: Path) -> None:
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        query_alone(server.url, "CREATE TABLE alembic_version (version_num text)")
+        url = get_superuser_url(server)
+        _run("backup", data_dir, "--database-url", url, tmp_path / "backup")
 
 
 def test_outside_demo_mode_a_backup_has_no_keys(data_dir: Path, tmp_path: Path) -> None:
-    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
-        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
-        url = get_superuser_url(server)
-        done = _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
-    assert done.returncode == 0, done.stdout + done.stderr
+    _back_up_empty_database(data_dir, tmp_path)
     assert not (tmp_path / "backup" / "secrets.env").exists()
     assert json.loads((tmp_path / "backup" / "backup.json").read_text())["keys"] is False
 
@@ -170,12 +172,8 @@ def test_a_copy_names_the_password_of_its_demo_users(data_dir: Path, tmp_path: P
     _record(data_dir, DEMO="on", DATABASE_URL="postgresql://db.invalid/labeling")
     (data_dir / "postgres").mkdir()
     (data_dir / "postgres" / "demo.password").write_text("given by hand\n")
-    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
-        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
-        url = get_superuser_url(server)
-        _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
-    done = _command(tmp_path / "copy", "restore", str(tmp_path / "backup"))
-    assert done.returncode == 0, done.stdout + done.stderr
+    _back_up_empty_database(data_dir, tmp_path)
+    _run("restore", tmp_path / "copy", tmp_path / "backup")
     copy = tmp_path / "copy" / "postgres" / "demo.password"
     assert copy.read_text() == "given by hand\n"
     assert (tmp_path / "copy" / "secrets.env").exists()
@@ -204,46 +202,38 @@ def test_the_tools_get_the_user_and_the_password_of_the_operator(
     assert list(postgres_tools.run_tool("pg_dump", url, [])) == [f"--dbname={dbname} {password}\n"]
 
 
-def test_files_are_restored_where_the_service_reads_them(tmp_path: Path) -> None:
-    (tmp_path / "backup" / "files").mkdir(parents=True)
-    (tmp_path / "backup" / "files" / "a").write_bytes(b"x")
-    (tmp_path / "backup" / "database.dump").write_bytes(b"no dump")
-    (tmp_path / "backup" / "backup.json").write_text("{}")
+def test_files_are_restored_where_the_service_reads_them(backup: Path, tmp_path: Path) -> None:
+    (backup / "files").mkdir()
+    (backup / "files" / "a").write_bytes(b"x")
     url = f"file://{tmp_path}/srv"
-    _command(tmp_path / "data", "restore", str(tmp_path / "backup"), STORAGE_URL=url)
+    _run("restore", tmp_path / "data", backup, status=1, STORAGE_URL=url)
     assert (tmp_path / "srv" / "a").read_bytes() == b"x"
     assert not (tmp_path / "data" / "files").exists()
 
 
-def test_a_backup_that_broke_off_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "backup").mkdir()
-    (tmp_path / "backup" / "database.dump").write_bytes(b"PGDMP")
-    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
-    assert done.returncode == 1
-    assert "not a complete backup" in done.stderr
+def test_a_backup_that_broke_off_is_refused(backup: Path, tmp_path: Path) -> None:
+    (backup / "backup.json").unlink()
+    refusal = _run("restore", tmp_path / "data", backup, status=1)
+    assert "not a complete backup" in refusal
     assert not (tmp_path / "data").exists()
 
 
-def test_a_restore_that_breaks_off_leaves_no_database(tmp_path: Path) -> None:
-    (tmp_path / "backup").mkdir()
-    (tmp_path / "backup" / "database.dump").write_bytes(b"no dump")
-    (tmp_path / "backup" / "backup.json").write_text("{}")
+def test_a_restore_that_breaks_off_leaves_no_database(backup: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
-        assert done.returncode == 1
-        assert "pg_restore failed" in done.stderr
+        refusal = _run("restore", tmp_path / "data", backup, status=1)
+        assert "pg_restore failed" in refusal
         assert not (tmp_path / "data" / "postgres").exists()
 
 
 @pytest.mark.parametrize("owner", ["somebody", "postgres"])
 def test_tables_of_another_owner_are_restored_for_the_application(
-    tmp_path: Path, owner: str
+    backup: Path, tmp_path: Path, owner: str
 ) -> None:
     """A server of one's own may have any owner, one with the name of the superuser too."""
     with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
         if owner != "postgres":
-            _sql(get_superuser_url(server), f"CREATE ROLE {owner}")
-        _sql(
+            query_alone(get_superuser_url(server), f"CREATE ROLE {owner}")
+        query_alone(
             get_superuser_url(server),
             "CREATE ROLE labeling_app",
             "CREATE EXTENSION pg_trgm",
@@ -254,35 +244,20 @@ def test_tables_of_another_owner_are_restored_for_the_application(
             "RESET ROLE",
             f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT SELECT ON TABLES TO labeling_app",
         )
-        (tmp_path / "backup").mkdir()
-        _dump_database(get_superuser_url(server), tmp_path / "backup" / "database.dump", Progress())
-    (tmp_path / "backup" / "backup.json").write_text(json.dumps({"owner": owner}))
-    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
-    assert done.returncode == 0, done.stdout + done.stderr
+        _dump_database(get_superuser_url(server), backup / "database.dump", Progress())
+    (backup / "backup.json").write_text(json.dumps({"owner": owner}))
+    _run("restore", tmp_path / "data", backup)
     with EmbeddedPostgres(tmp_path / "data" / "postgres") as server:
-        assert _sql(
+        assert query_alone(
             get_superuser_url(server),
             "SELECT tableowner, pg_get_userbyid(defaclrole) FROM pg_tables, pg_default_acl"
             " WHERE tablename = 'notes'",
         ) == [("labeling", "labeling")]
         roles = "SELECT rolname FROM pg_roles WHERE rolsuper OR rolcanlogin ORDER BY 1"
-        assert _sql(get_superuser_url(server), roles) == [("labeling",), ("postgres",)]
-        assert _sql(server.url, "SELECT 1") == [(1,)]
+        assert query_alone(get_superuser_url(server), roles) == [("labeling",), ("postgres",)]
+        assert query_alone(server.url, "SELECT 1") == [(1,)]
 
 
-def _sql(url: str, *statements: str) -> list[tuple[Any, ...]]:
-    """Run statements in one session; return the rows of the last one."""
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        connection.autocommit = True
-        for statement in statements:
-            cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
-
-
-def test_nothing_is_restored_over_a_database(tmp_path: Path) -> None:
-    (tmp_path / "backup").mkdir()
-    (tmp_path / "backup" / "backup.json").write_text("{}")
+def test_nothing_is_restored_over_a_database(backup: Path, tmp_path: Path) -> None:
     (tmp_path / "data" / "postgres").mkdir(parents=True)
-    done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
-    assert done.returncode == 1
-    assert "already has a database" in done.stderr
+    assert "already has a database" in _run("restore", tmp_path / "data", backup, status=1)

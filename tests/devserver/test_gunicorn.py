@@ -10,6 +10,8 @@ import socket
 import pytest
 
 from devserver.process import find_free_port
+from tests.devserver.conftest import wait_for_end
+from tests.factories.waiting import wait_until
 
 APPLICATION = """
 import os, time
@@ -38,7 +40,7 @@ def environment(tmp_path):
 
 
 @pytest.fixture
-def server(running, environment, eventually):
+def server(running, environment):
     started = running("-m", "gunicorn", "-c", "gunicorn.conf.py", "stand_in:app", env=environment)
 
     def answers():
@@ -47,8 +49,8 @@ def server(running, environment, eventually):
         except OSError:
             return None
 
-    eventually(answers)
-    eventually(lambda: len(started.descendants()) == 2)
+    wait_until(answers)
+    wait_until(lambda: len(started.descendants()) == 2)
     return started
 
 
@@ -61,13 +63,13 @@ def ask(environment, path="/", **headers):
         connection.close()
 
 
-def test_workers_are_children_of_the_master_and_die_with_it(server, environment, all_gone):
+def test_workers_are_children_of_the_master_and_die_with_it(server, environment):
     worker, parent, _ = ask(environment).split()
     assert int(parent) == server.pid
     assert int(worker) in server.descendants()
     workers = server.descendants()
     server.end(signal.SIGKILL)
-    all_gone(workers)
+    wait_for_end(workers)
 
 
 def test_a_stop_lets_a_running_request_end(server, environment):
@@ -115,14 +117,14 @@ def test_unusable_settings_stop_it_with_a_message(running, environment):
     assert os.listdir(environment["PYTHONPATH"]) == ["stand_in.py"]  # noqa: PTH208
 
 
-def test_its_own_lines_are_the_applications_also_after_a_reload(server, environment, eventually):
+def test_its_own_lines_are_the_applications_also_after_a_reload(server, environment):
     for _ in range(2):
         victim = ask(environment).split()[0]
         os.kill(int(victim), signal.SIGABRT)
         entry = json.loads(server.line(lambda line, pid=victim: f"(pid:{pid})" in line))
         assert entry["logger"] == "gunicorn.error"
-        eventually(lambda: len(server.descendants()) == 2)
+        wait_until(lambda: len(server.descendants()) == 2)
         before = server.descendants()
         server.process.send_signal(signal.SIGHUP)
-        eventually(lambda old=before: not old & server.descendants())
-        eventually(lambda: len(server.descendants()) == 2)
+        wait_until(lambda old=before: not old & server.descendants())
+        wait_until(lambda: len(server.descendants()) == 2)

@@ -28,7 +28,7 @@ def test_a_second_one_is_refused_with_the_first_ones_pid(tmp_path):
     DataLock(tmp_path / "new" / "data").release()
 
 
-def test_a_killed_holder_holds_nothing(running, tmp_path, eventually):
+def test_a_killed_holder_holds_nothing(running, tmp_path):
     other = running("-c", HOLDS, str(tmp_path))
     other.line(lambda line: line == "held")
     assert find_lock_holder(tmp_path) == other.pid

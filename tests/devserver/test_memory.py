@@ -6,6 +6,7 @@ import os
 import signal
 
 from devserver import memory, processes
+from tests.factories.waiting import wait_until
 
 MIB = 1024 * 1024
 
@@ -20,7 +21,7 @@ def forked(size):
     return pid, shared
 
 
-def test_shared_pages_count_once_over_all_sharers(eventually):
+def test_shared_pages_count_once_over_all_sharers():
     before = memory.measure_pss([os.getpid()])
     pid, shared = forked(64 * MIB)
     try:
@@ -40,16 +41,16 @@ def test_a_process_that_has_ended_counts_as_nothing():
     assert memory.measure_pss([pid]) == 0
 
 
-def test_a_tree_has_every_descendant_and_no_zombie(eventually):
+def test_a_tree_has_every_descendant_and_no_zombie():
     pid, shared = forked(MIB)
     zombie = os.fork()
     if zombie == 0:
         os._exit(0)
     try:
-        eventually(lambda: not processes.is_running(zombie))
-        found = {process.pid for process in processes.list_tree(os.getpid())}
-        assert {os.getpid(), pid} <= found
-        assert zombie not in found
+        wait_until(lambda: not processes.is_running(zombie))
+        tree = {process.pid for process in processes.list_tree(os.getpid())}
+        assert {os.getpid(), pid} <= tree
+        assert zombie not in tree
         assert memory.measure_tree_pss(os.getpid()) > memory.measure_pss([os.getpid(), pid]) - MIB
         assert {pid, zombie} & {child.pid for child in processes.list_children()} == {pid}
     finally:
@@ -60,7 +61,7 @@ def test_a_tree_has_every_descendant_and_no_zombie(eventually):
     assert not processes.is_running(pid)
 
 
-def test_a_process_that_this_user_may_not_look_into_counts_too(eventually):
+def test_a_process_that_this_user_may_not_look_into_counts_too():
     reading, writing = os.pipe()
     hidden = os.fork()
     if hidden == 0:

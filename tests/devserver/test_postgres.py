@@ -19,32 +19,7 @@ from devserver import databases, process, processes
 from devserver.postgres import EmbeddedPostgres
 from devserver.process import find_free_port, rotate_log
 from devserver.server import ServerError
-
-STARTS_AND_WAITS = """
-import sys, time
-from pathlib import Path
-from devserver.postgres import EmbeddedPostgres
-server = EmbeddedPostgres(Path(sys.argv[1]), fast=True)
-server.start()
-print("pid", server.pid, flush=True)
-time.sleep(600)
-"""
-
-
-def query(url, *statements):
-    """The rows of the last statement, all of them in one transaction."""
-    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
-
-
-def query_alone(url, statement):
-    """Run a statement that refuses to be in a transaction."""
-    with closing(psycopg2.connect(url)) as connection:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
+from tests.devserver.conftest import check_end_with_starter, query, query_alone, wait_for_end
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +77,11 @@ def test_passwords_are_needed_and_private(server, folder):
 
 
 def test_it_listens_on_loopback_only(server):
-    found = query(
+    addresses = query(
         server.admin_url,
         "SELECT current_setting('listen_addresses'), current_setting('unix_socket_directories')",
     )
-    assert found == [("127.0.0.1", "")]
+    assert addresses == [("127.0.0.1", "")]
 
 
 def test_it_never_runs_as_root(server):
@@ -176,11 +151,8 @@ def test_recovery_reads_little_and_syncs_the_file_system_at_once(own):
     assert query(own.url, settings) == [("syncfs", "2GB")]
 
 
-def test_it_stops_cleanly_when_its_starter_is_killed(running, all_gone, eventually, tmp_path):
-    starter = running("-c", STARTS_AND_WAITS, str(tmp_path / "data"))
-    pid = int(starter.line(lambda line: line.startswith("pid")).split()[1])
-    starter.end(signal.SIGKILL)
-    all_gone({pid})
+def test_it_stops_cleanly_when_its_starter_is_killed(running, tmp_path):
+    check_end_with_starter(running, "EmbeddedPostgres(data, fast=True)", tmp_path / "data")
     log = tmp_path / "data" / "postgres.log"
     assert log.read_text().rstrip().endswith("database system is shut down")
 
@@ -210,23 +182,19 @@ def test_a_lock_file_of_a_process_that_is_something_else_is_no_obstacle(own):
             other.kill()
 
 
-def test_half_a_cluster_left_by_a_crash_is_made_anew(tmp_path):
+def test_half_a_cluster_left_by_a_crash_is_created_again(tmp_path):
     draft = tmp_path / "data" / "cluster.new"
     draft.mkdir(parents=True)
     (draft / "PG_VERSION").write_text("18\n")
-    with EmbeddedPostgres(tmp_path / "data", fast=True) as made:
-        assert query(made.url, "SELECT 1") == [(1,)]
+    with EmbeddedPostgres(tmp_path / "data", fast=True) as server:
+        assert query(server.url, "SELECT 1") == [(1,)]
         assert not draft.exists()
 
 
-def test_the_role_is_made_when_a_crash_came_before_it(own):
+def test_the_role_is_created_when_a_crash_came_before_it(own):
     own.start()
     query(own.url, "CREATE TABLE t (n int)")
-    with closing(psycopg2.connect(own.admin_url)) as connection:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute("DROP DATABASE labeling WITH (FORCE)")
-            cursor.execute("DROP ROLE labeling")
+    query_alone(own.admin_url, "DROP DATABASE labeling WITH (FORCE)", "DROP ROLE labeling")
     assert own.check_ready()
     assert query(own.url, "SELECT current_user") == [("labeling",)]
 
@@ -249,20 +217,20 @@ def test_a_server_that_cannot_start_quotes_its_log(own):
     assert own.pid is None
 
 
-def test_a_given_port_is_used(tmp_path):
+def test_a_configured_port_is_used(tmp_path):
     port = find_free_port()
     with EmbeddedPostgres(tmp_path / "data", port, fast=True) as server:
         assert server.port == port
         assert f"@127.0.0.1:{port}/" in server.url
 
 
-def test_stop_ends_every_process_of_the_server_with_clients_connected(own, all_gone):
+def test_stop_ends_every_process_of_the_server_with_clients_connected(own):
     own.start()
     with closing(psycopg2.connect(own.url)):
         everything = {process.pid for process in processes.list_tree(own.pid)}
         assert len(everything) > 3
         own.stop()
-    all_gone(everything)
+    wait_for_end(everything)
 
 
 SECRET = "Zaphod Beeblebrox, 42 Heart of Gold"
@@ -311,7 +279,7 @@ def test_the_log_holds_no_value_of_statements_and_errors(own):
         assert time.monotonic() < deadline, "the server does not start again"
 
 
-def test_the_log_tells_of_what_is_no_matter_of_a_statement(own):
+def test_the_log_reports_what_does_not_concern_a_statement(own):
     own.start()
     with pytest.raises(psycopg2.OperationalError):
         psycopg2.connect(f"postgresql://labeling:wrong@127.0.0.1:{own.port}/labeling")

@@ -10,10 +10,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import closing
 from pathlib import Path
 
-import psycopg2
 import pytest
 
 from app.kit.secrets import hash_password
@@ -21,7 +19,9 @@ from devserver import prepare
 from devserver.postgres import EmbeddedPostgres
 from devserver.process import find_free_port
 from devserver.valkey import EmbeddedValkey
+from tests.devserver.conftest import query, wait_for_end
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
+from tests.factories.waiting import wait_until
 from tests.faults.conftest import get_first_data
 
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "DEMO_PASSWORD")
@@ -45,31 +45,28 @@ def start(running, base):
 
 
 def _run_sql(base, statement):
-    database = get_api_variable(base, "DATABASE_URL")
-    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as sql:
-        sql.execute(statement)
-        return sql.fetchall() if sql.description else []
+    return query(get_api_variable(base, "DATABASE_URL"), statement)
 
 
-def test_data_and_secrets_survive_a_stop_and_a_kill_which_leave_no_process(start, base, all_gone):
+def test_data_and_secrets_survive_a_stop_and_a_kill_which_leave_no_process(start, base):
     first = start()
     assert "preparing" in first.output
-    made = {name: get_api_variable(base, name) for name in SECRETS}
+    generated = {name: get_api_variable(base, name) for name in SECRETS}
     _run_sql(base, "CREATE TABLE kept AS SELECT 42 AS n")
     everything = first.descendants()
     assert first.end(signal.SIGINT) == 0
     first.line(lambda line: line == "Stopping ...")
     first.line(lambda line: line == "Stopped.")
-    all_gone(everything)
+    wait_for_end(everything)
 
     second = start()
     assert "preparing" not in second.output
     assert _run_sql(base, "SELECT n FROM kept") == [(42,)]
-    assert {name: get_api_variable(base, name) for name in SECRETS} == made
+    assert {name: get_api_variable(base, name) for name in SECRETS} == generated
     everything = second.descendants()
     assert len(everything) > 8
     second.end(signal.SIGKILL)
-    all_gone(everything)
+    wait_for_end(everything)
 
     third = start()
     assert _run_sql(base, "SELECT n FROM kept") == [(42,)]
@@ -127,7 +124,7 @@ def test_outside_demo_mode_keys_must_be_given(running, base):
     assert not Path(base["DATA_DIR"]).exists()
 
 
-def test_a_reader_that_goes_away_does_not_stop_the_service(base, eventually):
+def test_a_reader_that_goes_away_does_not_stop_the_service(base):
     process = subprocess.Popen(
         [sys.executable, SCRIPT],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2]), **base},
@@ -136,8 +133,8 @@ def test_a_reader_that_goes_away_does_not_stop_the_service(base, eventually):
     )
     try:
         process.stdout.close()
-        eventually(lambda: "API" in _children_or_none(base))
-        eventually(lambda: "workers" in _children_or_none(base))
+        wait_until(lambda: "API" in _children_or_none(base))
+        wait_until(lambda: "workers" in _children_or_none(base))
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     finally:
@@ -152,7 +149,7 @@ def _children_or_none(base):
         return {}
 
 
-def test_a_server_that_does_not_come_up_ends_the_start_with_its_log(running, base, all_gone):
+def test_a_server_that_does_not_come_up_ends_the_start_with_its_log(running, base):
     first = running(SCRIPT, env=base)
     first.line(lambda line: line.startswith("Ready after"))
     first.end(signal.SIGTERM)
@@ -181,7 +178,7 @@ def _completed_runs(base, token, function):
     return sum(float(line.split()[-1]) for line in metrics.splitlines() if line.startswith(label))
 
 
-def test_the_idle_service_writes_nothing_after_its_addresses(running, base, eventually):
+def test_the_idle_service_writes_nothing_after_its_addresses(running, base):
     token = secrets.token_urlsafe(32)
     # A first start migrates and loads the demo for most of its time.
     subprocess.run(["cp", "-a", get_first_data(), base["DATA_DIR"]], check=True)
@@ -189,7 +186,7 @@ def test_the_idle_service_writes_nothing_after_its_addresses(running, base, even
     service.line(lambda line: "curl" in line, seconds=240)
     shown = len(service.output)
     before = _completed_runs(base, token, "counters.fold")
-    eventually(lambda: _completed_runs(base, token, "counters.fold") > before + 1)
+    wait_until(lambda: _completed_runs(base, token, "counters.fold") > before + 1)
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(f"http://127.0.0.1:{base['PORT']}/api/v1/schemas", timeout=30)
     line = service.line(lambda line: '"event":"request"' in line)

@@ -17,6 +17,7 @@ from devserver.memory import measure_pss
 from devserver.process import MAX_LOG_BYTES, find_free_port
 from tests.devserver.conftest import ROOT, Running, kill_all
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
+from tests.factories.waiting import wait_until
 
 # One process of pytest-xdist starts the service.
 pytestmark = pytest.mark.xdist_group("stand-in service")
@@ -90,16 +91,16 @@ def test_a_second_start_on_the_same_data_is_refused_and_does_no_harm(service, ru
 
 
 @pytest.mark.parametrize("name", ["PostgreSQL", "Valkey", "API", "workers"])
-def test_a_child_that_is_killed_runs_again(service, eventually, name):
+def test_a_child_that_is_killed_runs_again(service, name):
     before = list_children(service.base)[name]
     os.kill(before, signal.SIGKILL)
     service.program.line(lambda line: line.startswith(f"{name} is running again"))
-    after = eventually(lambda: list_children(service.base).get(name))
+    after = wait_until(lambda: list_children(service.base).get(name))
     assert after != before
     assert processes.is_running(after)
 
 
-def test_clients_find_a_restarted_server_at_the_same_address(service, eventually):
+def test_clients_find_a_restarted_server_at_the_same_address(service):
     url = get_api_variable(service.base, "DATABASE_URL")
     os.kill(list_children(service.base)["PostgreSQL"], signal.SIGKILL)
     service.program.line(lambda line: line.startswith("PostgreSQL is running again"))
@@ -111,10 +112,10 @@ def test_clients_find_a_restarted_server_at_the_same_address(service, eventually
             return False
         return True
 
-    eventually(answers)
+    wait_until(answers)
 
 
-def test_status_and_env_tell_of_the_running_service(service, tmp_path):
+def test_status_and_env_describe_the_running_service(service, tmp_path):
     nothing = {"DATA_DIR": str(tmp_path / "data")}
     assert run_command(nothing, "status").returncode == 1
     assert run_command(nothing, "env").returncode == 1
@@ -137,11 +138,11 @@ def test_the_supervisor_is_small(service):
     assert 0 < measure_pss([service.program.pid]) < 25 * 1024 * 1024
 
 
-def test_logs_of_the_servers_are_rotated_while_they_run(service, eventually):
+def test_logs_of_the_servers_are_rotated_while_they_run(service):
     for name in ("postgres", "valkey"):
         log = Path(service.base["DATA_DIR"]) / name / f"{name}.log"
         with log.open("ab") as file:
             file.write(b"x" * (MAX_LOG_BYTES + 1))
-        eventually(lambda log=log: log.stat().st_size < MAX_LOG_BYTES)
+        wait_until(lambda log=log: log.stat().st_size < MAX_LOG_BYTES)
         old = log.with_name(f"{name}.log.1")
         assert old.stat().st_size > MAX_LOG_BYTES

@@ -7,6 +7,8 @@ import time
 import pytest
 
 from devserver import processes
+from tests.devserver.conftest import wait_for_end
+from tests.factories.waiting import wait_until
 
 SLEEPS = "import time; time.sleep(600)"
 DIES = "raise SystemExit(7)"
@@ -34,12 +36,12 @@ def says_when_stopped(word: str) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_stop_signal_ends_everything_with_status_zero(supervise, all_gone, number):
+def test_a_stop_signal_ends_everything_with_status_zero(supervise, number):
     service = supervise({"one": SLEEPS}, {"two": SLEEPS, "three": HAS_CHILD})
     children = service.pids_of("one", "two", "three")
     everything = {*children.values(), *service.descendants()}
     assert service.end(number) == 0
-    all_gone(everything)
+    wait_for_end(everything)
 
 
 def test_stages_stop_in_reverse_order(supervise):
@@ -54,22 +56,22 @@ def test_stages_stop_in_reverse_order(supervise):
     assert service.process.wait(60) == 0
 
 
-def test_a_child_deaf_to_sigterm_is_killed_at_its_deadline(supervise, all_gone):
+def test_a_child_deaf_to_sigterm_is_killed_at_its_deadline(supervise):
     service = supervise({"deaf": IGNORES_SIGTERM}, stop_seconds=0.3)
     pids = service.pids_of("deaf")
     service.line(lambda line: line == "deaf")
     began = time.monotonic()
     assert service.end(signal.SIGTERM) == 0
     assert 0.3 <= time.monotonic() - began < 30
-    all_gone(set(pids.values()))
+    wait_for_end(set(pids.values()))
 
 
-def test_kill_9_of_the_supervisor_leaves_no_child(supervise, all_gone):
+def test_kill_9_of_the_supervisor_leaves_no_child(supervise):
     service = supervise({"one": SLEEPS, "deaf": IGNORES_SIGTERM})
     pids = service.pids_of("one", "deaf")
     service.line(lambda line: line == "deaf")
     service.end(signal.SIGKILL)
-    all_gone(set(pids.values()))
+    wait_for_end(set(pids.values()))
 
 
 def test_a_child_that_was_killed_runs_again(supervise):
@@ -82,22 +84,25 @@ def test_a_child_that_was_killed_runs_again(supervise):
     assert after["two"] == before["two"]
 
 
-def test_what_a_dead_child_leaves_behind_is_killed(supervise, eventually, all_gone):
+def test_what_a_dead_child_leaves_behind_is_killed(supervise):
     service = supervise({"parent": HAS_CHILD}, {"other": SLEEPS})
     pids = service.pids_of("parent", "other")
-    orphans = eventually(lambda: service.descendants() - set(pids.values()))
+    orphans = wait_until(lambda: service.descendants() - set(pids.values()))
     os.kill(pids["parent"], signal.SIGKILL)
-    all_gone(orphans)
+    wait_for_end(orphans)
     assert processes.is_running(pids["other"])
+
+
+def list_waits(service, count, status):
+    """The waits before the restarts after the next `count` exits with this status."""
+    end = f"exited with status {status}"
+    reports = [service.record("report", lambda text: end in text) for _ in range(count)]
+    return [report.rpartition("next start in ")[2] for report in reports]
 
 
 def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):
     service = supervise({"bad": DIES}, backoff={"first_seconds": 0.05, "longest_seconds": 0.2})
-    reports = [
-        service.record("report", lambda text: "exited with status 7" in text) for _ in range(4)
-    ]
-    waits = [report.rpartition("next start in ")[2] for report in reports]
-    assert waits == ["0.05 s", "0.1 s", "0.2 s", "0.2 s"]
+    assert list_waits(service, 4, status=7) == ["0.05 s", "0.1 s", "0.2 s", "0.2 s"]
 
 
 def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
@@ -106,8 +111,7 @@ def test_a_healthy_life_makes_the_next_wait_short_again(supervise):
         {"brief": lives},
         backoff={"first_seconds": 0.05, "longest_seconds": 9, "healthy_seconds": 0.2},
     )
-    reports = [service.record("report", lambda text: "status 0" in text) for _ in range(3)]
-    assert all(report.endswith("next start in 0.05 s") for report in reports)
+    assert list_waits(service, 3, status=0) == ["0.05 s"] * 3
 
 
 def test_a_child_can_have_a_wait_of_its_own(supervise):
@@ -115,32 +119,28 @@ def test_a_child_can_have_a_wait_of_its_own(supervise):
     service = supervise(
         {"quick": DIES}, backoff={"first_seconds": 5, "longest_seconds": 9}, own_backoff=own
     )
-    reports = [
-        service.record("report", lambda text: "exited with status 7" in text) for _ in range(3)
-    ]
-    waits = [report.rpartition("next start in ")[2] for report in reports]
-    assert waits == ["0.01 s", "0.02 s", "0.02 s"]
+    assert list_waits(service, 3, status=7) == ["0.01 s", "0.02 s", "0.02 s"]
 
 
-def test_a_start_that_keeps_failing_ends_the_supervisor(supervise, all_gone):
+def test_a_start_that_keeps_failing_ends_the_supervisor(supervise):
     service = supervise(
         {"good": SLEEPS}, {"bad": DIES}, backoff={"first_seconds": 0.01}, attempts=3
     )
     pids = service.pids_of("good")
     assert service.record("failed") == "bad exited 3 times in a row"
     assert service.process.wait(60) == 1
-    all_gone(set(pids.values()))
+    wait_for_end(set(pids.values()))
 
 
-def test_a_program_that_is_not_there_is_reported_by_an_error(supervise, all_gone):
+def test_a_program_that_is_not_there_is_reported_by_an_error(supervise):
     service = supervise({"good": SLEEPS}, executable="/nonexistent/program")
     pids = service.pids_of("good")
     service.line(lambda line: "FileNotFoundError" in line)
     assert service.process.wait(60) == 1
-    all_gone(set(pids.values()))
+    wait_for_end(set(pids.values()))
 
 
-def test_a_task_tells_of_its_progress_and_its_status(supervise):
+def test_a_task_reports_its_progress_and_its_status(supervise):
     task = (
         "import os, sys; fd = int(os.environ['PROGRESS_FD']);"
         "[os.write(fd, b'step %d\\n' % n) for n in range(3)]; os.write(fd, b'cut'); sys.exit(5)"
@@ -150,7 +150,7 @@ def test_a_task_tells_of_its_progress_and_its_status(supervise):
     assert service.record("task") == 5
 
 
-def test_a_stop_during_a_task_ends_the_task(supervise, all_gone):
+def test_a_stop_during_a_task_ends_the_task(supervise):
     task = (
         "import os, time; os.write(int(os.environ['PROGRESS_FD']), b'%d\\n' % os.getpid());"
         "time.sleep(600)"
@@ -158,7 +158,7 @@ def test_a_stop_during_a_task_ends_the_task(supervise, all_gone):
     service = supervise({"one": SLEEPS}, task=task)
     pid = int(service.record("line"))
     assert service.end(signal.SIGTERM) == 0
-    all_gone({pid})
+    wait_for_end({pid})
 
 
 def test_what_is_due_from_time_to_time_comes_between_deaths(supervise):

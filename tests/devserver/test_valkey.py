@@ -11,16 +11,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from devserver.valkey import EmbeddedValkey
-
-STARTS_AND_WAITS = """
-import sys, time
-from pathlib import Path
-from devserver.valkey import EmbeddedValkey
-server = EmbeddedValkey(Path(sys.argv[1]))
-server.start()
-print("pid", server.pid, flush=True)
-time.sleep(600)
-"""
+from tests.devserver.conftest import check_end_with_starter
 
 
 @pytest.fixture
@@ -29,16 +20,16 @@ def server(tmp_path):
         yield running
 
 
-def test_it_keeps_what_it_is_told(server):
+def test_it_has_settings_that_keep_all_data(server):
     client = redis.Redis.from_url(server.url)
-    wanted = {
+    settings = {
         "bind": "127.0.0.1",
         "appendonly": "yes",
         "appendfsync": "everysec",
         "maxmemory-policy": "noeviction",
         "save": "",
     }
-    assert {name: client.config_get(name)[name] for name in wanted} == wanted
+    assert {name: client.config_get(name)[name] for name in settings} == settings
 
 
 def test_the_password_is_needed_private_and_in_no_process_list(server, tmp_path):
@@ -66,11 +57,8 @@ def test_data_survive_a_stop_and_a_kill_9(server, tmp_path, kill):
         assert redis.Redis.from_url(again.url).llen("queue") == 500
 
 
-def test_it_ends_when_its_starter_is_killed(running, all_gone, tmp_path):
-    starter = running("-c", STARTS_AND_WAITS, str(tmp_path / "data"))
-    pid = int(starter.line(lambda line: line.startswith("pid")).split()[1])
-    starter.end(signal.SIGKILL)
-    all_gone({pid})
+def test_it_ends_when_its_starter_is_killed(running, tmp_path):
+    check_end_with_starter(running, "EmbeddedValkey(data)", tmp_path / "data")
 
 
 def test_a_stopped_server_is_not_ready(server):

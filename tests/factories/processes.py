@@ -1,10 +1,11 @@
 """Helpers for processes that may end at any time, and the folder that test processes share."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -34,3 +35,14 @@ def run_script(script: str, env: Mapping[str, str] | None = None) -> str:
     return subprocess.run(
         command, cwd=root, env=env, capture_output=True, text=True, check=True
     ).stdout
+
+
+@contextlib.contextmanager
+def freeze(pid: int | None) -> Iterator[None]:
+    """Stop a running process during the block, so that it hangs."""
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -1,11 +1,19 @@
-"""Mail servers for the tests of emails."""
+"""Mail servers for the tests of emails, and the log lines of a test."""
 
+import json
+import logging
+import ssl
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+import trustme
 from aiosmtpd.controller import Controller
 
+from app.kit.logging import clear_contextvars, configure
 from tests.factories.mail import Inbox, build_inbox_server
+
+Lines = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -28,3 +36,39 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
     inbox.hold = ""
     for controller in running:
         controller.stop()
+
+
+@pytest.fixture
+def server_context(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> ssl.SSLContext:
+    """Return a TLS context for 127.0.0.1, and make clients trust its certificate authority."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trusted = tmp_path_factory.mktemp("authority") / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    return context
+
+
+@pytest.fixture
+def json_logs() -> Iterator[None]:
+    """Write log lines as JSON, from the level INFO."""
+    configure("INFO", "json")
+    # RQ sets the level of its logger when a worker starts in another test.
+    logging.getLogger("rq.worker").setLevel(logging.NOTSET)
+    clear_contextvars()
+    yield
+    clear_contextvars()
+    configure("WARNING", "json")
+
+
+@pytest.fixture
+def lines(json_logs: None, capfd: pytest.CaptureFixture[str]) -> Lines:
+    """Return a function that returns the log lines that were written since its last call."""
+
+    def read() -> list[dict[str, Any]]:
+        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+    return read

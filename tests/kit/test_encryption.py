@@ -1,6 +1,6 @@
 """Re-encryption of all tokens with the first key, in batches that can be repeated."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -22,17 +22,22 @@ DECLARED = {
     *("sso_configurations.client_secret", "sso_flows.code_verifier", "jobs.args.sealed"),
     "idempotency_keys.response",
 }
+AddKey = Callable[[], Keyring]
 
 
 @pytest.fixture
-def old_key(app: Flask) -> Iterator[Keyring]:
-    """Put a new key before the service's key, and return a keyring with the old key."""
+def add_key(app: Flask) -> Iterator[AddKey]:
+    """Return a function that puts a new key first, and returns a keyring with the old key."""
     holder = container.current()
     settings = holder.settings
     old = holder.keyring
     keys = [Fernet.generate_key().decode(), *settings.encryption_keys]
-    vars(holder)["keyring"] = Keyring(settings.secret_key, keys)
-    yield old
+
+    def add() -> Keyring:
+        vars(holder)["keyring"] = Keyring(settings.secret_key, keys)
+        return old
+
+    yield add
     # Re-encrypt with the old key, so that other tests can decrypt the tokens.
     vars(holder)["keyring"] = Keyring(settings.secret_key, [*keys[1:], keys[0]])
     with app.app_context():
@@ -76,21 +81,19 @@ def test_what_is_declared() -> None:
     assert {place.name for place in encryption.list_columns()} >= DECLARED
 
 
-def test_everything_comes_under_the_first_key(
-    org: Org, app: Flask, request: pytest.FixtureRequest
-) -> None:
+def test_everything_comes_under_the_first_key(org: Org, app: Flask, add_key: AddKey) -> None:
     hooks(org, 3)
     values = {"organization": "o", "title": "t", "body": "b", "link": None}
     with app.app_context(), db.transaction():
         mailing.emails.enqueue(
             "notification", to="a@b.c", locale="en", values=values, message_id="rotated"
         )
-    old = request.getfixturevalue("old_key")
+    old = add_key()
     before = secrets(org)
     assert readable(before, old) == 3
-    found = counts(app)
-    assert found["webhooks.secret"].rotated >= 3
-    assert found["jobs.args.sealed"].rotated >= 1
+    token_counts = counts(app)
+    assert token_counts["webhooks.secret"].rotated >= 3
+    assert token_counts["jobs.args.sealed"].rotated >= 1
     assert readable(secrets(org), old) == 0
     assert readable(secrets(org), container.keyring()) == 3
     with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
@@ -102,14 +105,12 @@ def test_everything_comes_under_the_first_key(
     assert b"a@b.c" in container.keyring().decrypt(sealed["sealed"])
     again = counts(app)
     assert sum(count.rotated for count in again.values()) == 0
-    assert again["webhooks.secret"].tokens == found["webhooks.secret"].tokens
+    assert again["webhooks.secret"].tokens == token_counts["webhooks.secret"].tokens
 
 
-def test_counting_alone_writes_nothing(
-    org: Org, app: Flask, request: pytest.FixtureRequest
-) -> None:
+def test_counting_alone_writes_nothing(org: Org, app: Flask, add_key: AddKey) -> None:
     hooks(org, 2)
-    old = request.getfixturevalue("old_key")
+    old = add_key()
     before = secrets(org)
     assert counts(app, write=False)["webhooks.secret"].rotated >= 2
     assert secrets(org) == before
@@ -117,11 +118,11 @@ def test_counting_alone_writes_nothing(
 
 
 def test_it_can_be_broken_off_and_goes_on(
-    org: Org, app: Flask, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    org: Org, app: Flask, add_key: AddKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encryption, "BATCH", 2)
     hooks(org, 7)
-    old = request.getfixturevalue("old_key")
+    old = add_key()
     seen = []
 
     def stop(done: int, total: int) -> None:
@@ -139,11 +140,9 @@ def test_it_can_be_broken_off_and_goes_on(
     assert readable(secrets(org), old) == 0
 
 
-def test_a_token_that_was_replaced_meanwhile_stays(
-    org: Org, app: Flask, request: pytest.FixtureRequest
-) -> None:
+def test_a_token_that_was_replaced_meanwhile_stays(org: Org, app: Flask, add_key: AddKey) -> None:
     hooks(org, 1)
-    request.getfixturevalue("old_key")
+    add_key()
     fresh = container.keyring().encrypt("rotated by its owner")
 
     def replace(conn: Any, cursor: Any, statement: str, *_: Any) -> None:
@@ -167,8 +166,8 @@ def test_what_no_key_reads_is_counted_and_left(org: Org, app: Flask) -> None:
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         session.add(Webhook(url="https://example.com/", events=[], secret=foreign))
         session.add(Webhook(url="https://example.com/", events=[], secret="ключ"))
-    found = counts(app)["webhooks.secret"]
-    assert found.unreadable >= 2
+    token_counts = counts(app)["webhooks.secret"]
+    assert token_counts.unreadable >= 2
     assert secrets(org) == [foreign, "ключ"]
 
 

@@ -1,7 +1,6 @@
 """Idempotency keys: a repeated request gets the first response, and another body is a conflict."""
 
 import json
-import threading
 from hashlib import sha256
 from typing import Any
 
@@ -10,6 +9,7 @@ from sqlalchemy import text
 
 from app.kit import container, db, idempotency
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 
 URL = "http://127.0.0.2:9/hook"
 
@@ -22,6 +22,11 @@ def _create(org: Org, key: str, url: str = URL, role: str = "admin") -> Any:
 def _count(org: Org) -> int:
     total: int = org.api("admin").get("/webhooks").json["meta"]["total"]
     return total
+
+
+def _read_stored_responses(org: Org) -> list[str]:
+    with org.app.app_context():
+        return list(db.session().scalars(text("SELECT response FROM idempotency_keys")))
 
 
 def test_a_repeated_request_answers_the_first_response(org: Org) -> None:
@@ -37,13 +42,10 @@ def test_a_repeated_request_answers_the_first_response(org: Org) -> None:
 
 def test_a_secret_that_is_shown_once_is_not_stored(org: Org) -> None:
     secret = _create(org, "k1").json["data"]["secret"]
-    with org.app.app_context():
-        stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
-        opened = [container.keyring().decrypt(response) for response in stored]
-    assert any(
-        org.api("admin").get("/webhooks").json["data"][0]["id"].encode() in o for o in opened
-    )
-    assert not any(secret.encode() in response for response in opened)
+    decrypted = [container.keyring().decrypt(stored) for stored in _read_stored_responses(org)]
+    webhook_id = org.api("admin").get("/webhooks").json["data"][0]["id"]
+    assert any(webhook_id.encode() in response for response in decrypted)
+    assert not any(secret.encode() in response for response in decrypted)
 
 
 def test_another_body_under_the_same_key_is_a_conflict(org: Org) -> None:
@@ -61,21 +63,10 @@ def test_keys_of_different_callers_and_organizations_do_not_meet(org: Org, other
 
 
 def test_two_at_once_create_one(org: Org) -> None:
-    answers: list[Any] = []
-    start = threading.Barrier(6)
-
-    def create() -> None:
-        start.wait()
-        answers.append(_create(org, "k1"))
-
-    threads = [threading.Thread(target=create) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {a.status_code for a in answers} == {201}
-    assert len({a.json["data"]["id"] for a in answers}) == 1
-    assert sum(a.json["data"]["secret"] is not None for a in answers) == 1
+    answers = run_concurrently(*[lambda: _create(org, "k1")] * 6)
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json["data"]["id"] for answer in answers}) == 1
+    assert sum(answer.json["data"]["secret"] is not None for answer in answers) == 1
     assert _count(org) == 1
 
 
@@ -112,10 +103,9 @@ def test_keys_that_are_none_are_refused(org: Org, key: str) -> None:
 
 def test_the_stored_response_shows_no_secret(org: Org) -> None:
     secret = _create(org, "k1").json["data"]["secret"]
-    with org.app.app_context():
-        stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
+    stored = _read_stored_responses(org)
     assert stored
-    assert not any(secret in (text or "") for text in stored)
+    assert not any(secret in (response or "") for response in stored)
 
 
 def test_nobody_can_guess_the_password_in_a_body_by_its_hash(org: Org) -> None:
@@ -135,10 +125,10 @@ def test_nobody_can_guess_the_password_in_a_body_by_its_hash(org: Org) -> None:
 
 
 def test_a_repeated_rotation_rotates_once(org: Org) -> None:
-    made = _create(org, "k1").json["data"]
-    path = f"/webhooks/{made['id']}/rotate-secret"
+    webhook = _create(org, "k1").json["data"]
+    path = f"/webhooks/{webhook['id']}/rotate-secret"
     answers = [org.api("admin").post(path, headers={"Idempotency-Key": "r1"}) for _ in range(2)]
-    assert [a.status_code for a in answers] == [200, 200]
+    assert [answer.status_code for answer in answers] == [200, 200]
     first, again = (answer.json["data"] for answer in answers)
     assert again == first | {"secret": None}
-    assert first["secret"] != made["secret"]
+    assert first["secret"] != webhook["secret"]

@@ -8,8 +8,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +21,30 @@ from tests.factories.waiting import wait_until
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def describe(count: int) -> bytes:
-    return f"dropped {count}\n".encode()
+def build_output(get_descriptor: Callable[[], int], **limits: int) -> tuple[LineOutput, list[int]]:
+    """Return an output, and a list to which it appends the numbers of lines that it drops."""
+    dropped: list[int] = []
+    output = LineOutput(
+        get_descriptor,
+        describe_dropped=lambda count: f"dropped {count}\n".encode(),
+        on_dropped=dropped.append,
+        **limits,
+    )
+    return output, dropped
 
 
-def written(path: Path, *, beside: str = "") -> list[str]:
-    return [line for line in path.read_text().splitlines() if line != beside]
+def read_lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
 
 
 class Reader:
     """The other end of a pipe, a socket or a terminal. It reads only on request."""
 
     def __init__(self, kind: str) -> None:
-        self.closed = False
         if kind == "pipe":
             self.reading, self.writing = os.pipe()
         elif kind == "socket":
-            self._ends = socket.socketpair()
-            self.reading, self.writing = (end.detach() for end in self._ends)
+            self.reading, self.writing = (end.detach() for end in socket.socketpair())
         else:
             self.reading, self.writing = pty.openpty()
 
@@ -57,16 +63,14 @@ class Reader:
 
 @pytest.fixture(params=["pipe", "socket", "terminal"])
 def reader(request: pytest.FixtureRequest) -> Iterator[Reader]:
-    found = Reader(request.param)
-    yield found
-    found.close()
+    with closing(Reader(request.param)) as reader:
+        yield reader
 
 
 @pytest.fixture
 def pipe() -> Iterator[Reader]:
-    found = Reader("pipe")
-    yield found
-    found.close()
+    with closing(Reader("pipe")) as pipe:
+        yield pipe
 
 
 def run(program: str, **members: Any) -> "subprocess.Popen[bytes]":
@@ -75,10 +79,7 @@ def run(program: str, **members: Any) -> "subprocess.Popen[bytes]":
 
 
 def test_nobody_waits_for_a_reader_and_nothing_is_lost_in_silence(reader: Reader) -> None:
-    dropped: list[int] = []
-    output = LineOutput(
-        lambda: reader.writing, describe_dropped=describe, on_dropped=dropped.append, max_lines=100
-    )
+    output, dropped = build_output(lambda: reader.writing, max_lines=100)
     for number in range(5000):
         output.write(f"{number} {'x' * 100}\n".encode())
     assert not output.flush(0.05)
@@ -95,13 +96,7 @@ def test_nobody_waits_for_a_reader_and_nothing_is_lost_in_silence(reader: Reader
 
 
 def test_the_queue_is_bounded_in_bytes_as_well(pipe: Reader) -> None:
-    dropped: list[int] = []
-    output = LineOutput(
-        lambda: pipe.writing,
-        describe_dropped=describe,
-        on_dropped=dropped.append,
-        max_bytes=300_000,
-    )
+    output, dropped = build_output(lambda: pipe.writing, max_bytes=300_000)
     for _ in range(100):
         output.write(b"y" * 10_000 + b"\n")
     assert 60 <= sum(dropped) <= 70
@@ -111,7 +106,7 @@ def test_the_queue_is_bounded_in_bytes_as_well(pipe: Reader) -> None:
 def test_no_short_line_gets_into_a_long_one_that_is_half_written(
     pipe: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output = LineOutput(lambda: pipe.writing, describe_dropped=describe)
+    output, _ = build_output(lambda: pipe.writing)
     output.write(b"first\n")
     write, taken = output._direct.write, b""
     other = threading.Thread(target=output.write, args=(b"short\n",))
@@ -135,7 +130,7 @@ def test_no_short_line_gets_into_a_long_one_that_is_half_written(
 
 
 def test_a_line_of_any_length_stays_whole_among_many_threads(pipe: Reader) -> None:
-    output = LineOutput(lambda: pipe.writing, describe_dropped=describe)
+    output, _ = build_output(lambda: pipe.writing)
 
     def write(name: str) -> None:
         for number in range(200):
@@ -157,41 +152,37 @@ def test_a_line_of_any_length_stays_whole_among_many_threads(pipe: Reader) -> No
 def test_files_are_written_by_a_thread_that_does_not_stay(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("ab") as file:
-        output = LineOutput(file.fileno, describe_dropped=describe)
+        output, _ = build_output(file.fileno)
         for number in range(1000):
             output.write(f"{number}\n".encode())
         assert output.flush(30)
-        assert written(path) == [str(number) for number in range(1000)]
+        assert read_lines(path) == [str(number) for number in range(1000)]
         wait_until(lambda: output._thread is None)
         output.write(b"again\n")
         assert output.flush(30)
-    assert written(path)[-1] == "again"
+    assert read_lines(path)[-1] == "again"
 
 
 def test_a_full_disk_costs_lines_and_no_more(tmp_path: Path) -> None:
-    dropped: list[int] = []
     full = os.open("/dev/full", os.O_WRONLY)
     path = tmp_path / "log"
     with path.open("ab") as file:
         where = [full]
-        output = LineOutput(lambda: where[0], describe_dropped=describe, on_dropped=dropped.append)
+        output, dropped = build_output(lambda: where[0])
         for _ in range(10):
             output.write(b"lost\n")
         wait_until(lambda: sum(dropped) == 10)
         where[0] = file.fileno()
         output.write(b"kept\n")
-        wait_until(lambda: len(written(path)) == 2)
+        wait_until(lambda: len(read_lines(path)) == 2)
     os.close(full)
-    assert written(path) == ["kept", "dropped 10"]
+    assert read_lines(path) == ["kept", "dropped 10"]
 
 
 def test_a_reader_that_is_gone_costs_lines_and_no_more() -> None:
-    dropped: list[int] = []
     reader = Reader("pipe")
     os.close(reader.reading)
-    output = LineOutput(
-        lambda: reader.writing, describe_dropped=describe, on_dropped=dropped.append
-    )
+    output, dropped = build_output(lambda: reader.writing)
     for _ in range(10):
         output.write(b"lost\n")
     wait_until(lambda: sum(dropped) == 10)
@@ -202,7 +193,7 @@ def test_a_reader_that_is_gone_costs_lines_and_no_more() -> None:
 
 def test_a_redirected_descriptor_is_followed(pipe: Reader, tmp_path: Path) -> None:
     descriptor = os.dup(pipe.writing)
-    output = LineOutput(lambda: descriptor, describe_dropped=describe)
+    output, _ = build_output(lambda: descriptor)
     output.write(b"one\n")
     assert pipe.read_until(b"one") == ["one"]
     path = tmp_path / "log"
@@ -210,7 +201,7 @@ def test_a_redirected_descriptor_is_followed(pipe: Reader, tmp_path: Path) -> No
         os.dup2(file.fileno(), descriptor)
     output.write(b"two\n")
     assert output.flush(30)
-    assert written(path) == ["two"]
+    assert read_lines(path) == ["two"]
     os.dup2(pipe.writing, descriptor)
     output.write(b"three\n")
     assert pipe.read_until(b"three") == ["three"]

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,36 +18,30 @@ from app.kit.logging import (
     bind_job,
     bind_organization,
     bind_request,
-    clear_contextvars,
     configure,
     get_logger,
 )
+from tests.kit.conftest import Lines
+
+pytestmark = pytest.mark.usefixtures("json_logs")
 
 ROOT = Path(__file__).resolve().parents[2]
-Lines = Callable[[], list[dict[str, Any]]]
 
 
 def fail(message: str) -> None:
     raise RuntimeError(message)
 
 
-@pytest.fixture(autouse=True)
-def _json_logs() -> Iterator[None]:
-    configure("INFO", "json")
-    # RQ sets the level of its logger when a worker starts in another test.
-    logging.getLogger("rq.worker").setLevel(logging.NOTSET)
-    clear_contextvars()
-    yield
-    clear_contextvars()
-    configure("WARNING", "json")
-
-
-@pytest.fixture
-def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
-    def read() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-
-    return read
+def run(program: str) -> "subprocess.CompletedProcess[str]":
+    """Run a Python program whose standard output and error are pipes."""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 def test_a_line_is_one_json_object(lines: Lines) -> None:
@@ -61,7 +54,7 @@ def test_a_line_is_one_json_object(lines: Lines) -> None:
     }  # fmt: skip
 
 
-def test_what_is_bound_stands_in_every_line_until_the_next_request(lines: Lines) -> None:
+def test_bound_values_are_in_every_line_until_the_next_request(lines: Lines) -> None:
     log = get_logger("app.test")
     bind_request("request-1")
     bind_organization("acme")
@@ -71,11 +64,11 @@ def test_what_is_bound_stands_in_every_line_until_the_next_request(lines: Lines)
     log.info("four")
     bind_request("request-2")
     log.info("five")
-    got = [
+    bound_values = [
         {key: line.get(key) for key in ("event", "request_id", "organization", "job_id")}
         for line in lines()
     ]
-    assert got == [
+    assert bound_values == [
         {"event": "one", "request_id": "request-1", "organization": "acme", "job_id": None},
         {"event": "two three", "request_id": "request-1", "organization": "acme", "job_id": None},
         {"event": "four", "request_id": "request-1", "organization": "acme", "job_id": "job-1"},
@@ -156,15 +149,7 @@ def test_warnings_are_log_lines() -> None:
         "import warnings; from app.kit.logging import configure; configure();"
         "warnings.warn('old way')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    line = json.loads(done.stderr)
+    line = json.loads(run(program).stderr)
     assert line["logger"] == "py.warnings"
     assert "old way" in line["event"]
 
@@ -207,15 +192,7 @@ def test_a_closed_standard_error_does_not_raise() -> None:
         "import os; from app.kit.logging import get_logger; os.close(2);"
         "get_logger('x').info('lost'); print('alive')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.stdout == "alive\n"
+    assert run(program).stdout == "alive\n"
 
 
 def test_lines_of_many_processes_stay_whole() -> None:
@@ -271,7 +248,7 @@ def test_other_faults_of_rq_keep_their_traceback(lines: Lines) -> None:
     assert "ValueError: a fault" in second["exception"]
 
 
-def test_a_line_that_cannot_be_made_is_told_in_a_short_one(lines: Lines) -> None:
+def test_a_line_that_cannot_be_rendered_becomes_a_short_error(lines: Lines) -> None:
     record = logging.LogRecord("anything", logging.INFO, "", 1, "%d apples", ("many",), None)
     kit_logging.LineHandler().emit(record)
     (line,) = lines()
@@ -303,9 +280,9 @@ def _write_to_terminal(form: str) -> str:
 
 
 def _write_to_pipe(form: str) -> str:
-    command = [sys.executable, "-c", _WRITE_A_LINE.format(form=form)]
-    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=True)
-    return done.stderr
+    finished = run(_WRITE_A_LINE.format(form=form))
+    assert finished.returncode == 0
+    return finished.stderr
 
 
 def test_lines_are_text_on_a_terminal_and_json_elsewhere() -> None:
@@ -313,6 +290,6 @@ def test_lines_are_text_on_a_terminal_and_json_elsewhere() -> None:
     assert json.loads(_write_to_pipe("auto"))["count"] == 1
 
 
-def test_a_given_format_holds_wherever_the_lines_go() -> None:
+def test_an_explicit_format_is_used_wherever_the_lines_go() -> None:
     assert json.loads(_write_to_terminal("json"))["event"] == "one"
     assert _write_to_pipe("text").rstrip().endswith("Z info     one logger=app.test count=1")

@@ -1,35 +1,16 @@
 import json
 import logging
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from app.kit.logging import clear_contextvars, configure, get_logger
+from app.kit.logging import configure, get_logger
+from tests.kit.conftest import Lines
+from tests.kit.test_logging import fail
+
+pytestmark = pytest.mark.usefixtures("json_logs")
 
 SECRET = "hunter2-hunter2-hunter2"
-Lines = Callable[[], list[dict[str, Any]]]
-
-
-def fail(message: str) -> None:
-    raise RuntimeError(message)
-
-
-@pytest.fixture(autouse=True)
-def _json_logs() -> Iterator[None]:
-    configure("INFO", "json")
-    clear_contextvars()
-    yield
-    clear_contextvars()
-    configure("WARNING", "json")
-
-
-@pytest.fixture
-def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
-    def read() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-
-    return read
 
 
 @pytest.mark.parametrize(
@@ -84,7 +65,7 @@ def test_no_secret_is_ever_written(
         f"client_secret = {SECRET}",
     ],
 )
-def test_no_secret_stands_in_messages_of_libraries(
+def test_no_secret_is_in_messages_of_libraries(
     message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logging.getLogger("gunicorn.error").warning("said %s", message)
@@ -110,7 +91,7 @@ def test_secrets_in_the_event_and_in_tracebacks_are_hidden(
     assert all(json.loads(line)["level"] in ("info", "error") for line in written.splitlines())
 
 
-def test_names_that_only_tell_whether_are_kept(lines: Lines) -> None:
+def test_names_that_only_say_whether_there_is_a_secret_are_kept(lines: Lines) -> None:
     get_logger("app.test").info("x", has_password=True, token=None)
     (line,) = lines()
     assert (line["has_password"], line["token"]) == (True, None)

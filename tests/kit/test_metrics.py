@@ -6,6 +6,7 @@ import subprocess
 import sys
 import timeit
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -45,14 +46,14 @@ def test_requests_are_counted_by_operation_method_and_status(app: Flask, operati
     metrics.observe_request(operation, "GET", 200, 7.0)
     metrics.observe_request(operation, "GET", 404, 0.03)
     labels = {"operation": operation, "method": "GET", "status": "200"}
-    found = scrape(app)
-    assert found[build_series_key(COUNT, labels)] == 2
-    assert found[build_series_key(COUNT, {**labels, "status": "404"})] == 1
-    assert found[build_series_key(SUM, labels)] == pytest.approx(7.03)
-    assert found[build_series_key(BUCKET, {**labels, "le": "0.025"})] == 0
-    assert found[build_series_key(BUCKET, {**labels, "le": "0.05"})] == 1
-    assert found[build_series_key(BUCKET, {**labels, "le": "5.0"})] == 1
-    assert found[build_series_key(BUCKET, {**labels, "le": "+Inf"})] == 2
+    series = scrape(app)
+    assert series[build_series_key(COUNT, labels)] == 2
+    assert series[build_series_key(COUNT, {**labels, "status": "404"})] == 1
+    assert series[build_series_key(SUM, labels)] == pytest.approx(7.03)
+    assert series[build_series_key(BUCKET, {**labels, "le": "0.025"})] == 0
+    assert series[build_series_key(BUCKET, {**labels, "le": "0.05"})] == 1
+    assert series[build_series_key(BUCKET, {**labels, "le": "5.0"})] == 1
+    assert series[build_series_key(BUCKET, {**labels, "le": "+Inf"})] == 2
 
 
 def test_a_bucket_holds_its_upper_bound(app: Flask, operation: str) -> None:
@@ -106,14 +107,14 @@ def test_a_counter_never_goes_back_and_knows_its_labels() -> None:
 
 
 def test_counters_are_there_before_anything_is_counted(app: Flask) -> None:
-    found = scrape(app)
+    series = scrape(app)
     for operation in ("upload", "text", "export"):
         assert (
-            build_series_key("labeling_storage_refusals_total", {"operation": operation}) in found
+            build_series_key("labeling_storage_refusals_total", {"operation": operation}) in series
         )
     for function in ("artifacts.parse", "letters.send"):
-        assert build_series_key("labeling_jobs_given_up_total", {"function": function}) in found
-    assert build_series_key("labeling_log_lines_dropped_total", {}) in found
+        assert build_series_key("labeling_jobs_given_up_total", {"function": function}) in series
+    assert build_series_key("labeling_log_lines_dropped_total", {}) in series
 
 
 def _read(queue: str, depth: int, age: float) -> list[GaugeReading]:
@@ -142,10 +143,10 @@ def test_a_collector_that_fails_is_counted_and_the_rest_is_shown(app: Flask) -> 
     register_collector("queues", lambda: _read("webhooks", 3, 1.0))
     failures = "labeling_collector_failures_total"
     before = get_metric(app, failures)
-    found = scrape(app)
-    assert found[build_series_key(failures, {})] == before + 1
-    assert found[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 3
-    assert build_series_key("labeling_queue_depth", {"queue": "half"}) not in found
+    series = scrape(app)
+    assert series[build_series_key(failures, {})] == before + 1
+    assert series[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 3
+    assert build_series_key("labeling_queue_depth", {"queue": "half"}) not in series
 
 
 @pytest.mark.usefixtures("alone")
@@ -160,9 +161,9 @@ def test_a_series_that_two_collectors_read_is_shown_once(app: Flask) -> None:
     for name, depth in (("one", 1), ("two", 2)):
         readings = [*_read("webhooks", depth, 0.0), *_read(name, depth, 0.0)]
         register_collector(name, lambda readings=readings: readings)  # type: ignore[misc]
-    found = scrape(app)
-    assert found[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 1
-    assert found[build_series_key("labeling_queue_depth", {"queue": "two"})] == 2
+    series = scrape(app)
+    assert series[build_series_key("labeling_queue_depth", {"queue": "webhooks"})] == 1
+    assert series[build_series_key("labeling_queue_depth", {"queue": "two"})] == 2
 
 
 def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], None]) -> None:
@@ -177,9 +178,9 @@ def test_each_series_appears_once_under_backlog(org: Org, work: Callable[[], Non
             for _ in range(3):
                 jobs.enqueue(name, {}, organization_id=None)
     metrics.observe_request("some", "GET", 200, 0.01)
-    found = scrape(org.app)
+    series = scrape(org.app)
     for _, queue in names:
-        assert found[build_series_key("labeling_queue_depth", {"queue": queue})] >= 3
+        assert series[build_series_key("labeling_queue_depth", {"queue": queue})] >= 3
     work()
 
 
@@ -265,20 +266,13 @@ def test_members_and_the_control_plane_do_not_open_the_page(
 def test_without_a_token_the_page_is_closed_and_says_why(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed = container.Container(container.settings())
-    object.__setattr__(closed, "settings", _without_token())
+    closed = container.Container(replace(container.settings(), metrics_token=""))
     monkeypatch.setattr(container, "_current", closed)
     for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer x"}):
         answer = _ask(app, **headers)
         assert answer.status_code == 403
         assert answer.json["error"]["code"] == "permission_denied"
         assert "METRICS_TOKEN" in answer.json["error"]["message"]
-
-
-def _without_token() -> Any:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(container.settings(), metrics_token="")
 
 
 def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset(
@@ -292,8 +286,8 @@ def test_while_redis_is_away_the_page_has_gauges_and_no_counter_that_looks_reset
         patch.setattr(STORE, "_client", dead)
         metrics.DELIVERIES.labels("delivered").inc()
         body, _ = metrics.render()
-        found = parse(body.decode())
-    assert found[build_series_key("labeling_metrics_store_up", {})] == 0
-    assert build_series_key("labeling_storage_reserve_bytes", {}) in found
-    assert not any(name.endswith(("_total", "_count", "_bucket")) for name, _ in found)
+        series = parse(body.decode())
+    assert series[build_series_key("labeling_metrics_store_up", {})] == 0
+    assert build_series_key("labeling_storage_reserve_bytes", {}) in series
+    assert not any(name.endswith(("_total", "_count", "_bucket")) for name, _ in series)
     assert get_metric(app, "labeling_deliveries_total", outcome="delivered") == before + 1

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,7 +17,8 @@ from redis.retry import Retry
 from app.kit.metrics.counters import Increments, SeriesKey
 from app.kit.metrics.store import SUMS, MetricStore
 from devserver.valkey import EmbeddedValkey
-from tests.factories.scrape import build_series_key, parse
+from tests.factories.processes import freeze
+from tests.factories.scrape import Series, build_series_key, parse
 from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,10 +57,10 @@ def own(tmp_path: Path) -> Iterator[EmbeddedValkey]:
 def store(own: EmbeddedValkey) -> MetricStore:
     """Return a separate store without a sending thread."""
     increments = Increments()
-    made = MetricStore(increments)
+    store = MetricStore(increments)
     increments.on_add = lambda: None
-    made.set_client_factory(lambda: connect_to(own.url))
-    return made
+    store.set_client_factory(lambda: connect_to(own.url))
+    return store
 
 
 def add(store: MetricStore, amount: float = 1.0) -> None:
@@ -80,10 +82,15 @@ def run(program: str, valkey: EmbeddedValkey) -> str:
     return output
 
 
+def read_page(valkey: EmbeddedValkey) -> dict[Series, float]:
+    """Return the series on the metrics page of a new process."""
+    return parse(run("print(metrics.render()[0].decode())", valkey))
+
+
 def total(valkey: EmbeddedValkey, outcome: str) -> float:
     """Return the sum that the metrics page of a new process shows."""
-    found = parse(run("print(metrics.render()[0].decode())", valkey))
-    return found.get(build_series_key("labeling_deliveries_total", {"outcome": outcome}), 0.0)
+    key = build_series_key("labeling_deliveries_total", {"outcome": outcome})
+    return read_page(valkey).get(key, 0.0)
 
 
 def wait_for_sum(valkey: EmbeddedValkey, outcome: str, expected: float) -> None:
@@ -105,13 +112,13 @@ def test_processes_add_up_and_outlive_their_end(valkey: EmbeddedValkey, outcome:
 def test_histograms_of_several_processes_add_up(valkey: EmbeddedValkey, outcome: str) -> None:
     for seconds in (0.001, 0.3):
         run(f"metrics.observe_request('{outcome}', 'GET', 200, {seconds})", valkey)
-    found = parse(run("print(metrics.render()[0].decode())", valkey))
+    series = read_page(valkey)
     name = "labeling_request_duration_seconds"
     labels = {"operation": outcome, "method": "GET", "status": "200"}
-    assert found[build_series_key(f"{name}_count", labels)] == 2
-    assert found[build_series_key(f"{name}_sum", labels)] == pytest.approx(0.301)
-    assert found[build_series_key(f"{name}_bucket", {**labels, "le": "0.002"})] == 1
-    assert found[build_series_key(f"{name}_bucket", {**labels, "le": "0.5"})] == 2
+    assert series[build_series_key(f"{name}_count", labels)] == 2
+    assert series[build_series_key(f"{name}_sum", labels)] == pytest.approx(0.301)
+    assert series[build_series_key(f"{name}_bucket", {**labels, "le": "0.002"})] == 1
+    assert series[build_series_key(f"{name}_bucket", {**labels, "le": "0.5"})] == 2
 
 
 def test_a_process_that_is_killed_leaves_what_it_sent(valkey: EmbeddedValkey, outcome: str) -> None:
@@ -184,15 +191,11 @@ def test_a_server_that_hangs_counts_nothing_twice(store: MetricStore, own: Embed
     """When the server continues, it processes the first command, and then the repeated one."""
     add(store)
     assert store.send()
-    assert own.pid is not None
-    os.kill(own.pid, signal.SIGSTOP)
-    try:
+    with freeze(own.pid):
         for _ in range(5):
             add(store)
             assert not store.send()
         assert store.read() is None
-    finally:
-        os.kill(own.pid, signal.SIGCONT)
     wait_until(store.send)
     assert store.read() == {KEY: 6.0}
 
@@ -230,9 +233,9 @@ def test_a_second_is_one_command_however_much_was_counted(
         store._increments.add((("labeling_deliveries", (str(number),), ""), 1.0))
     assert store.send()
     assert client.info("commandstats")["cmdstat_evalsha"]["calls"] == 1
-    found = store.read()
-    assert found is not None
-    assert len(found) == 501
+    sums = store.read()
+    assert sums is not None
+    assert len(sums) == 501
 
 
 def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: EmbeddedValkey) -> None:
@@ -248,15 +251,13 @@ def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: Embe
 
 
 def test_threads_lose_nothing(store: MetricStore) -> None:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
     def count(_: int) -> None:
         for _ in range(1000):
             add(store)
 
     with ThreadPoolExecutor(8) as pool:
-        done = [pool.submit(count, n) for n in range(8)]
-        while not all(one.done() for one in done):
+        futures = [pool.submit(count, n) for n in range(8)]
+        while not all(future.done() for future in futures):
             store.send()
     wait_until(store.send)
     assert store.read() == {KEY: 8000.0}

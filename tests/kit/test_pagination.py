@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from app.delivery.notifications.models import Notification
 from app.kit import db, tenancy
@@ -14,6 +14,7 @@ from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest, paginate
 from tests.factories import Org, make_org
 from tests.factories.properties import examples
+from tests.factories.statements import record_statements
 
 N = Notification
 
@@ -102,15 +103,13 @@ def test_a_changed_cursor_is_refused(org: Org) -> None:
 )
 def test_every_statement_of_a_page_names_the_organization(org: Org, statement: Any) -> None:
     _fill(org, ["a", "b"])
-    found: list[str] = []
-
-    def note(_c: Any, _k: Any, sql: str, *_: Any) -> None:
-        found.append(sql)
-
-    with org.app.app_context(), tenancy.organization(org.id):
-        event.listen(db.engine(), "before_cursor_execute", note)
-        page = paginate(statement, PageRequest(None, 1, "id", b""), sorts={"id": N.id}, unique=N.id)
-        event.remove(db.engine(), "before_cursor_execute", note)
+    request = PageRequest(None, 1, "id", b"")
+    with (
+        org.app.app_context(),
+        tenancy.organization(org.id),
+        record_statements(org.app) as statements,
+    ):
+        page = paginate(statement, request, sorts={"id": N.id}, unique=N.id)
     assert page.total == 2
-    assert len(found) == 2
-    assert all("WHERE notifications.organization_id =" in sql for sql in found), found
+    assert len(statements) == 2
+    assert all("WHERE notifications.organization_id =" in sql for sql in statements), statements

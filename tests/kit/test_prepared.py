@@ -1,7 +1,8 @@
 """Prepared statements: they raise SQLAlchemy errors, and drop broken connections."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import psycopg2
 import pytest
@@ -28,11 +29,30 @@ def _fresh() -> None:
     prepared.drop_connection()
 
 
-def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
+@contextmanager
+def _run_request(app: Flask, *, read_only: bool = True) -> Iterator[None]:
+    """Run the block like a request that only reads, or one that also writes."""
     with app.app_context():
-        db.set_read_only(read_only=True)
+        db.set_read_only(read_only=read_only)
+        try:
+            yield
+        finally:
+            db.set_read_only(read_only=False)
+
+
+def _get_failure(statement: Prepared) -> ApiError:
+    """Return the API error for a statement that must fail because of the database."""
+    with pytest.raises(DBAPIError) as failure:
+        statement.first()
+    translated = db_errors.translate(failure.value)
+    assert isinstance(translated, ApiError)
+    assert translated.status == 503
+    return translated
+
+
+def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
+    with _run_request(app):
         first, second = BACKEND.first(), BACKEND.first()
-        db.set_read_only(read_only=False)
     assert first == second
 
 
@@ -52,41 +72,32 @@ def _end_slow_statement(admin_url: str) -> None:
         wait_until(terminated, "the slow statement", 30)
 
 
-def test_a_connection_that_breaks_is_given_up_and_told_as_unavailable(
+def test_a_connection_that_breaks_is_replaced_and_reported_as_unavailable(
     app: Flask, postgres: EmbeddedPostgres
 ) -> None:
-    with app.app_context(), ThreadPoolExecutor(1) as pool:
-        db.set_read_only(read_only=True)
-        ended = pool.submit(_end_slow_statement, postgres.admin_url)
-        with pytest.raises(DBAPIError) as failure:
-            SLOW.first()
-        ended.result()
-        translated = db_errors.translate(failure.value)
-        assert isinstance(translated, ApiError)
-        assert translated.status == 503
-        assert translated.details == {"reason": "database"}
+    with _run_request(app), ThreadPoolExecutor(1) as pool:
+        end = pool.submit(_end_slow_statement, postgres.admin_url)
+        assert _get_failure(SLOW).details == {"reason": "database"}
+        end.result()
         assert BACKEND.first() is not None
-        db.set_read_only(read_only=False)
 
 
 def test_a_connection_that_was_closed_meanwhile_is_replaced_unnoticed(
     app: Flask, postgres: EmbeddedPostgres
 ) -> None:
-    with app.app_context():
-        db.set_read_only(read_only=True)
+    with _run_request(app):
         (pid,) = BACKEND.first()
-        db.set_read_only(read_only=False)
-        terminate_backend(postgres.admin_url, pid)
-        db.set_read_only(read_only=True)
+    terminate_backend(postgres.admin_url, pid)
+    with _run_request(app):
         assert BACKEND.first() != (pid,)
-        db.set_read_only(read_only=False)
 
 
 @pytest.mark.parametrize("reading", [True, False])
 def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
     app: Flask, environ: dict[str, str], *, reading: bool
 ) -> None:
-    with app.app_context(), closing(psycopg2.connect(environ["DATABASE_URL"])) as other:
+    database = environ["DATABASE_URL"]
+    with _run_request(app, read_only=reading), closing(psycopg2.connect(database)) as other:
         other.autocommit = True
         cursor = other.cursor()
         cursor.execute("CREATE TABLE retyped AS SELECT 1 AS value")
@@ -94,20 +105,14 @@ def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
         try:
             # The pool then has one connection, so the same connection is used again.
             db.engine().dispose()
-            db.set_read_only(read_only=reading)
             assert RETYPED.first() == (1,)
             db.session().rollback()
             cursor.execute("ALTER TABLE retyped ALTER COLUMN value TYPE text")
-            with pytest.raises(DBAPIError) as failure:
-                RETYPED.first()
-            translated = db_errors.translate(failure.value)
-            assert isinstance(translated, ApiError)
-            assert translated.status == 503
+            _get_failure(RETYPED)
             db.session().rollback()
             assert RETYPED.first() == ("1",)
             db.session().rollback()
         finally:
-            db.set_read_only(read_only=False)
             cursor.execute("DROP TABLE retyped")
 
 
@@ -117,36 +122,26 @@ def test_a_database_that_cannot_be_reached_is_unavailable(
     def refuse() -> None:
         raise psycopg2.OperationalError("connection refused")
 
-    with app.app_context():
+    with _run_request(app):
         monkeypatch.setattr(db.db.engines["read"], "raw_connection", refuse)
-        db.set_read_only(read_only=True)
-        with pytest.raises(DBAPIError) as failure:
-            BACKEND.first()
-        db.set_read_only(read_only=False)
-    translated = db_errors.translate(failure.value)
-    assert isinstance(translated, ApiError)
-    assert translated.status == 503
+        _get_failure(BACKEND)
 
 
 @pytest.mark.parametrize("reading", [True, False])
 def test_errors_of_a_statement_are_sqlalchemys(app: Flask, *, reading: bool) -> None:
-    with app.app_context():
-        db.set_read_only(read_only=reading)
+    with _run_request(app, read_only=reading):
         with pytest.raises(ProgrammingError):
             FORBIDDEN.first()
         db.session().rollback()
         assert BACKEND.first() is not None
         db.session().rollback()
-        db.set_read_only(read_only=False)
 
 
 @pytest.mark.parametrize("reading", [True, False])
 def test_the_scope_travels_along(org: Org, other_org: Org, *, reading: bool) -> None:
-    with org.app.app_context():
-        db.set_read_only(read_only=reading)
+    with _run_request(org.app, read_only=reading):
         assert COUNT.first() == (0,)
         with tenancy.organization(org.id):
             assert COUNT.first() == (5,)
         assert COUNT.first() == (0,)
         db.session().rollback()
-        db.set_read_only(read_only=False)

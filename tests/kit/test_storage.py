@@ -3,10 +3,10 @@ import hashlib
 import io
 import os
 import secrets
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import fsspec
@@ -23,27 +23,40 @@ from app.kit.storage import (
     TooLarge,
     build_blob_key,
 )
+from tests.factories.queueing import run_concurrently
+from tests.kit.test_storage_disk import CONTENT, SHA256, keys
 
-CONTENT = bytes(range(256)) * 5000
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
 OPTIONS = "key=test&secret=test&endpoint_url="
+
+
+@contextmanager
+def serve_s3() -> Iterator[str]:
+    """Run an object store, and yield its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()
+
+
+def make_bucket(address: str) -> str:
+    """Create a bucket in an object store, and return a storage URL with a prefix in it."""
+    bucket = f"bucket-{secrets.token_hex(8)}"
+    fsspec.filesystem("s3", key="test", secret="test", endpoint_url=address).mkdir(bucket)
+    return f"s3://{bucket}/some/prefix?{OPTIONS}{address}"
 
 
 @pytest.fixture(scope="module")
 def s3_address() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with serve_s3() as address:
+        yield address
 
 
 @pytest.fixture
 def s3_url(s3_address: str) -> str:
-    bucket = f"bucket-{secrets.token_hex(8)}"
-    system = fsspec.filesystem("s3", key="test", secret="test", endpoint_url=s3_address)
-    system.mkdir(bucket)
-    return f"s3://{bucket}/some/prefix?{OPTIONS}{s3_address}"
+    return make_bucket(s3_address)
 
 
 @pytest.fixture(params=["file", "memory", "s3"])
@@ -53,10 +66,6 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     if request.param == "memory":
         return Storage(f"memory://{secrets.token_hex(8)}")
     return Storage(request.getfixturevalue("s3_url"))
-
-
-def keys(storage: Storage, prefix: str = "") -> list[str]:
-    return sorted(entry.key for entry in storage.list(prefix))
 
 
 def test_write_many_contents_at_once(storage: Storage) -> None:
@@ -298,14 +307,7 @@ def test_local_copies_go_away(s3_url: str) -> None:
 
 def test_many_writers_of_one_key_leave_one_whole_content(storage: Storage) -> None:
     contents = [bytes([number]) * 50_000 for number in range(8)]
-    together = threading.Barrier(8)
-
-    def write(content: bytes) -> None:
-        together.wait(timeout=30)
-        storage.write("a/b/c", [content])
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, contents))
+    run_concurrently(*(partial(storage.write, "a/b/c", [content]) for content in contents))
     assert b"".join(storage.stream("a/b/c")) in contents
     assert keys(storage) == ["a/b/c"]
 
@@ -321,13 +323,8 @@ def test_an_object_store_that_does_not_answer_is_unavailable() -> None:
 
 
 def test_a_read_from_an_object_store_that_stops_answering_is_an_outage() -> None:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        address = f"http://{host}:{port}"
-        fsspec.filesystem("s3", key="test", secret="test", endpoint_url=address).mkdir("bucket")
-        storage = Storage(f"s3://bucket?{OPTIONS}{address}")
+    with serve_s3() as address:
+        storage = Storage(make_bucket(address))
         for key in ("gone", "kept"):
             storage.write(key, [bytes(5_000_000)] * 2)
         streams = {key: storage.stream(key) for key in ("gone", "kept")}
@@ -335,8 +332,6 @@ def test_a_read_from_an_object_store_that_stops_answering_is_an_outage() -> None
         storage.delete("gone")
         with pytest.raises(NotStored):
             list(streams["gone"])
-    finally:
-        server.stop()
     with pytest.raises(StorageUnavailable):
         list(streams["kept"])
 

@@ -22,17 +22,17 @@ def disk(tmp_path: Path) -> Storage:
     return Storage(f"file://{tmp_path}/files")
 
 
-def keys(storage: Storage) -> list[str]:
-    return sorted(entry.key for entry in storage.list())
+def keys(storage: Storage, prefix: str = "") -> list[str]:
+    return sorted(entry.key for entry in storage.list(prefix))
 
 
 def open_files(folder: Path) -> int:
     """Count the open files of this process under `folder`. Other threads use other folders."""
-    found = 0
+    count = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
-            found += descriptor.readlink().is_relative_to(folder)
-    return found
+            count += descriptor.readlink().is_relative_to(folder)
+    return count
 
 
 def test_streams_refuse_positions_from_the_end(disk: Storage) -> None:
@@ -92,12 +92,8 @@ def test_blob_keys_are_by_organization_and_digest() -> None:
     assert (
         build_blob_key("0190-org", SHA256) == f"organizations/0190-org/blobs/{SHA256[:2]}/{SHA256}"
     )
-    for organization, digest in (
-        ("a/b", SHA256),
-        ("..", SHA256),
-        ("a", "x"),
-        ("a", SHA256.upper()),
-    ):
+    invalid_keys = (("a/b", SHA256), ("..", SHA256), ("a", "x"), ("a", SHA256.upper()))
+    for organization, digest in invalid_keys:
         with pytest.raises(InvalidKey):
             build_blob_key(organization, digest)
 
@@ -169,8 +165,8 @@ def test_a_relative_folder_is_refused() -> None:
         Storage("file://files")
 
 
-def _reserve(folder: Path, size: int = 1) -> DiskReserve:
-    return DiskReserve(size, {"data": folder / "not made yet" / "files"})
+def _reserve(folder: Path) -> DiskReserve:
+    return DiskReserve(1, {"data": folder / "does not exist yet" / "files"})
 
 
 def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -> None:
@@ -246,7 +242,7 @@ print(storage.size("after"))
 """
 
 
-def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
+def test_a_full_disk_is_reported_and_nothing_is_left_behind(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     done = subprocess.run(
@@ -255,8 +251,6 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(
     )  # fmt: skip
     kind, first, second, *rest = done.stdout.splitlines()
     record_property("small disk", kind)
-    expected_line = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}[
-        kind
-    ]
-    assert [first, second] == [expected_line, expected_line]
+    reasons = {"tmpfs": "full: No space left on device", "limit": "full: File too large"}
+    assert first == second == reasons[kind]
     assert rest == ["['kept']", "1000", "1000"]

@@ -3,6 +3,7 @@
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from app.kit.egress import Egress, Policy
+from app.kit.egress import Egress, Policy, RequestOutcome
 
 INSIDE = "127.0.0.2"
 LONG = 15.0
 """A time in seconds that is longer than all deadlines in these tests, even on a busy machine, but
 shorter than the time for which receivers drip or stay silent."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 @dataclass
@@ -63,6 +65,12 @@ class Peer:
         while self.request():
             self.send(answer)
 
+    def answer_once(self) -> None:
+        """Respond to one request without a body, and read the next request."""
+        self.request()
+        self.send(EMPTY)
+        self.request()
+
 
 Script = Callable[[Peer], None]
 
@@ -76,7 +84,6 @@ class Receiver:
     context: ssl.SSLContext | None
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
-    server_names: list[str | None] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -106,6 +113,21 @@ class Receiver:
                 self.script(Peer(secure, self.requests))
 
 
+Receive = Callable[..., Receiver]
+
+
+def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
+    return egress.request("POST", url, body=b'{"a": 1}', **options)
+
+
+def assert_times_out(egress: Egress, url: str, body: bytes = b"") -> None:
+    """Send a request with a deadline of half a second, and check that it ends then."""
+    started = time.monotonic()
+    outcome = egress.request("POST", url, body=body, deadline=0.5)
+    assert time.monotonic() - started < LONG
+    assert outcome.error_kind == "timeout"
+
+
 @pytest.fixture
 def stopped() -> Iterator[threading.Event]:
     """Return an event that is set after the test, which stops the receivers' endless loops."""
@@ -115,7 +137,7 @@ def stopped() -> Iterator[threading.Event]:
 
 
 @pytest.fixture
-def receive(stopped: threading.Event) -> Iterator[Callable[..., Receiver]]:
+def receive(stopped: threading.Event) -> Iterator[Receive]:
     running: list[Receiver] = []
 
     def start(

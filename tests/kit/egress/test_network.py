@@ -3,17 +3,13 @@
 import socket
 import threading
 import time
-from collections.abc import Callable
 from ipaddress import ip_network
-from typing import Any
 
 import pytest
 import requests
 
 from app.kit.egress import Egress, ExpiringNetwork, Policy
-from tests.kit.egress.conftest import INSIDE, LONG, Peer
-
-Receive = Callable[..., Any]
+from tests.kit.egress.conftest import INSIDE, LONG, Peer, Receive
 
 
 def _build(seconds: float) -> ExpiringNetwork:

@@ -2,34 +2,23 @@
 
 import socket
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from app.kit.egress import Egress, RequestOutcome, sockets
-from tests.kit.egress.conftest import LONG
-
-Receive = Callable[..., Any]
-EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+from tests.kit.egress.conftest import LONG, Peer, Receive
 
 
 def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
     return egress.request("POST", url, body=b"{}", repeatable=False, deadline=LONG, **options)
 
 
-def answer_once(peer: Any) -> None:
-    """Respond to one request, read the next request, and close the connection."""
-    peer.request()
-    peer.send(EMPTY)
-    peer.request()
-
-
 def test_a_request_that_a_closing_receiver_has_read_is_not_repeated(
     egress: Egress, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", LONG)
-    receiver = receive(answer_once)
+    receiver = receive(Peer.answer_once)
     assert post(egress, receiver.url).is_complete_success
     assert not post(egress, receiver.url).is_complete_success
     assert (receiver.connections, len(receiver.requests)) == (1, 2)
@@ -39,7 +28,7 @@ def test_a_connection_that_was_idle_is_not_used(
     egress: Egress, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", -1.0)
-    receiver = receive(answer_once)
+    receiver = receive(Peer.answer_once)
     assert [post(egress, receiver.url).is_complete_success for _ in range(3)] == [True] * 3
     assert (receiver.connections, len(receiver.requests)) == (3, 3)
 
@@ -65,7 +54,7 @@ def test_a_connection_that_was_used_just_now_is_kept(
 def test_a_success_needs_no_body(
     egress: Egress, receive: Receive, stopped: threading.Event, head: bytes, how: str
 ) -> None:
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         peer.request()
         peer.send(head)
         if how == "silent":
@@ -87,7 +76,7 @@ def test_a_success_needs_no_body(
 def test_the_time_for_a_success_is_not_that_of_others(
     egress: Egress, receive: Receive, stopped: threading.Event
 ) -> None:
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         peer.request()
         peer.send(b"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\n")
         stopped.wait(0.5)

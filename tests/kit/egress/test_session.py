@@ -1,7 +1,6 @@
 import gzip
 import threading
 import time
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -9,9 +8,7 @@ import pytest
 import requests
 
 from app.kit.egress import Egress, EgressRefused
-from tests.kit.egress.conftest import LONG
-
-Receive = Callable[..., Any]
+from tests.kit.egress.conftest import LONG, Peer, Receive
 
 
 def test_a_session_reaches_what_the_door_reaches(egress: Egress, receive: Receive) -> None:
@@ -75,7 +72,7 @@ def test_a_name_without_address_is_a_connection_error(egress: Egress) -> None:
 def test_a_sessions_deadline_holds_for_the_body_too(
     egress: Egress, receive: Receive, stopped: threading.Event
 ) -> None:
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         peer.request()
         peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         peer.drip(b"x", stopped)
@@ -102,7 +99,7 @@ def test_a_session_unpacks_nothing(egress: Egress, receive: Receive) -> None:
     assert egress.session().get(receiver.url).content == bomb
 
 
-def test_a_session_streams_without_limits_when_told_so(egress: Egress, receive: Receive) -> None:
+def test_a_session_streams_without_limits_on_request(egress: Egress, receive: Receive) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + bytes(2_000_000)
     receiver = receive(lambda peer: peer.serve(answer))
     session = egress.session(deadline=inf, max_response_bytes=10**12)
@@ -133,7 +130,7 @@ def test_a_session_sends_a_streamed_body_with_its_length(egress: Egress, receive
 def test_a_sessions_deadline_holds_for_a_streamed_body(
     egress: Egress, receive: Receive, stopped: threading.Event
 ) -> None:
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         while not stopped.wait(0.05):
             peer.socket.recv(1)
 
@@ -152,7 +149,7 @@ def test_a_session_ends_by_the_silence_of_the_receiver(
 ) -> None:
     """The read timeout applies within the deadline, and to each chunk of the body."""
 
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         if not sends:
             peer.request()
         stopped.wait(20)
@@ -172,7 +169,7 @@ def test_an_exception_of_a_streamed_body_closes_the_connection(
 ) -> None:
     ended = threading.Event()
 
-    def script(peer: Any) -> None:
+    def script(peer: Peer) -> None:
         assert peer.request() == b""
         ended.set()
 

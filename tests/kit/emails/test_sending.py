@@ -1,5 +1,6 @@
 """Emails through a worker, to a real mail server."""
 
+import os
 import signal
 import ssl
 import subprocess
@@ -7,11 +8,11 @@ import sys
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psutil
 import pytest
-import trustme
 from flask import Flask
 from sqlalchemy import text
 
@@ -30,6 +31,7 @@ ROWS = text(
     "SELECT status, args, error, attempts, due_at > now() AS later FROM jobs"
     " WHERE function = 'letters.send' AND args->>'message_id' = :id"
 )
+VALUES = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link": "/x?token=t0"}
 
 
 @pytest.fixture
@@ -37,20 +39,26 @@ def letters() -> Emails:
     return mailing.emails
 
 
-def enqueue(app: Flask, letters: Emails, *, to: str = "anna@example.com") -> str:
-    """Queue an email, and return its message id."""
+def add(letters: Emails, *, to: str = "anna@example.com", **options: Any) -> str:
+    """Queue an email in the running transaction, and return its message id."""
     message_id = f"test-{uuid4()}"
-    values = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link": "/x?token=t0"}
-    with app.app_context(), db.transaction():
-        letters.enqueue("notification", to=to, locale="en", values=values, message_id=message_id)
+    letters.enqueue(
+        "notification", to=to, locale="en", values=VALUES, message_id=message_id, **options
+    )
     return message_id
+
+
+def enqueue(app: Flask, letters: Emails, **options: Any) -> str:
+    """Queue an email in a transaction of its own, and return its message id."""
+    with app.app_context(), db.transaction():
+        return add(letters, **options)
 
 
 def rows(app: Flask, message_id: str) -> list[dict[str, object]]:
     with app.app_context(), tenancy.across_organizations(reason="a test looks at jobs"):
-        found = [dict(row) for row in db.session().execute(ROWS, {"id": message_id}).mappings()]
+        jobs = [dict(row) for row in db.session().execute(ROWS, {"id": message_id}).mappings()]
         db.session().rollback()
-    return found
+    return jobs
 
 
 def sendings(inbox: Inbox, message_id: str) -> list[EmailMessage]:
@@ -85,7 +93,7 @@ def test_a_letter_is_text_and_html(
 
 
 @pytest.mark.usefixtures("mail_server")
-def test_what_waits_and_what_was_sent_shows_no_secret(
+def test_pending_and_sent_emails_show_no_secret(
     app: Flask, letters: Emails, work: Callable[[], None]
 ) -> None:
     message_id = enqueue(app, letters)
@@ -143,10 +151,9 @@ def test_who_is_no_address_is_given_up(
 
 def test_what_is_rolled_back_is_not_sent(app: Flask, letters: Emails) -> None:
     with app.app_context():
-        values = {"organization": "o", "title": "t", "body": "b", "link": None}
-        letters.enqueue("notification", to="a@b.c", locale="en", values=values, message_id="undone")
+        message_id = add(letters)
         db.session().rollback()
-    assert rows(app, "undone") == []
+    assert rows(app, message_id) == []
 
 
 def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Emails) -> None:
@@ -158,17 +165,8 @@ def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Email
 
 
 def test_letters_of_an_erased_organization_are_gone(app: Flask, org: Org, letters: Emails) -> None:
-    values = {"organization": "o", "title": "t", "body": "b", "link": None}
-    message_id = f"test-{uuid4()}"
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        letters.enqueue(
-            "notification",
-            to="a@b.c",
-            locale="en",
-            values=values,
-            organization_id=org.id,
-            message_id=message_id,
-        )
+        message_id = add(letters, organization_id=org.id)
         session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": org.id})
     assert rows(app, message_id) == []
 
@@ -195,28 +193,19 @@ def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
     return None
 
 
-def _expire(app: Flask, message_id: str) -> None:
-    """Let the lease of the dead worker expire."""
-    _set(app, message_id, "leased_until = now()")
-
-
 def test_a_worker_killed_while_it_sends(
     app: Flask,
     environ: dict[str, str],
     letters: Emails,
     inbox: Inbox,
     serve: Callable[..., int],
-    tmp_path: Path,
+    server_context: ssl.SSLContext,
 ) -> None:
     """The email is sent again over STARTTLS with a login, with the same message id."""
-    authority = trustme.CA()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
-    port = serve(tls_context=context, require_starttls=True, auth_required=True)
+    port = serve(tls_context=server_context, require_starttls=True, auth_required=True)
     message_id = inbox.hold = enqueue(app, letters)
     url = f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
-    own = {"SMTP_URL": url, "SSL_CERT_FILE": str(tmp_path / "authority.pem"), "JOB_WORKERS": "1"}
+    own = {"SMTP_URL": url, "SSL_CERT_FILE": os.environ["SSL_CERT_FILE"], "JOB_WORKERS": "1"}
     process = subprocess.Popen([sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own})
     try:
         parent = psutil.Process(process.pid)
@@ -226,7 +215,7 @@ def test_a_worker_killed_while_it_sends(
         send_signal(victim, signal.SIGKILL)
         inbox.hold = ""
         wait_until(lambda: has_ended(victim))
-        _expire(app, message_id)
+        _set(app, message_id, "leased_until = now()")  # the lease of the dead worker
         wait_until(lambda: rows(app, message_id)[0]["status"] == "completed")
     finally:
         process.terminate()

@@ -1,6 +1,5 @@
 """The background processes as a whole: restarts, shutdown and outages."""
 
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs import processes
 from app.kit.jobs.processes import STOP_SECONDS, WakeUps
 from app.kit.jobs.queues import GROUPS, list_queues
-from tests.factories.processes import has_ended, send_signal
+from tests.factories.processes import freeze, has_ended, send_signal
 from tests.factories.waiting import wait_until
 from tests.factories.work import drain, postpone_periodic_jobs
 from tests.kit.jobs.running import (
@@ -120,8 +119,18 @@ def _run_jobs(app: Flask, *groups: str) -> None:
     wait_until(have_run)
 
 
-def _gone(found: list[psutil.Process]) -> bool:
-    return all(has_ended(child) for child in found)
+def _have_ended(children: list[psutil.Process]) -> bool:
+    return all(has_ended(child) for child in children)
+
+
+def _stop_in_time(workers: Workers) -> None:
+    """Stop the parent with SIGTERM, and check that it and all children end within the limit."""
+    children = workers.children()
+    started_at = time.monotonic()
+    workers.parent.send_signal(signal.SIGTERM)
+    assert workers.parent.wait(30) == 0
+    assert time.monotonic() - started_at < STOP_SECONDS, workers.log.read_text()
+    wait_until(lambda: _have_ended(children))
 
 
 def test_the_parent_holds_no_connection(lasting_workers: Workers) -> None:
@@ -129,20 +138,15 @@ def test_the_parent_holds_no_connection(lasting_workers: Workers) -> None:
 
 
 def test_sigterm_ends_all_in_good_time(workers: Workers) -> None:
-    found = workers.children()
-    started = time.monotonic()
-    workers.parent.send_signal(signal.SIGTERM)
-    assert workers.parent.wait(30) == 0
-    assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
-    wait_until(lambda: _gone(found))
+    _stop_in_time(workers)
     assert workers.lines("workers.stopped")
 
 
 def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
-    found = workers.children()
+    children = workers.children()
     workers.parent.kill()
     workers.parent.wait(30)
-    wait_until(lambda: _gone(found))
+    wait_until(lambda: _have_ended(children))
 
 
 def test_processes_have_names_that_ps_shows(lasting_workers: Workers) -> None:
@@ -154,7 +158,7 @@ def test_a_child_that_dies_is_started_again(lasting_workers: Workers) -> None:
     victims = lasting_workers.children()
     for victim in victims:
         send_signal(victim, signal.SIGKILL)
-    wait_until(lambda: len(lasting_workers.children()) == CHILDREN and _gone(victims))
+    wait_until(lambda: len(lasting_workers.children()) == CHILDREN and _have_ended(victims))
     assert len(lasting_workers.lines("workers.child_ended")) == CHILDREN
     assert lasting_workers.parent.poll() is None
 
@@ -170,33 +174,20 @@ def test_children_outlive_an_outage_of_redis(lasting_workers: Workers) -> None:
 
 def test_children_outlive_a_redis_that_hangs(lasting_workers: Workers) -> None:
     before = {child.pid for child in lasting_workers.children()}
-    assert lasting_workers.valkey.pid is not None
-    os.kill(lasting_workers.valkey.pid, signal.SIGSTOP)
-    try:
+    with freeze(lasting_workers.valkey.pid):
         wait_until(lambda: len(lasting_workers.lines("relay.waiting")) >= 2)
         used = sum(sum(child.cpu_times()[:2]) for child in lasting_workers.children())
         wait_until(lambda: len(lasting_workers.lines("relay.waiting")) >= 4)
         busy = sum(sum(child.cpu_times()[:2]) for child in lasting_workers.children()) - used
         assert busy < 1.0, "they wait, and do not spin"
-    finally:
-        os.kill(lasting_workers.valkey.pid, signal.SIGCONT)
     wait_until(lambda: count_clients(lasting_workers) >= CHILDREN)
     assert {child.pid for child in lasting_workers.children()} == before
 
 
 def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
     wait_until(lambda: count_clients(workers) >= CHILDREN)
-    found = workers.children()
-    assert workers.valkey.pid is not None
-    os.kill(workers.valkey.pid, signal.SIGSTOP)
-    try:
-        started = time.monotonic()
-        workers.parent.send_signal(signal.SIGTERM)
-        assert workers.parent.wait(30) == 0
-        assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
-        wait_until(lambda: _gone(found))
-    finally:
-        os.kill(workers.valkey.pid, signal.SIGCONT)
+    with freeze(workers.valkey.pid):
+        _stop_in_time(workers)
 
 
 def test_processes_of_a_group_start_with_a_job_and_exit_when_idle(

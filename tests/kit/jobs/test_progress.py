@@ -1,7 +1,6 @@
 """The stored progress of resumable jobs, and their restart by a new request."""
 
 from typing import Any
-from uuid import UUID
 
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import handlers
@@ -10,11 +9,15 @@ from tests.factories import Org, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declare_handler, rows, sql
 
 
+def _restart(org: Org, function: str, args: dict[str, Any]) -> None:
+    unique_key = f"{function}:{org.id}"
+    jobs.enqueue_or_restart(function, args, organization_id=org.id, unique_key=unique_key)
+
+
 def _request(org: Org, function: str, args: dict[str, Any]) -> None:
+    """Enqueue the job or restart it, and commit."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        jobs.enqueue_or_restart(
-            function, args, organization_id=org.id, unique_key=f"{function}:{org.id}"
-        )
+        _restart(org, function, args)
 
 
 def test_the_next_run_begins_with_the_stored_progress(org: Org) -> None:
@@ -49,29 +52,21 @@ def test_requests_while_a_job_waits_make_no_second_job(org: Org) -> None:
     assert [row.status for row in rows(org)] == ["completed", "completed"]
 
 
-def test_a_running_job_is_told_that_it_must_start_over(org: Org) -> None:
+def test_a_running_job_learns_that_it_must_start_over(org: Org) -> None:
     def run(job: Job) -> None:
-        SEEN[org.id]["told"].append(job.store_progress({"n": 1}))
+        SEEN[org.id]["stored"].append(job.store_progress({"n": 1}))
         job.checkpoint()
         with tenancy.organization(org.id):
-            request_again(org.id)
+            _restart(org, "test.over", {"new": True})
         db.session().commit()
-        SEEN[org.id]["told"].append(job.store_progress({"n": 2}))
+        SEEN[org.id]["stored"].append(job.store_progress({"n": 2}))
         SEEN[org.id]["args"].append(dict(job.args))
-        SEEN[org.id]["told"].append(job.store_progress({"n": 3}))
-
-    def request_again(organization_id: UUID) -> None:
-        jobs.enqueue_or_restart(
-            "test.over",
-            {"new": True},
-            organization_id=organization_id,
-            unique_key=f"test.over:{organization_id}",
-        )
+        SEEN[org.id]["stored"].append(job.store_progress({"n": 3}))
 
     with declare_handler("test.over", run, resumable=True):
         _request(org, "test.over", {})
         run_jobs_of(org)
-    assert SEEN[org.id]["told"] == [True, False, True]
+    assert SEEN[org.id]["stored"] == [True, False, True]
     (args,) = SEEN[org.id]["args"]
     assert args["new"] is True
     assert "progress" not in args

@@ -1,6 +1,5 @@
 """The relay: one message wakes a group, regardless of how many of its jobs are due."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -17,17 +16,18 @@ from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, claim_jobs_of
-from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue
+from tests.factories.queueing import run_concurrently
+from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, sql
 
 QUEUED = 5_000
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _handlers() -> Iterator[None]:
-    def hear(job: Job) -> None:
-        SEEN[job.organization_id]["heard"].append(job.args)
+    def record(job: Job) -> None:
+        SEEN[job.organization_id]["relayed"].append(job.args)
 
-    with declare_handler("test.relayed", hear, queue="erasing"):
+    with declare_handler("test.relayed", record, queue="erasing"):
         yield
 
 
@@ -35,14 +35,21 @@ def _handlers() -> Iterator[None]:
 def connection(work: Callable[[], None]) -> Redis:
     """Return a client for a Valkey without messages. No job from other tests is due."""
     work()
-    found = container.current().redis(timeout=5)
-    found.flushall()
-    return found
+    client = container.current().redis(timeout=5)
+    client.flushall()
+    return client
+
+
+def _get_queue(connection: Redis, name: str = "slow") -> RqQueue:
+    return RqQueue(name, connection=connection, serializer=JSONSerializer)
 
 
 def _messages(connection: Redis, queue: str) -> list[list[object]]:
-    target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
-    return [[job.func_name, *job.args] for job in target.jobs]
+    return [[job.func_name, *job.args] for job in _get_queue(connection, queue).jobs]
+
+
+def _delete_jobs(org: Org) -> None:
+    sql(org, "DELETE FROM jobs WHERE organization_id = :org")
 
 
 def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) -> None:
@@ -52,15 +59,13 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
     for _ in range(5):
         relay.run_once()
     assert _messages(connection, "slow") == [[DRAIN, "slow"]]
-    with app.app_context(), tenancy.organization(org.id), db.transaction():
-        db.session().execute(jobs.JobRow.__table__.delete())
+    _delete_jobs(org)
 
 
 def test_a_job_that_another_transaction_has_locked_wakes_nobody(
     app: Flask, org: Org, connection: Redis, postgres: EmbeddedPostgres
 ) -> None:
-    with app.app_context(), tenancy.organization(org.id), db.transaction():
-        jobs.enqueue("test.relayed", {}, organization_id=org.id)
+    enqueue(org, "test.relayed", {})
     relay = Relay(app, lambda: connection)
     with closing(psycopg2.connect(postgres.url)) as other:
         cursor = other.cursor()
@@ -73,8 +78,7 @@ def test_a_job_that_another_transaction_has_locked_wakes_nobody(
         other.rollback()
     relay.run_once()
     assert _messages(connection, "slow") == [[DRAIN, "slow"]]
-    with app.app_context(), tenancy.organization(org.id), db.transaction():
-        db.session().execute(jobs.JobRow.__table__.delete())
+    _delete_jobs(org)
 
 
 def test_processes_start_for_jobs_that_wait_for_a_quota(
@@ -90,23 +94,13 @@ def test_processes_start_for_jobs_that_wait_for_a_quota(
     assert _messages(connection, "slow") == []
     # Other tests may have left jobs in other queues.
     assert "slow" in started
-    with app.app_context(), tenancy.organization(org.id), db.transaction():
-        db.session().execute(jobs.JobRow.__table__.delete())
+    _delete_jobs(org)
 
 
 def test_two_relays_at_once_send_few_messages(app: Flask, org: Org, connection: Redis) -> None:
     enqueue(org, "test.relayed", {"n": 1})
-    start = threading.Barrier(4)
-
-    def relay() -> None:
-        start.wait()
-        Relay(app, lambda: container.current().redis(timeout=5)).run_once()
-
-    threads = [threading.Thread(target=relay) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    relays = [Relay(app, lambda: container.current().redis(timeout=5)) for _ in range(4)]
+    run_concurrently(*(relay.run_once for relay in relays))
     assert 1 <= len(_messages(connection, "slow")) <= 4
 
 
@@ -114,11 +108,10 @@ def test_a_message_too_many_runs_nothing_twice(
     org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
     enqueue(org, "test.relayed", {"n": 1})
-    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
     for _ in range(3):
-        target.enqueue(DRAIN, "slow", result_ttl=0)
+        _get_queue(connection).enqueue(DRAIN, "slow", result_ttl=0)
     work()
-    assert SEEN[org.id]["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["relayed"] == [{"n": 1}]
 
 
 def test_work_survives_a_redis_that_forgot(
@@ -128,7 +121,7 @@ def test_work_survives_a_redis_that_forgot(
     Relay(app, lambda: connection).run_once()
     connection.flushall()
     work()
-    assert SEEN[org.id]["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["relayed"] == [{"n": 1}]
 
 
 def test_nothing_is_claimed_for_a_source_whose_messages_wait(
@@ -162,8 +155,7 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
 def test_a_message_for_a_group_that_nobody_knows_is_harmless(
     org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
-    target = RqQueue("slow", connection=connection, serializer=JSONSerializer)
-    target.enqueue(DRAIN, "no-such-group", result_ttl=0)
+    _get_queue(connection).enqueue(DRAIN, "no-such-group", result_ttl=0)
     enqueue(org, "test.relayed", {"n": 1})
     work()
-    assert SEEN[org.id]["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["relayed"] == [{"n": 1}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, events
+from app.kit import db, events, tenancy
 from app.kit.jobs import handlers, leases, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
@@ -16,12 +16,12 @@ from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, make_due, ro
 
 @pytest.fixture(scope="module", autouse=True)
 def _handlers() -> Iterator[None]:
-    def hear(job: Job) -> None:
-        SEEN[job.organization_id]["heard"].append(job.args)
+    def record(job: Job) -> None:
+        SEEN[job.organization_id]["recorded"].append(job.args)
 
-    def batch(found: list[Job]) -> None:
-        for organization_id in {job.organization_id for job in found}:
-            SEEN[organization_id]["batch"].append([job.args["n"] for job in found])
+    def batch(jobs: list[Job]) -> None:
+        for organization_id in {job.organization_id for job in jobs}:
+            SEEN[organization_id]["batch"].append([job.args["n"] for job in jobs])
 
     def on_failure(job: Job, error: str) -> None:
         SEEN[job.organization_id]["failed"].append((job.args, error))
@@ -35,37 +35,33 @@ def _handlers() -> Iterator[None]:
     def broken(job: Job) -> None:
         db.session().execute(text("SELECT CAST(:v AS jsonb)"), {"v": job.args["hash"]})
 
-    def badly_told(job: Job, error: str) -> None:
+    def fail_to_handle(job: Job, error: str) -> None:
         raise KeyError("the feature's own mistake")
 
     with (
-        declare_handler("test.hear", hear, events=("test.happened",)),
+        declare_handler("test.record", record, events=("test.happened",)),
         declare_handler("test.batch", batch, batch=True),
         declare_handler("test.fail", fail, max_attempts=2, on_failure=on_failure),
         declare_handler("test.ask_again", ask_again, max_attempts=2),
         declare_handler("test.broken", broken),
-        declare_handler("test.badly_told", fail, max_attempts=1, on_failure=badly_told),
+        declare_handler("test.unhandled", fail, max_attempts=1, on_failure=fail_to_handle),
     ):
         yield
 
 
 def test_an_event_reaches_its_listener_once(org: Org, work: Callable[[], None]) -> None:
-    from app.kit import tenancy  # noqa: PLC0415
-
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         events.set_request_id("r-1")
         event_id = events.emit("test.happened", {"n": 1})
     work()
     work()
-    assert SEEN[org.id]["heard"] == [
+    assert SEEN[org.id]["recorded"] == [
         {"event_id": str(event_id), "name": "test.happened", "data": {"n": 1}}
     ]
     assert [row.status for row in rows(org)] == ["completed"]
 
 
 def test_an_event_of_a_rolled_back_transaction_never_happened(org: Org) -> None:
-    from app.kit import tenancy  # noqa: PLC0415
-
     with org.app.app_context(), tenancy.organization(org.id):
         events.emit("test.happened", {})
         db.session().rollback()
@@ -86,8 +82,8 @@ def test_batches_hold_one_organization(org: Org, other_org: Org, work: Callable[
         enqueue(org, "test.batch", {"n": n})
         enqueue(other_org, "test.batch", {"n": 10 + n})
     work()
-    assert [sorted(found) for found in SEEN[org.id]["batch"]] == [[0, 1, 2]]
-    assert [sorted(found) for found in SEEN[other_org.id]["batch"]] == [[10, 11, 12]]
+    assert [sorted(numbers) for numbers in SEEN[org.id]["batch"]] == [[0, 1, 2]]
+    assert [sorted(numbers) for numbers in SEEN[other_org.id]["batch"]] == [[10, 11, 12]]
 
 
 def test_a_failing_job_is_tried_again_and_then_given_up(org: Org) -> None:
@@ -110,29 +106,29 @@ def test_a_job_that_asks_for_another_run_counts_an_attempt(org: Org) -> None:
     assert [row.status for row in rows(org)] == ["failed"]
 
 
-def test_a_job_is_given_up_although_its_feature_cannot_be_told(org: Org) -> None:
-    enqueue(org, "test.badly_told", {})
+def test_a_job_is_given_up_although_its_feature_fails_to_handle_that(org: Org) -> None:
+    enqueue(org, "test.unhandled", {})
     run_jobs_of(org)
     assert [row.status for row in rows(org)] == ["failed"]
 
 
 def test_a_function_that_nobody_declared_waits_for_a_release_that_knows_it(org: Org) -> None:
-    enqueue(org, "test.hear", {"n": 1})
+    enqueue(org, "test.record", {"n": 1})
     sql(org, "UPDATE jobs SET function = 'test.of_tomorrow' WHERE organization_id = :org")
     run_jobs_of(org)
     (row,) = rows(org)
     assert (row.status, row.attempts, row.lease_token) == ("queued", 0, None)
-    sql(org, "UPDATE jobs SET function = 'test.hear' WHERE organization_id = :org")
+    sql(org, "UPDATE jobs SET function = 'test.record' WHERE organization_id = :org")
     make_due(org)
     run_jobs_of(org)
-    assert SEEN[org.id]["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["recorded"] == [{"n": 1}]
 
 
 def test_a_run_that_lost_its_lease_commits_nothing(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lose(job: Job) -> None:
-        thread = threading.Thread(target=_steal, args=(org,))
+        thread = threading.Thread(target=_steal_lease, args=(org,))
         thread.start()
         thread.join()
         events.emit("test.never", {})
@@ -150,7 +146,7 @@ def test_a_run_that_lost_its_lease_commits_nothing(
     assert [row.status for row in rows(org)] == ["running"]
 
 
-def _steal(org: Org) -> None:
+def _steal_lease(org: Org) -> None:
     sql(org, "UPDATE jobs SET lease_token = gen_random_uuid() WHERE organization_id = :org")
 
 
@@ -185,16 +181,16 @@ def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPa
 def test_a_job_whose_worker_dies_runs_again_and_counts_no_attempt(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enqueue(org, "test.hear", {"n": 1})
+    enqueue(org, "test.record", {"n": 1})
     with monkeypatch.context() as patched:
         patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
-        found = [claim_jobs_of(org, "default")[0] for _ in range(3)]
+        claimed = [claim_jobs_of(org, "default")[0] for _ in range(3)]
         run_jobs_of(org)
-    assert [job.interruptions for job in found] == [0, 1, 2]
-    assert len({job.lease_token for job in found}) == 3
+    assert [job.interruptions for job in claimed] == [0, 1, 2]
+    assert len({job.lease_token for job in claimed}) == 3
     (row,) = rows(org)
     assert (row.status, row.attempts, row.interruptions) == ("completed", 0, 3)
-    assert SEEN[org.id]["heard"] == [{"n": 1}]
+    assert SEEN[org.id]["recorded"] == [{"n": 1}]
 
 
 def test_a_job_whose_worker_always_dies_is_given_up(
@@ -211,7 +207,7 @@ def test_a_job_whose_worker_always_dies_is_given_up(
 
 
 def test_a_restart_of_the_database_is_no_death_of_the_worker(org: Org) -> None:
-    enqueue(org, "test.hear", {"n": 1})
+    enqueue(org, "test.record", {"n": 1})
     assert claim_jobs_of(org, "default")
     before = "pg_postmaster_start_time() - interval '1 second'"
     sql(org, f"UPDATE jobs SET leased_until = {before} WHERE organization_id = :org")
@@ -234,12 +230,12 @@ def test_a_worn_out_job_does_not_take_its_batch_along(org: Org) -> None:
 
 def test_a_unique_key_is_taken_once_until_it_is_done(org: Org) -> None:
     key = f"k-{org.id}"
-    enqueue(org, "test.hear", {"n": 1}, unique_key=key)
-    enqueue(org, "test.hear", {"n": 2}, unique_key=key)
+    enqueue(org, "test.record", {"n": 1}, unique_key=key)
+    enqueue(org, "test.record", {"n": 2}, unique_key=key)
     run_jobs_of(org)
-    enqueue(org, "test.hear", {"n": 3}, unique_key=key)
+    enqueue(org, "test.record", {"n": 3}, unique_key=key)
     run_jobs_of(org)
-    assert [args["n"] for args in SEEN[org.id]["heard"]] == [1, 3]
+    assert [args["n"] for args in SEEN[org.id]["recorded"]] == [1, 3]
 
 
 @pytest.mark.parametrize("resumable", [True, False])
@@ -320,7 +316,7 @@ def test_a_job_continues_at_the_position_that_it_stored(
 
 def test_a_run_that_lost_its_lease_stores_no_position(org: Org) -> None:
     def run(job: Job) -> None:
-        sql(org, "UPDATE jobs SET lease_token = gen_random_uuid() WHERE organization_id = :org")
+        _steal_lease(org)
         job.checkpoint_at("x")
         raise AssertionError("the run continued without its lease")
 

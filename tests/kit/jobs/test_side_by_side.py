@@ -14,6 +14,7 @@ from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declare_handler, enqueue, rows
 
 SECONDS = 60.0
+Drain = Callable[..., threading.Thread]
 
 
 class Gate:
@@ -35,26 +36,36 @@ class Gate:
         with self._lock:
             self.inside -= 1
 
+    def wait_for_runs(self, count: int) -> None:
+        """Wait until `count` more runs have started."""
+        for _ in range(count):
+            assert self.arrived.acquire(timeout=SECONDS)
+
+    def open(self, draining: threading.Thread) -> None:
+        """Release all runs, and wait until the group is drained."""
+        self.opened.set()
+        draining.join(SECONDS)
+
 
 @pytest.fixture
 def gate() -> Iterator[Gate]:
-    made = Gate()
-    yield made
-    made.opened.set()
+    gate = Gate()
+    yield gate
+    gate.opened.set()
 
 
 @pytest.fixture
-def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[..., threading.Thread]]:
-    """Drain a group in a thread, as its process does."""
+def drain(app: Flask, work: Callable[[], None]) -> Iterator[Drain]:
+    """Return a function that drains a group in a thread, as its process does."""
     work()
     threads: list[threading.Thread] = []
 
-    def drain(group: str) -> None:
+    def drain_group(group: str) -> None:
         with app.app_context():
             worker.drain(group)
 
     def start(group: str = "slow") -> threading.Thread:
-        threads.append(threading.Thread(target=drain, args=[group]))
+        threads.append(threading.Thread(target=drain_group, args=[group]))
         threads[-1].start()
         return threads[-1]
 
@@ -71,106 +82,87 @@ def _enqueue_for_each_slot(function: str, queue: Queue, *orgs: Org) -> None:
             enqueue(org, function, {})
 
 
-def test_a_long_job_holds_up_no_other_queue(
-    org: Org, gate: Gate, draining: Callable[..., threading.Thread]
-) -> None:
+def test_a_long_job_holds_up_no_other_queue(org: Org, gate: Gate, drain: Drain) -> None:
     done = threading.Event()
     with (
         declare_handler("test.long", gate.pass_through, queue="maintenance"),
         declare_handler("test.short", lambda _: done.set(), queue="bulk"),
     ):
         enqueue(org, "test.long", {})
-        thread = draining()
-        assert gate.arrived.acquire(timeout=SECONDS)
+        thread = drain()
+        gate.wait_for_runs(1)
         # This job is enqueued while the group's process is busy, and no relay reports it.
         enqueue(org, "test.short", {})
         assert done.wait(SECONDS)
         assert not gate.opened.is_set()
-        gate.opened.set()
-        thread.join(SECONDS)
+        gate.open(thread)
     assert {row.status for row in rows(org)} == {"completed"}
 
 
 def test_a_queue_never_runs_more_than_it_has_slots(
-    org: Org, other_org: Org, gate: Gate, draining: Callable[..., threading.Thread]
+    org: Org, other_org: Org, gate: Gate, drain: Drain
 ) -> None:
     slots = QUEUES["bulk"].slots
     with declare_handler("test.long", gate.pass_through, queue="bulk"):
         _enqueue_for_each_slot("test.long", QUEUES["bulk"], org, other_org)
-        thread = draining()
-        for _ in range(slots):
-            assert gate.arrived.acquire(timeout=SECONDS)
+        thread = drain()
+        gate.wait_for_runs(slots)
         assert not gate.arrived.acquire(timeout=0.5)
-        gate.opened.set()
-        thread.join(SECONDS)
+        gate.open(thread)
     assert gate.most == slots
     assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
 
 
 def test_jobs_that_wait_for_slow_hosts_leave_slots_for_other_organizations(
-    app: Flask,
-    org: Org,
-    other_org: Org,
-    gate: Gate,
-    draining: Callable[..., threading.Thread],
-    monkeypatch: pytest.MonkeyPatch,
+    org: Org, other_org: Org, gate: Gate, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "SLOW_SECONDS", 0.0)
-    third_org = make_org(app)
+    third_org = make_org(org.app)
     done = threading.Event()
     with (
         declare_handler("test.stalled", gate.pass_through, queue="crawls"),
         declare_handler("test.short", lambda _: done.set(), queue="crawls"),
     ):
         _enqueue_for_each_slot("test.stalled", QUEUES["crawls"], org, other_org)
-        thread = draining("crawls")
+        thread = drain("crawls")
         quota = compute_quota(QUEUES["crawls"].slots)
-        for _ in range(2 * quota):
-            assert gate.arrived.acquire(timeout=SECONDS)
+        gate.wait_for_runs(2 * quota)
         enqueue(third_org, "test.short", {})
         assert done.wait(SECONDS)
         # Each of the two organizations is at its quota.
         assert gate.most == gate.inside == 2 * quota
-        gate.opened.set()
-        thread.join(SECONDS)
+        gate.open(thread)
     assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
 
 
 def test_the_spare_slots_of_a_queue_are_limited(
-    org: Org,
-    other_org: Org,
-    gate: Gate,
-    draining: Callable[..., threading.Thread],
-    monkeypatch: pytest.MonkeyPatch,
+    org: Org, other_org: Org, gate: Gate, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "SLOW_SECONDS", 0.0)
     queue = replace(QUEUES["crawls"], spare_slots=1)
     monkeypatch.setitem(QUEUES, "crawls", queue)
     with declare_handler("test.stalled", gate.pass_through, queue="crawls"):
         _enqueue_for_each_slot("test.stalled", queue, org, other_org)
-        thread = draining("crawls")
-        for _ in range(queue.slots + 1):
-            assert gate.arrived.acquire(timeout=SECONDS)
+        thread = drain("crawls")
+        gate.wait_for_runs(queue.slots + 1)
         assert not gate.arrived.acquire(timeout=0.5)
-        gate.opened.set()
-        thread.join(SECONDS)
+        gate.open(thread)
     assert gate.most == queue.slots + 1
     assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
 
 
 def test_it_ends_although_an_organization_waits_for_its_quota(
-    org: Org, gate: Gate, draining: Callable[..., threading.Thread]
+    org: Org, gate: Gate, drain: Drain
 ) -> None:
     """If no due job can be claimed yet, the idle slots wait and do not spin."""
     with declare_handler("test.long", gate.pass_through, queue="bulk"):
         for _ in range(3):
             enqueue(org, "test.long", {})
-        thread = draining()
-        assert gate.arrived.acquire(timeout=SECONDS)
+        thread = drain()
+        gate.wait_for_runs(1)
         assert not gate.arrived.acquire(timeout=0.5)
         assert gate.most == 1
-        gate.opened.set()
-        thread.join(SECONDS)
+        gate.open(thread)
     assert {row.status for row in rows(org)} == {"completed"}
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -87,6 +87,15 @@ class Client:
         """Wait until the server closes the connection; return False if it sent anything before."""
         return self.rest() == b""
 
+    def skip(self, count: int, part: int = 1 << 20) -> None:
+        """Read the next `count` bytes, at most `part` bytes at a time, and drop them."""
+        dropped, self._rest = self._rest[:count], self._rest[count:]
+        count -= len(dropped)
+        while count:
+            received = len(self.socket.recv(min(count, part)))
+            assert received, f"the server closed with {count} bytes to read"
+            count -= received
+
     def _more(self) -> None:
         data = self.socket.recv(1 << 20)
         if not data:
@@ -106,10 +115,22 @@ class Server:
     def connect(self, source: str = "127.0.0.1") -> Client:
         return Client(self.port, source)
 
+    @contextmanager
+    def open_clients(
+        self, count: int, data: bytes = b"", source: str = "127.0.0.1"
+    ) -> Iterator[list[Client]]:
+        """Open `count` connections one after the other, and send `data` over each of them."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(self.connect(source)).send(data) for _ in range(count)]
+
+    def exchange(self, data: bytes) -> Answer:
+        """Send `data` over a new connection, and return the first response."""
+        with self.connect() as client:
+            return client.send(data).answer()
+
     def get(self, path: str = "/echo") -> Answer:
         request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        with self.connect() as client:
-            return client.send(request.encode()).answer()
+        return self.exchange(request.encode())
 
     def until(self, done: Callable[[], Any], what: str) -> Any:
         """Wait until `done` returns a true value, and return it."""

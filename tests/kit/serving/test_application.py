@@ -21,9 +21,9 @@ def real_server(
     """Run `wsgi.py` with the PostgreSQL and Redis servers of the tests."""
     folder = tmp_path_factory.mktemp("application")
     settings = {**environ, "LOG_LEVEL": "INFO", "DATA_DIR": str(folder / "data")}
-    with start_server(folder, ["wsgi:app"], "/health/live", **settings) as found:
-        yield found
-        log = found.log.read_text()
+    with start_server(folder, ["wsgi:app"], "/health/live", **settings) as server:
+        yield server
+        log = server.log.read_text()
         assert "Traceback" not in log
         assert "internal_error" not in log
 

@@ -111,9 +111,8 @@ def test_what_is_too_large_is_refused_early(
 
 
 def test_an_expected_refusal_comes_instead_of_a_continuation(server: Server) -> None:
-    with server.connect() as client:
-        head = POST + b"Expect: 100-continue\r\nContent-Length: 999999999\r\n\r\n"
-        check(client.send(head).answer(), 413, "payload_too_large")
+    head = POST + b"Expect: 100-continue\r\nContent-Length: 999999999\r\n\r\n"
+    check(server.exchange(head), 413, "payload_too_large")
 
 
 @pytest.mark.parametrize(
@@ -151,30 +150,20 @@ def test_a_refusal_echoes_the_request_id_and_may_be_read_by_allowed_origins(
     server: Server,
 ) -> None:
     head = POST + b"X-Request-ID: abc-1\r\nOrigin: https://app.example.com\r\n"
-    with server.connect() as client:
-        answer = client.send(head + b"Transfer-Encoding: gzip\r\n\r\n").answer()
+    answer = server.exchange(head + b"Transfer-Encoding: gzip\r\n\r\n")
     assert answer.headers["x-request-id"] == "abc-1"
     assert answer.headers["access-control-allow-origin"] == "https://app.example.com"
 
 
 def test_other_origins_may_not_read_it(server: Server) -> None:
     head = POST + b"Origin: https://evil.example.com\r\nTransfer-Encoding: gzip\r\n\r\n"
-    with server.connect() as client:
-        assert "access-control-allow-origin" not in client.send(head).answer().headers
+    assert "access-control-allow-origin" not in server.exchange(head).headers
 
 
-def test_an_application_that_fails_answers_an_internal_error(server: Server) -> None:
-    with server.connect() as client:
-        answer = client.send(b"GET /broken/start HTTP/1.1\r\nHost: x\r\n\r\n").answer()
-    check(answer, 500, "internal_error")
-
-
-def test_a_response_that_fails_before_its_first_byte_left_is_an_internal_error(
-    server: Server,
-) -> None:
-    with server.connect() as client:
-        answer = client.send(b"GET /broken/0 HTTP/1.1\r\nHost: x\r\n\r\n").answer()
-    check(answer, 500, "internal_error")
+@pytest.mark.parametrize("at", ["start", "0"], ids=["the application", "before the first byte"])
+def test_a_failure_before_any_byte_was_sent_is_an_internal_error(server: Server, at: str) -> None:
+    request = f"GET /broken/{at} HTTP/1.1\r\nHost: x\r\n\r\n"
+    check(server.exchange(request.encode()), 500, "internal_error")
 
 
 @pytest.mark.parametrize("at", ["50", "early"])
@@ -189,8 +178,7 @@ def test_a_response_that_fails_later_ends_the_connection(server: Server, at: str
 def test_nothing_of_this_is_logged_with_a_traceback_but_failures_of_the_application(
     server: Server,
 ) -> None:
-    with server.connect() as client:
-        client.send(CHUNKED + b"zz\r\n").answer()
+    server.exchange(CHUNKED + b"zz\r\n")
     server.until(lambda: "request.refused" in server.log.read_text(), "nothing was logged")
     log = server.log.read_text()
     expected = ("the application failed", "the storage failed", "were produced")

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.kit.serving.conftest import Client, Server, start_server
+from tests.kit.serving.conftest import Server, start_server
 
 BODY = os.urandom(300_000)
 
@@ -55,8 +55,7 @@ def test_bodies_of_any_size_arrive_whole(server: Server, size: int) -> None:
 
 def test_trailers_and_headers_with_underscores_are_no_headers(server: Server) -> None:
     head = b"POST /echo HTTP/1.1\r\nX_Real: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    with server.connect() as client:
-        answer = client.send(head + chunked(b"abc", 3)).answer()
+    answer = server.exchange(head + chunked(b"abc", 3))
     assert answer.json["headers"] == ["HTTP_TRANSFER_ENCODING"]
 
 
@@ -143,12 +142,8 @@ def test_a_response_without_a_length_comes_in_chunks(server: Server) -> None:
 def test_a_large_response_arrives_whole_however_it_is_read(server: Server) -> None:
     with server.connect() as client:
         _, headers = client.send(b"GET /large/300 HTTP/1.1\r\nHost: x\r\n\r\n").head()
-        length = int(headers["content-length"])
-        assert length == 300 * 65_536
-        remaining_bytes = length - len(client._rest)
-        while remaining_bytes:
-            remaining_bytes -= len(client.socket.recv(10_007))
-        client._rest = b""
+        assert headers["content-length"] == str(300 * 65_536)
+        client.skip(300 * 65_536, part=10_007)
         assert client.send(b"GET /echo HTTP/1.1\r\n\r\n").answer().status == 200
 
 
@@ -168,14 +163,8 @@ def test_a_client_that_ends_its_side_is_answered(server: Server) -> None:
 
 def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Server) -> None:
     """More requests than threads, so that some wait longer than a slow client may take."""
-    clients: list[Client] = [server.connect() for _ in range(8)]
-    try:
-        for client in clients:
-            client.send(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+    with server.open_clients(8, b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") as clients:
         assert [client.answer().body for client in clients] == [b"slow"] * 8
-    finally:
-        for client in clients:
-            client.socket.close()
 
 
 def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
@@ -195,14 +184,10 @@ def children_of(server: Server) -> list[psutil.Process]:
 
 def pids_at_work(server: Server) -> Counter[int]:
     """Count the processes that respond on eight connections that are open at the same time."""
-    clients = [server.connect() for _ in range(8)]
-    try:
+    with server.open_clients(8) as clients:
         for client in clients:
             client.send(b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
         return Counter(client.answer().json["pid"] for client in clients)
-    finally:
-        for client in clients:
-            client.socket.close()
 
 
 def test_a_client_that_sends_far_ahead_is_disconnected_after_its_response(server: Server) -> None:
@@ -210,8 +195,8 @@ def test_a_client_that_sends_far_ahead_is_disconnected_after_its_response(server
     request_template = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect() as client:
         client.send(request_template * 20_000)
-        first = client.answer()
-        assert first.status == 200
-        while first.headers["connection"] == "keep-alive":
-            first = client.answer()
+        answer = client.answer()
+        assert answer.status == 200
+        while answer.headers["connection"] == "keep-alive":
+            answer = client.answer()
         assert client.is_closed()

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 
 import docx
 import pypdfium2
-import pytest
 
 from demo.documents import DemoDocument
 
@@ -67,20 +66,13 @@ READERS: dict[str, Callable[[DemoDocument], str]] = {
 }
 
 
-def _flat(text: str) -> str:
-    """Normalize text: NFKC, ASCII digits, no Arabic separators, single spaces."""
+def normalize(text: str) -> str:
+    """Normalize text for comparison: NFKC, ASCII digits, no Arabic separators, single spaces."""
     text = unicodedata.normalize("NFKC", text)
     text = "".join(str(unicodedata.decimal(char, char)) for char in text)
     return " ".join(text.replace("\u066c", ",").replace("\u066b", ".").split())
 
 
-@pytest.fixture
-def flat() -> Callable[[str], str]:
-    """Return the function that normalizes texts for comparison."""
-    return _flat
-
-
-@pytest.fixture
-def read() -> Callable[[DemoDocument], str]:
-    """Return a function that reads a document's whole text and normalizes it."""
-    return lambda document: _flat(READERS[document.media_type](document))
+def read(document: DemoDocument) -> str:
+    """Return a document's whole text, normalized."""
+    return normalize(READERS[document.media_type](document))
