@@ -1,7 +1,6 @@
 """Closing a month: once, for every organization that had it."""
 
 import itertools
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,6 +15,7 @@ from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, make_org, operator
 from tests.factories.counts import run_sql
+from tests.factories.queueing import run_concurrently
 
 PATH = "/internal/billing/close-period"
 # A month of its own for each test: closing one is for good. Organizations of tests are of today.
@@ -88,17 +88,10 @@ def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) ->
 
 
 def test_closed_by_many_at_once(app: Flask, old_org: Org, month: str) -> None:
-    start, answers = threading.Barrier(6), []
+    def close() -> Any:
+        return operator(app).post(PATH, json={"period": month})
 
-    def close() -> None:
-        start.wait()
-        answers.append(operator(app).post(PATH, json={"period": month}))
-
-    threads = [threading.Thread(target=close) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_concurrently(*[close] * 6)
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
     assert len(list_closed_events(old_org, month)) == 1

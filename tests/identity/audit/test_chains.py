@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from threading import Barrier, Thread
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -20,6 +20,7 @@ from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.labels import make_labeled
+from tests.factories.queueing import run_concurrently
 
 Rows = list[Any]
 Owner = Callable[..., Rows]
@@ -342,18 +343,7 @@ def test_a_long_chain_has_several_blocks(
 def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEntries) -> None:
     append_entries(org)
     _change(org, *(f"n{n}" for n in range(20)))
-    barrier, counts = Barrier(4), []
-
-    def run() -> None:
-        barrier.wait()
-        counts.append(append_entries(org))
-
-    threads = [Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(counts) == 20
+    assert sum(run_concurrently(*[partial(append_entries, org)] * 4)) == 20
     report = _verify(org)
     assert report.ok, report.findings
     assert report.unsealed == 0

@@ -1,8 +1,8 @@
 """Plans and suspensions, by the operator's token."""
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from app.kit import container, db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
 from tests.factories.emails import list_messages_to
+from tests.factories.queueing import run_concurrently
 
 
 def events(org: Org, name: str) -> list[dict[str, Any]]:
@@ -68,19 +69,12 @@ def test_plans_that_are_none(org: Org, body: dict[str, Any], field: str) -> None
 
 def test_of_two_operators_with_one_revision_one_wins(org: Org) -> None:
     path = f"/internal/organizations/{org.slug}/plan"
-    start = threading.Barrier(2)
-    statuses = []
 
-    def write(plan: str) -> None:
-        start.wait()
+    def write(plan: str) -> int:
         body = {"plan": plan, "revision": 1}
-        statuses.append(operator(org.app).put(path, json=body).status_code)
+        return operator(org.app).put(path, json=body).status_code
 
-    threads = [threading.Thread(target=write, args=(plan,)) for plan in ("team", "free")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    statuses = run_concurrently(partial(write, "team"), partial(write, "free"))
     assert sorted(statuses) == [200, 409]
 
 

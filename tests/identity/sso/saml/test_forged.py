@@ -2,8 +2,8 @@
 
 import base64
 import socket
-import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.sso import cookies
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 from tests.factories.saml import Forge, assertion, find
 from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
 from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
@@ -62,23 +63,17 @@ def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows:
 
 
 def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
-    forms, answers = _for_both(forger, browser), []
+    forms = _for_both(forger, browser)
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
-    start = threading.Barrier(2)
 
-    def post(form: Form) -> None:
+    def post(form: Form) -> int:
         client_browser = Browser(forger.org.app)
         client_browser.client.set_cookie("sso", cookie.value)
-        start.wait()
-        answers.append(client_browser.post(forger.org, form).status_code)
+        return client_browser.post(forger.org, form).status_code
 
-    threads = [threading.Thread(target=post, args=(form,)) for form in forms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert sorted(answers) == [200, 401]
+    statuses = run_concurrently(*(partial(post, form) for form in forms))
+    assert sorted(statuses) == [200, 401]
 
 
 def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:

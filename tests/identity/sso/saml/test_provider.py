@@ -1,7 +1,6 @@
 """Signing in with a real SAML provider (npm's samlp), from the start to the access token."""
 
 import base64
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -15,6 +14,7 @@ from werkzeug.test import TestResponse
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
+from tests.factories.queueing import run_concurrently
 from tests.factories.saml import certificate, key
 from tests.identity.sso.saml.conftest import (
     Browser,
@@ -264,21 +264,14 @@ def test_only_one_of_two_concurrent_posts_succeeds(
     form = get_form(provider, saml_org, browser.start(saml_org))
     cookie = browser.client.get_cookie("sso")
     assert cookie is not None
-    before, answers = count_rows(saml_org), []
-    start = threading.Barrier(4)
+    before = count_rows(saml_org)
 
-    def post() -> None:
+    def post() -> int:
         client_browser = Browser(saml_org.app)
         client_browser.client.set_cookie("sso", cookie.value)
-        start.wait()
-        answers.append(client_browser.post(saml_org, form).status_code)
+        return client_browser.post(saml_org, form).status_code
 
-    threads = [threading.Thread(target=post) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert sorted(answers) == [200, 400, 400, 400]
+    assert sorted(run_concurrently(*[post] * 4)) == [200, 400, 400, 400]
     assert {k: v - before[k] for k, v in count_rows(saml_org).items()} == dict.fromkeys(before, 1)
 
 
