@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit import prepared
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.counts import insert_artifacts, run_sql
-from tests.factories.statements import record_statements
+from tests.factories.statements import record_prepared, record_statements
 from tests.factories.usage import fold_usage, insert_change, set_plan
 
 
@@ -75,26 +74,15 @@ def test_warnings_show_what_is_left(org: Org, limit: int, warning: str | None) -
     assert get_meter(org, Meter.MEMBERS) == expected
 
 
-def test_three_statements_however_many_documents(
-    app: Flask, org: Org, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_three_statements_however_many_documents(app: Flask, org: Org) -> None:
     set_plan(org, "team")
-    executed: list[str] = []
-    run = prepared.Prepared.execute
-
-    def note(self: prepared.Prepared, *values: object) -> Any:
-        executed.append(self.name)
-        return run(self, *values)
-
-    monkeypatch.setattr(prepared.Prepared, "execute", note)
     for number in (3, 300):
         insert_artifacts(org, number)
-        executed.clear()
-        with record_statements(app) as recorded:
+        with record_statements(app) as statements, record_prepared() as calls:
             get_usage(org)
-        assert len(executed) + len(recorded) <= 3, (executed, recorded)
+        assert len(calls) + len(statements) <= 3, (calls, statements)
         # Documents are not read to count them.
-        assert not any("artifacts" in statement for statement in recorded)
+        assert not any("artifacts" in statement for statement in statements)
 
 
 def test_history_by_day(org: Org) -> None:

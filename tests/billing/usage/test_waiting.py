@@ -57,7 +57,7 @@ def test_uploads_and_imports_of_the_same_contents_never_deadlock(org: Org) -> No
     def import_texts(start: int) -> None:
         for first in range(start, start + 20, 5):
             texts = [NewText("n", f"Text number {(first + n) % 40}") for n in range(5)]
-            prepared = [artifacts.prepare_text(text) for text in reversed(texts)]
+            prepared = [artifacts.prepare_text(new_text) for new_text in reversed(texts)]
             with org.app.app_context(), tenancy.organization(org.id), db.transaction():
                 artifacts.create_from_texts(prepared, created_by=None, ingestion_job_id=None)
 

@@ -19,13 +19,10 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
 from tests.factories.queueing import run_concurrently
-
-Rows = list[Any]
-Owner = Callable[..., Rows]
-AppendEntries = Callable[[Org], int]
-Entries = Callable[[UUID], Rows]
+from tests.identity.audit.conftest import AppendEntries, Entries, Owner
 
 _COLUMNS = (
     "organization_id, at, actor_kind, actor_id, actor_label, operation, action, target_type,"
@@ -35,11 +32,7 @@ _COLUMNS = (
 
 def _change(org: Org, *names: str) -> None:
     for name in names:
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-            session.execute(
-                text("UPDATE organizations SET name = :name WHERE id = :id"),
-                {"name": name, "id": org.id},
-            )
+        run_sql(org, "UPDATE organizations SET name = :name WHERE id = :org", name=name)
 
 
 def _verify(org: Org) -> VerificationReport:

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.kit import container, db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_messages_to
 from tests.factories.queueing import run_concurrently
 
@@ -22,9 +23,7 @@ def events(org: Org, name: str) -> list[dict[str, Any]]:
 
 
 def set_status(org: Org, status: str) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE organizations SET status = :s WHERE id = :id")
-        session.execute(sql, {"s": status, "id": org.id})
+    run_sql(org, "UPDATE organizations SET status = :status WHERE id = :org", status=status)
 
 
 def test_set_plan(org: Org) -> None:

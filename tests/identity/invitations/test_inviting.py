@@ -156,9 +156,7 @@ def test_the_letter_is_in_the_words_of_its_reader(workspace: Workspace) -> None:
 
 def test_names_do_not_write_headers(workspace: Workspace) -> None:
     with workspace.org.app.app_context(), db.transaction() as session:
-        user = session.get(User, workspace.org.users["admin"])
-        assert user is not None
-        user.name = "Eve\r\nBcc: victim@test.example"
+        session.get_one(User, workspace.org.users["admin"]).name = "Eve\r\nBcc: victim@test.example"
     email = address()
     workspace.invite(email)
     (message,) = workspace.emails(email)
