@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, ratelimit, tenancy
+from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.identity.sso.conftest import (
@@ -171,10 +171,10 @@ def test_owners_of_older_releases_confirm_once(
     browser.token(org, who)
 
 
+@pytest.mark.usefixtures("rate_limits")
 def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
-    org: Org, browser: Browser, hostile: Hostile, work: Work, monkeypatch: pytest.MonkeyPatch
+    org: Org, browser: Browser, hostile: Hostile, work: Work
 ) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("owner")
     hostile.claims = {"sub": "olga", "email": email}
