@@ -58,6 +58,20 @@ def run_provider(script: str, *arguments: str) -> Iterator[tuple[IO[str], IO[str
         process.wait(60)
 
 
+@contextmanager
+def run_openid_provider(callback: str) -> Iterator[str]:
+    """Run npm's oidc-provider until the end of the block, and yield its issuer.
+
+    It redirects browsers to the URL `callback`.
+    """
+    with run_provider("openid.mjs") as (stdin, stdout):
+        stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
+        stdin.flush()
+        issuer = stdout.readline().strip()
+        assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
+        yield issuer
+
+
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
     """Return the URL to which providers redirect browsers, without the parameter `org`."""
@@ -68,11 +82,7 @@ def callback(app: Flask) -> str:
 @pytest.fixture(scope="session")
 def issuer(callback: str) -> Iterator[str]:
     """Run npm's oidc-provider, and return its issuer."""
-    with run_provider("openid.mjs") as (stdin, stdout):
-        stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
-        stdin.flush()
-        issuer = stdout.readline().strip()
-        assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
+    with run_openid_provider(callback) as issuer:
         yield issuer
 
 
