@@ -173,7 +173,7 @@ def test_what_is_closed_cannot_be_changed(app: Flask, month: str) -> None:
             db.session().rollback()
 
 
-def test_the_log_tells_who_closed_it(app: Flask, month: str) -> None:
+def test_the_log_records_who_closed_it(app: Flask, month: str) -> None:
     assert operator(app).post(PATH, json={"period": month}).status_code == 202
     sql = text("SELECT * FROM audit_entries WHERE target_label = :month")
     with app.app_context(), tenancy.across_organizations(reason="a test reads the log"):

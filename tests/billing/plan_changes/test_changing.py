@@ -28,9 +28,8 @@ PATH = "/billing/plan/change"
 def free_customer(org: Org) -> Customer:
     """An organization with the plan free and a billing profile."""
     customer = Customer(org)
-    customer.set_plan("free")
+    customer.start_with_plan("free")
     customer.set_profile()
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     return customer
 
 

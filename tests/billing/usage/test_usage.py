@@ -21,7 +21,7 @@ def get_usage(org: Org, role: str = "viewer") -> dict[str, Any]:
 
 
 def get_meter(org: Org, meter: str) -> dict[str, Any]:
-    return next(one for one in get_usage(org)["meters"] if one["meter"] == meter)
+    return next(usage for usage in get_usage(org)["meters"] if usage["meter"] == meter)
 
 
 def get_history(org: Org, query: str) -> dict[str, Any]:
@@ -37,10 +37,10 @@ def test_everything_is_shown_with_the_running_month(org: Org) -> None:
     following = (first + timedelta(days=31)).replace(day=1)
     assert data["plan"] == "unlimited"
     assert data["period"] == {"from": first.isoformat(), "to": following.isoformat()}
-    assert [one["meter"] for one in data["meters"]] == list(Meter)
-    assert {one["limit"] for one in data["meters"]} == {None}
-    assert {one["warning"] for one in data["meters"]} == {None}
-    used = {one["meter"]: one["used"] for one in data["meters"]}
+    assert [meter["meter"] for meter in data["meters"]] == list(Meter)
+    assert {meter["limit"] for meter in data["meters"]} == {None}
+    assert {meter["warning"] for meter in data["meters"]} == {None}
+    used = {meter["meter"]: meter["used"] for meter in data["meters"]}
     assert used == {**dict.fromkeys(Meter, 0), Meter.MEMBERS: len(org.users)}
 
 
@@ -96,15 +96,15 @@ def test_history_by_day(org: Org) -> None:
 
     data = get_history(org, "from=2025-01-31&to=2025-02-04")
     assert (data["from"], data["to"]) == ("2025-01-31", "2025-02-04")
-    assert [one["meter"] for one in data["meters"]] == list(Meter)
-    days = {one["meter"]: one["days"] for one in data["meters"]}
+    assert [meter["meter"] for meter in data["meters"]] == list(Meter)
+    days = {meter["meter"]: meter["days"] for meter in data["meters"]}
     assert days[Meter.DOCUMENTS] == [
         {"day": "2025-01-31", "used": 3, "added": 3, "removed": 0},
         {"day": "2025-02-01", "used": 2, "added": 2, "removed": 1},
         {"day": "2025-02-02", "used": 7, "added": 5, "removed": 0},
         {"day": "2025-02-03", "used": 7, "added": 0, "removed": 0},
     ]
-    assert [(one["used"], one["added"], one["removed"]) for one in days[Meter.CONNECTORS]] == [
+    assert [(day["used"], day["added"], day["removed"]) for day in days[Meter.CONNECTORS]] == [
         *((4, 0, 0), (4, 0, 0), (2, 1, 3), (2, 0, 0))
     ]
     # In the middle of a month, what came before counts.

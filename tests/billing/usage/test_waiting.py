@@ -40,7 +40,7 @@ def test_writers_and_folding_do_not_wait_for_an_open_transaction(org: Org) -> No
     assert _create(org, 1).status_code == 201
     fold_usage(org.app)
     answer = org.api("viewer").get("/billing/usage")
-    used = {one["meter"]: one["used"] for one in answer.json["data"]["meters"]}
+    used = {meter["meter"]: meter["used"] for meter in answer.json["data"]["meters"]}
     assert used["documents_per_month"] == 3
     assert find_usage_differences(org) == []
     done.set()

@@ -137,7 +137,7 @@ def _create_wrong_keys(org: Org) -> dict[str, str]:
     }
 
 
-def test_every_wrong_key_is_told_the_same_after_the_same_work(org: Org) -> None:
+def test_every_wrong_key_gets_the_same_response_after_the_same_work(org: Org) -> None:
     keys = _create_wrong_keys(org)
     work: dict[str, list[str]] = {}
     bodies = set()

@@ -47,7 +47,7 @@ def test_unknown_address_answers_like_a_wrong_password(org: Org) -> None:
     assert len({tuple(sorted(answer.headers.keys())) for answer in answers}) == 1
 
 
-def test_session_tells_whose_token_it_is(org: Org) -> None:
+def test_the_session_names_the_user_of_the_token(org: Org) -> None:
     answer = org.api("viewer").get("/auth/session")
     assert answer.json["data"]["user"]["id"] == str(org.users["viewer"])
     assert answer.json["data"]["organizations"][0]["role"] == "viewer"

@@ -35,7 +35,7 @@ def test_a_reset_sets_the_password_and_ends_every_session(person: Person) -> Non
     assert person.emails()[-1].subject == "Your password was changed"
 
 
-def test_the_answer_tells_nothing_of_who_is_there(person: Person) -> None:
+def test_the_response_does_not_reveal_accounts(person: Person) -> None:
     def ask(email: str) -> tuple[int, bytes, float]:
         started = time.perf_counter()
         answer = person.device().post(REQUEST, {"email": email})

@@ -26,7 +26,7 @@ def _is_verified(org: Org, email: str) -> bool:
         return user.email_verified_at is not None
 
 
-def test_a_token_tells_what_it_offers(workspace: Workspace) -> None:
+def test_a_token_shows_its_invitation(workspace: Workspace) -> None:
     email = address()
     token = workspace.invite_and_get_token(email, "reviewer")
     answer = workspace.get_preview(token)
@@ -261,7 +261,7 @@ def test_the_token_is_in_no_log(workspace: Workspace, monkeypatch: pytest.Monkey
     assert workspace.get_preview(token).status_code == 200
 
 
-def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) -> None:
+def test_the_audit_log_records_who_invited_and_who_accepted(workspace: Workspace) -> None:
     email = address()
     token = workspace.invite_and_get_token(email)
     assert workspace.join(token).status_code == 200

@@ -126,7 +126,7 @@ def test_who_leaves_the_organization_leaves_its_teams(org: Org) -> None:
     assert stayed["member_count"] == 1
 
 
-def test_the_count_holds_when_many_come_and_go_at_once(org: Org) -> None:
+def test_the_count_is_correct_when_many_join_and_leave_at_once(org: Org) -> None:
     team = make_team(org)
     names = [f"person{i}" for i in range(8)]
     for name in names:

@@ -58,7 +58,7 @@ def test_a_team_has_fifty_skills_at_most(org: Org) -> None:
     _error(org.api("admin").post("/teams", json=body), 422, "unprocessable", "skills")
 
 
-def test_a_name_stands_once_at_a_place(org: Org, other_org: Org) -> None:
+def test_a_name_is_unique_below_its_parent(org: Org, other_org: Org) -> None:
     top = make_team(org, "Legal")
     make_team(org, "Contracts", parent_id=top["id"])
     make_team(org, "Contracts")
@@ -118,7 +118,7 @@ def test_another_lead_joins_and_the_former_one_stays(org: Org) -> None:
     assert {member["role"] for member in without["members"]} == {"member"}
 
 
-def test_what_stood_under_a_deleted_team_moves_up(org: Org) -> None:
+def test_the_children_of_a_deleted_team_move_up(org: Org) -> None:
     top = make_team(org, "Top")
     middle = make_team(org, "Same", parent_id=top["id"], lead_id=str(org.users["labeler"]))
     low = make_team(org, "Same", parent_id=middle["id"])

@@ -36,7 +36,7 @@ def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
     return {node["name"]: _build_name_tree(node["children"]) for node in nodes}
 
 
-def test_a_team_never_stands_under_itself(org: Org) -> None:
+def test_a_team_is_never_below_itself(org: Org) -> None:
     top, middle, low = _chain(org, 3)
     for team, parent in ((top, top), (top, middle), (top, low), (middle, low)):
         answer = _move(org, team, parent["id"])

@@ -46,6 +46,12 @@ def get_form(
     return provider.sign_in(url)
 
 
+@pytest.fixture
+def form(provider: Provider, saml_org: Org, browser: Browser) -> Form:
+    """Return the form with the provider's response to a sign-in of the browser."""
+    return get_form(provider, saml_org, browser.start(saml_org))
+
+
 def get_error_message(answer: TestResponse, status: int, code: str) -> str:
     assert (answer.status_code, answer.json["error"]["code"]) == (status, code), answer.json
     message: str = answer.json["error"]["message"]
@@ -219,13 +225,12 @@ def test_a_provider_that_refuses_the_sign_in(
 
 def test_a_response_is_bound_to_the_browser(
     saml_org: Org,
-    provider: Provider,
+    form: Form,
     browser: Browser,
     other_browser: Browser,
     count_rows: CountRows,
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
-    form = get_form(provider, saml_org, browser.start(saml_org))
     other_browser.start(saml_org)
     before = count_rows(saml_org)
     answer = other_browser.post_form(saml_org, form)
@@ -249,18 +254,16 @@ def test_a_response_is_bound_to_its_request(
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
 def test_unsolicited_responses(
-    saml_org: Org, provider: Provider, browser: Browser, relay_state: str | None
+    saml_org: Org, form: Form, browser: Browser, relay_state: str | None
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
     answer = browser.post_form(saml_org, form, RelayState=relay_state)
     get_error_message(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
 
 
 def test_only_one_of_two_concurrent_posts_succeeds(
-    saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
+    saml_org: Org, form: Form, browser: Browser, count_rows: CountRows
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
     cookie = browser.service.get_cookie("sso")
     assert cookie is not None
     before = count_rows(saml_org)
@@ -298,9 +301,8 @@ def test_a_response_for_another_organization(
 
 
 def test_an_organization_without_saml_is_like_an_unknown_one(
-    org: Org, other_org: Org, saml_org: Org, provider: Provider, browser: Browser
+    org: Org, other_org: Org, saml_org: Org, form: Form, browser: Browser
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
     answers = []
     for slug in (other_org.slug, "no-such-organization", saml_org.slug):
         path = f"/api/v1/auth/sso/{slug}/saml/acs"
@@ -332,9 +334,8 @@ def test_a_configuration_change_ends_open_sign_ins(
     ],
 )
 def test_garbage_is_not_a_response(
-    saml_org: Org, provider: Provider, browser: Browser, response: str
+    saml_org: Org, form: Form, browser: Browser, response: str
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
     answer = browser.post_form(saml_org, form, SAMLResponse=response)
     get_error_message(answer, 422, "unprocessable")
     assert answer.json["error"]["field"] == "SAMLResponse"
@@ -347,10 +348,7 @@ def test_large_responses_are_refused(saml_org: Org, browser: Browser) -> None:
     get_error_message(browser.post_form(saml_org, form), 413, "payload_too_large")
 
 
-def test_the_form_may_have_additional_members(
-    saml_org: Org, provider: Provider, browser: Browser
-) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
+def test_the_form_may_have_additional_members(saml_org: Org, form: Form, browser: Browser) -> None:
     lines = "\r\n".join(
         form["SAMLResponse"][i : i + 76] for i in range(0, len(form["SAMLResponse"]), 76)
     )
