@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 from flask import Flask
+from sqlalchemy import text
 
 from app.billing.invoices.service import issuing
 from app.billing.periods.service import get_bounds
+from app.billing.plans import catalog
+from app.billing.plans.catalog import Plan
 from app.kit import db, tenancy
 from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
@@ -26,6 +30,11 @@ class Customer:
     def set_plan(self, plan: str, **limits: int | None) -> None:
         """Set the plan as the operator does."""
         set_plan(self.org, plan, limits)
+
+    def start_with_plan(self, plan: str) -> None:
+        """Set the plan as if the organization had been created with it."""
+        self.set_plan(plan)
+        self.sql("DELETE FROM plan_changes WHERE organization_id = :org")
 
     def set_profile(self, **members: Any) -> dict[str, Any]:
         """Set the billing profile."""
@@ -82,12 +91,27 @@ class Customer:
         return invoices
 
 
+def insert_plan(plan: Plan, name: str, created_at: str = "2001-01-01") -> None:
+    """Insert `plan` as a version of the plan `name`, in the running transaction."""
+    db.session().execute(
+        text(
+            "INSERT INTO plan_versions (name, version, definition, created_at)"
+            " VALUES (:name, :version, CAST(:plan AS jsonb), :created_at)"
+        ),
+        {
+            "name": name,
+            "version": plan.version,
+            "plan": orjson.dumps(catalog.format_plan(plan)).decode(),
+            "created_at": created_at,
+        },
+    )
+
+
 def make_customer_of(org: Org) -> Customer:
     """Give an organization the plan team and a billing profile, since January 2001."""
     customer = Customer(org)
     customer.set_created_at("2001-01-01T00:00:00Z")
-    customer.set_plan("team")
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.start_with_plan("team")
     customer.set_profile()
     return customer
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -15,7 +16,9 @@ from cryptography.x509.oid import NameOID
 from lxml import etree
 from signxml import XMLSigner
 
-from app.identity.sso.saml.assertion import ExpectedValues
+from app.identity.sso.saml import response
+from app.identity.sso.saml.assertion import AssertedIdentity, ExpectedValues
+from app.identity.sso.saml.xml import ResponseRefused
 
 ISSUER = "https://idp.example/metadata"
 SSO_URL = "https://idp.example/sso"
@@ -201,6 +204,43 @@ def find(root: etree._Element, name: str) -> etree._Element:
     element = root.find(f".//{name}", NS)
     assert element is not None, name
     return element
+
+
+def copy_element(element: etree._Element) -> etree._Element:
+    """Return a copy of an element, without the text behind it."""
+    return etree.fromstring(etree.tostring(element, with_tail=False))
+
+
+def drop(name: str, index: int = 0) -> Change:
+    """Return a change that removes an element called `name`, by default the first one."""
+
+    def change(root: etree._Element) -> None:
+        element = root.findall(f".//{name}", NS)[index]
+        element.getparent().remove(element)
+
+    return change
+
+
+def repeat(name: str) -> Change:
+    """Return a change that repeats the first element called `name`."""
+
+    def change(root: etree._Element) -> None:
+        element = find(root, name)
+        element.addnext(copy_element(element))
+
+    return change
+
+
+def verify(root: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+    """Parse and verify a response, and return the identity that it asserts."""
+    return response.verify(response.parse(etree.tostring(root)), expected)
+
+
+def get_refusal(root: etree._Element, expected: ExpectedValues) -> str:
+    """Return the reason for which a response is refused."""
+    with pytest.raises(ResponseRefused) as refusal:
+        verify(root, expected)
+    return str(refusal.value)
 
 
 def metadata(

@@ -16,6 +16,13 @@ def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
     return dict(response.json["data"])
 
 
+def get_team(org: Org, team: dict[str, Any]) -> dict[str, Any]:
+    """Return a team as it is now."""
+    response = org.api("viewer").get(f"/teams/{team['id']}")
+    assert response.status_code == 200, response.json
+    return dict(response.json["data"])
+
+
 def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
     """Add the users of `org` with these names to a team, and return the team."""
     path = f"/teams/{team['id']}/members"

@@ -1,4 +1,4 @@
-"""A fixture that runs a call while another transaction holds a lock."""
+"""Fixtures that turn on the rate limits, and that run a call while a lock is held."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,10 +8,16 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import db, ratelimit
 from tests.factories.waiting import wait_until
 
 _WAITING = text("SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")
+
+
+@pytest.fixture
+def rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn on the rate limits, which are off in other tests."""
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
 def _is_waiting(app: Flask) -> bool:

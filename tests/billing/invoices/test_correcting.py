@@ -35,6 +35,14 @@ def run_billing_command(customer: Customer, *arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def mark_paid(customer: Customer, invoice: dict[str, Any], *options: str) -> tuple[int, str]:
+    return run_billing_command(customer, "invoices", "mark-paid", invoice["number"], *options)
+
+
+def void(customer: Customer, invoice: dict[str, Any], reason: str = "x") -> tuple[int, str]:
+    return run_billing_command(customer, "invoices", "void", invoice["number"], "--reason", reason)
+
+
 def get_invoice(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
     invoice_data: dict[str, Any] = (
         customer.org.api("admin").get(f"/billing/invoices/{invoice['id']}").json["data"]
@@ -43,7 +51,7 @@ def get_invoice(customer: Customer, invoice: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any]) -> None:
-    status, output = run_billing_command(customer, "invoices", "mark-paid", invoice["number"])
+    status, output = mark_paid(customer, invoice)
     assert status == 0, output
     paid = get_invoice(customer, invoice)
     assert (paid["status"], paid["paid_at"] is not None) == ("paid", True)
@@ -51,7 +59,7 @@ def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any])
     assert {k: v for k, v in paid.items() if k not in changing} == {
         k: v for k, v in invoice.items() if k not in changing
     }
-    status, output = run_billing_command(customer, "invoices", "mark-paid", invoice["number"])
+    status, output = mark_paid(customer, invoice)
     assert (status, "only issued invoices can be paid" in output) == (1, True)
 
 
@@ -59,9 +67,7 @@ def test_marking_an_invoice_as_paid(customer: Customer, invoice: dict[str, Any])
 def test_a_day_of_payment_that_cannot_be(
     customer: Customer, invoice: dict[str, Any], day: str
 ) -> None:
-    status, output = run_billing_command(
-        customer, "invoices", "mark-paid", invoice["number"], "--on", day
-    )
+    status, output = mark_paid(customer, invoice, "--on", day)
     assert (status, "between the day of issue and today" in output) == (1, True)
     assert get_invoice(customer, invoice)["status"] == "issued"
 
@@ -79,9 +85,7 @@ def test_today_is_that_of_any_time_zone(
     day = str(now.date() + timedelta(days=1))
     with monkeypatch.context() as patch:
         patch.setattr(db, "utc_now", lambda: now)
-        result = run_billing_command(
-            customer, "invoices", "mark-paid", invoice["number"], "--on", day
-        )
+        result = mark_paid(customer, invoice, "--on", day)
     assert result[0] == status, result
     if status == 0:
         assert datetime.fromisoformat(get_invoice(customer, invoice)["paid_at"]) == now
@@ -92,17 +96,13 @@ def test_the_day_of_issue_is_that_of_any_time_zone(
 ) -> None:
     issued_at = datetime.fromisoformat(invoice["issued_at"])
     day = str((issued_at - timedelta(hours=12)).date())
-    status, output = run_billing_command(
-        customer, "invoices", "mark-paid", invoice["number"], "--on", day
-    )
+    status, output = mark_paid(customer, invoice, "--on", day)
     assert status == 0, output
     assert get_invoice(customer, invoice)["paid_at"] == invoice["issued_at"]
 
 
 def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[str, Any]) -> None:
-    status, output = run_billing_command(
-        customer, "invoices", "void", invoice["number"], "--reason", "Sent by mistake"
-    )
+    status, output = void(customer, invoice, "Sent by mistake")
     assert status == 0, output
     assert get_invoice(customer, invoice)["status"] == "void"
     (note,) = customer.list_invoices(kind="credit_note")
@@ -116,10 +116,8 @@ def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[s
     run_jobs_of(customer.org, "invoice_files")
     answer = customer.org.api("admin").get(f"/billing/invoices/{note['id']}/pdf")
     assert answer.status_code == 200
-    again = run_billing_command(
-        customer, "invoices", "void", invoice["number"], "--reason", "Again"
-    )
-    assert (again[0], "The invoice is void" in again[1]) == (1, True)
+    status, output = void(customer, invoice, "Again")
+    assert (status, "The invoice is void" in output) == (1, True)
     assert len(customer.list_invoices()) == 2
 
 
@@ -132,9 +130,7 @@ def test_crediting_parts_of_an_invoice(customer: Customer, invoice: dict[str, An
     assert get_invoice(customer, invoice) == invoice
     status, output = run_billing_command(customer, *credit, "39.02")
     assert (status, "Only 39.01 EUR before tax can still be credited" in output) == (1, True)
-    status, output = run_billing_command(
-        customer, "invoices", "void", invoice["number"], "--reason", "x"
-    )
+    status, output = void(customer, invoice)
     assert (status, "A part of the invoice has been credited" in output) == (1, True)
     assert run_billing_command(customer, *credit, "39.01")[0] == 0
     assert get_invoice(customer, invoice)["status"] == "void"
@@ -182,13 +178,12 @@ def test_a_credit_note_needs_an_account_that_can_be_rendered(
         earlier_release.setattr(documents, "check_document", lambda _: None)
         customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
-    void = ("invoices", "void", invoice["number"], "--reason", "It has no PDF")
     monkeypatch.setattr(correcting, "require_configuration", lambda: wrong)
-    status, output = run_billing_command(customer, *void)
+    status, output = void(customer, invoice, "It has no PDF")
     assert (status, "cannot be rendered: payment.bic: is not a valid BIC" in output) == (1, True)
     assert customer.list_invoices() == [invoice]
     monkeypatch.setattr(correcting, "require_configuration", lambda: valid)
-    status, output = run_billing_command(customer, *void)
+    status, output = void(customer, invoice, "It has no PDF")
     assert status == 0, output
     run_jobs_of(customer.org, "invoice_files")
     (note,) = customer.list_invoices(kind="credit_note")
@@ -231,11 +226,9 @@ def test_a_number_that_is_not_one(customer: Customer, arguments: tuple[str, ...]
 
 
 def test_a_credit_note_cannot_be_credited(customer: Customer, invoice: dict[str, Any]) -> None:
-    run_billing_command(customer, "invoices", "void", invoice["number"], "--reason", "x")
+    void(customer, invoice)
     (note,) = customer.list_invoices(kind="credit_note")
-    status, output = run_billing_command(
-        customer, "invoices", "void", note["number"], "--reason", "x"
-    )
+    status, output = void(customer, note)
     assert (status, "This is a credit note" in output) == (1, True)
 
 

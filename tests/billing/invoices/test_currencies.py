@@ -4,16 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-import orjson
 import pytest
-from sqlalchemy import text
 
 from app.billing.invoices.models import Invoice
 from app.billing.invoices.service import documents
 from app.billing.plans import catalog
 from app.kit import db
 from app.kit.ids import uuid7
-from tests.billing.conftest import Customer
+from tests.billing.conftest import Customer, insert_plan
 from tests.factories import run_jobs_of
 
 
@@ -34,13 +32,8 @@ def currency(request: pytest.FixtureRequest, customer: Customer) -> Iterator[str
     """Give the customer a plan in a currency; afterwards, the plan is one that exists."""
     name = f"plan-{uuid7().hex}"
     plan = replace(catalog.get_plan("team"), currency=request.param, price=Decimal("4999.5"))
-    definition = orjson.dumps(catalog.format_plan(plan)).decode()
-    insert = text(
-        "INSERT INTO plan_versions (name, version, definition, created_at)"
-        " VALUES (:name, 1, CAST(:plan AS jsonb), '2001-01-01')"
-    )
-    with customer.org.app.app_context(), db.transaction() as session:
-        session.execute(insert, {"name": name, "plan": definition})
+    with customer.org.app.app_context(), db.transaction():
+        insert_plan(plan, name)
     customer.sql("UPDATE organizations SET plan = :name WHERE id = :org", name=name)
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     customer.sql("UPDATE billing_profiles SET currency = :currency", currency=request.param)

@@ -25,9 +25,12 @@ from app.engines.invoices.charges import Tier
 from app.engines.invoices.model import Document, InvoiceError
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-from tests.billing.conftest import Customer
+from tests.billing.conftest import Customer, insert_plan
 from tests.factories import make_job, run_jobs_of
 from tests.factories.counts import run_sql
+
+MARCH = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+"""The arguments of the job that issues the invoices of March 2001."""
 
 
 def test_an_invoice_has_the_price_and_what_was_used(customer: Customer) -> None:
@@ -92,8 +95,7 @@ def test_issuing_again_changes_nothing(customer: Customer) -> None:
 
 @pytest.mark.parametrize("plan", ["free", "unlimited"])
 def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan: str) -> None:
-    customer.set_plan(plan)
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.start_with_plan(plan)
     customer.record_usage("documents_per_month", "2001-03-05", 50)
     assert customer.issue("2001-03") == []
     assert customer.list_invoices() == []
@@ -104,14 +106,10 @@ def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
     customer.record_usage("documents_per_month", "2001-04-05", 50)
     tiers = (Tier(None, Decimal("0.0001")),)
     plan = replace(catalog.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),))
-    insert = text(
-        "INSERT INTO plan_versions (name, version, definition, created_at)"
-        " VALUES ('cheap', 1, CAST(:plan AS jsonb), '2001-01-01')"
-    )
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
+        insert_plan(plan, "cheap")
         session.execute(
             text("UPDATE organizations SET plan = 'cheap' WHERE id = :id"), {"id": customer.org.id}
         )
@@ -126,8 +124,7 @@ def test_a_draft_for_which_nothing_is_due_any_more_is_deleted(customer: Customer
     run_sql(customer.org, "DELETE FROM billing_profiles WHERE organization_id = :org")
     customer.issue("2001-03")
     assert [draft["status"] for draft in customer.list_invoices()] == ["draft"]
-    customer.set_plan("free")
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.start_with_plan("free")
     customer.set_profile()
     run_jobs_of(customer.org, "invoices")
     assert customer.list_invoices() == []
@@ -248,18 +245,13 @@ def test_an_invoice_without_a_profile_is_a_draft_until_there_is_one(customer: Cu
 
 def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Customer) -> None:
     # A plan whose price changes in the middle of March; the transaction is rolled back.
-    insert = text(
-        "INSERT INTO plan_versions (name, version, definition, created_at)"
-        " VALUES ('changing', :version, CAST(:plan AS jsonb), :at)"
-    )
     team = catalog.get_plan("team")
     subtotals = []
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
         for version, price, at in ((1, 49, "2001-01-01"), (2, 99, "2001-03-15")):
             plan = replace(team, version=version, price=Decimal(price))
-            definition = orjson.dumps(catalog.format_plan(plan)).decode()
-            session.execute(insert, {"version": version, "plan": definition, "at": at})
+            insert_plan(plan, "changing", at)
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "changing"
         session.flush()
@@ -288,13 +280,12 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.setattr(
         issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
     )
-    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
     with app.app_context():
-        issue_month(make_job(None, period))
+        issue_month(make_job(None, MARCH))
         db.session().commit()
     run_jobs_of(sound.org, "invoices")
     with pytest.raises(LookupError), app.app_context(), tenancy.organization(broken.org.id):
-        issue_invoices(make_job(broken.org.id, period))
+        issue_invoices(make_job(broken.org.id, MARCH))
     assert len(sound.list_invoices()) == 1
     assert broken.list_invoices() == []
     monkeypatch.undo()
@@ -317,11 +308,10 @@ def test_a_statement_that_takes_too_long_does_not_hold_up_others(
     monkeypatch.setattr(computing, "compute", time_out_for_one)
     ids = sorted((slow.org.id, sound.org.id))
     monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: ids)
-    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
     with app.app_context():
-        issue_month(make_job(None, period))
+        issue_month(make_job(None, MARCH))
         following = "SELECT 1 FROM jobs WHERE function = 'invoices.issue_month' AND args = :args"
-        args = orjson.dumps({**period, "after": str(ids[-1])}).decode()
+        args = orjson.dumps({**MARCH, "after": str(ids[-1])}).decode()
         with tenancy.across_organizations(reason="the job belongs to no organization"):
             following = following.replace(":args", "CAST(:args AS jsonb)")
             assert db.session().scalar(text(following), {"args": args}) == 1
@@ -344,9 +334,8 @@ def test_an_outage_of_the_database_does_not_split_the_batch(
 
     monkeypatch.setattr(computing, "compute", lose_connection)
     monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: [customer.org.id])
-    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
     with app.app_context(), pytest.raises(InterfaceError):
-        issue_month(make_job(None, period))
+        issue_month(make_job(None, MARCH))
     find_job = "SELECT 1 FROM jobs WHERE organization_id = :org AND function = 'invoices.issue'"
     assert run_sql(customer.org, find_job) == []
 
@@ -362,9 +351,7 @@ def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
         issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
     )
     with app.app_context():
-        issue_month(
-            make_job(None, {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"})
-        )
+        issue_month(make_job(None, MARCH))
         db.session().commit()
     assert [invoice["status"] for invoice in sound.list_invoices()] == ["issued"]
     run_jobs_of(broken.org, "invoices")
@@ -388,16 +375,12 @@ def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
         if document.currency == "USD":
             raise InvoiceError("lines.0.description", "is too long")
 
-    insert = text(
-        "INSERT INTO plan_versions (name, version, definition, created_at)"
-        " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
-    )
     plan = replace(catalog.get_plan("team"), currency="USD")
     customer.add_plan_change("team", "2001-03-11T00:00:00Z", "dollars")
     # The plan exists only in this transaction, which is rolled back.
     with customer.org.app.app_context(), tenancy.organization(customer.org.id):
         session = db.session()
-        session.execute(insert, {"plan": orjson.dumps(catalog.format_plan(plan)).decode()})
+        insert_plan(plan, "dollars")
         organization = session.get_one(Organization, customer.org.id)
         organization.plan = "dollars"
         session.flush()
@@ -405,7 +388,7 @@ def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
         with monkeypatch.context() as failing:
             failing.setattr(documents, "check_document", check)
             invoices = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
-        assert {one.currency: one.status for one in invoices} == {"EUR": "issued", "USD": "draft"}
+        assert {new.currency: new.status for new in invoices} == {"EUR": "issued", "USD": "draft"}
         (invoice,) = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
         assert (invoice.currency, invoice.status) == ("USD", "issued")
         assert issuing.issue_period(customer.org.id, *get_bounds("2001-03")) == []

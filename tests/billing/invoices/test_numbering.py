@@ -2,8 +2,8 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from app.billing.seller import configuration
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
 from tests.factories.counts import run_sql
+from tests.factories.queueing import run_concurrently
 
 ROOT = Path(__file__).parents[3]
 # One program that forks both processes: loading the application takes most of the time of a start.
@@ -86,23 +87,13 @@ def test_threads_that_issue_the_same_invoices(
     make_customer: Callable[[], Customer], series: tuple[str, Path]
 ) -> None:
     customers = [make_customer() for _ in range(8)]
-    start, failures = threading.Barrier(4), []
 
     def issue(order: list[Customer]) -> None:
-        start.wait()
-        try:
-            for customer in order:
-                customer.issue("2001-03")
-        except Exception as failure:  # noqa: BLE001 - reported below
-            failures.append(failure)
+        for customer in order:
+            customer.issue("2001-03")
 
     orders = [customers, customers[::-1], customers[4:] + customers[:4], customers]
-    threads = [threading.Thread(target=issue, args=(order,)) for order in orders]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    run_concurrently(*(partial(issue, order) for order in orders))
     assert list_numbers(customers, series[0]) == list(range(1, 9))
 
 

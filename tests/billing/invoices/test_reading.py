@@ -43,8 +43,7 @@ def test_the_upcoming_invoice_is_what_closing_creates(
 
 
 def test_nothing_to_pay(customer: Customer) -> None:
-    customer.set_plan("free")
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.start_with_plan("free")
     upcoming = get_upcoming(customer)
     assert (upcoming["lines"], upcoming["subtotal"], upcoming["total"]) == ([], "0.00", "0.00")
 

@@ -1,14 +1,13 @@
 """Closing a month: once, for every organization that had it."""
 
 import itertools
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select, text
+from sqlalchemy import select, text
 
 from app.billing.periods import service
 from app.billing.seller.configuration import BillingFileError
@@ -16,6 +15,8 @@ from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, make_org, operator
 from tests.factories.counts import run_sql
+from tests.factories.queueing import run_concurrently
+from tests.factories.statements import record_statements
 
 PATH = "/internal/billing/close-period"
 # A month of its own for each test: closing one is for good. Organizations of tests are of today.
@@ -31,14 +32,14 @@ def month() -> str:
 def update_organization(
     org: Org, created_at: str, status: str = "active", *, closed_at: str | None = None
 ) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text(
-                "UPDATE organizations SET created_at = :at, status = :s, closed_at = :closed"
-                " WHERE id = :id"
-            ),
-            {"at": created_at, "s": status, "id": org.id, "closed": closed_at},
-        )
+    run_sql(
+        org,
+        "UPDATE organizations SET created_at = :created_at, status = :status,"
+        " closed_at = :closed_at WHERE id = :org",
+        created_at=created_at,
+        status=status,
+        closed_at=closed_at,
+    )
 
 
 def list_closed_events(org: Org, period: str) -> list[dict[str, Any]]:
@@ -75,8 +76,8 @@ def test_each_organization_of_the_month_gets_an_event(app: Flask, old_org: Org, 
     expected = {"period": month, "from": data["from"], "to": data["to"]}
     assert [list_closed_events(o, month) for o in (old_org, suspended, closed)] == [[expected]] * 3
     assert [list_closed_events(o, month) for o in (later, erased, erasing, gone)] == [[]] * 4
-    for one in (suspended, closed, erased, erasing, gone):
-        update_organization(one, "2026-11-01T00:00:00Z")
+    for organization in (suspended, closed, erased, erasing, gone):
+        update_organization(organization, "2026-11-01T00:00:00Z")
 
 
 def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) -> None:
@@ -88,17 +89,10 @@ def test_closing_again_answers_the_same(app: Flask, old_org: Org, month: str) ->
 
 
 def test_closed_by_many_at_once(app: Flask, old_org: Org, month: str) -> None:
-    start, answers = threading.Barrier(6), []
+    def close() -> Any:
+        return operator(app).post(PATH, json={"period": month})
 
-    def close() -> None:
-        start.wait()
-        answers.append(operator(app).post(PATH, json={"period": month}))
-
-    threads = [threading.Thread(target=close) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_concurrently(*[close] * 6)
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.data for answer in answers}) == 1
     assert len(list_closed_events(old_org, month)) == 1
@@ -108,23 +102,14 @@ def test_statements_do_not_grow_with_the_organizations(
     app: Flask, old_org: Org, month: str
 ) -> None:
     others = [make_org(app) for _ in range(3)]
-    for one in others:
-        update_organization(one, "1999-12-31T00:00:00Z")
-    statements: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    with app.app_context():
-        engine = db.engine()
-        event.listen(engine, "before_cursor_execute", note)
-        with db.transaction():
-            service.close(period=month)
-        event.remove(engine, "before_cursor_execute", note)
+    for other in others:
+        update_organization(other, "1999-12-31T00:00:00Z")
+    with record_statements(app) as statements, app.app_context(), db.transaction():
+        service.close(period=month)
     assert len(statements) == 5
-    assert all(len(list_closed_events(one, month)) == 1 for one in others)
-    for one in others:
-        update_organization(one, "2026-11-01T00:00:00Z")
+    assert all(len(list_closed_events(other, month)) == 1 for other in others)
+    for other in others:
+        update_organization(other, "2026-11-01T00:00:00Z")
 
 
 def test_nothing_is_closed_without_a_billing_file(
@@ -188,7 +173,7 @@ def test_what_is_closed_cannot_be_changed(app: Flask, month: str) -> None:
             db.session().rollback()
 
 
-def test_the_log_tells_who_closed_it(app: Flask, month: str) -> None:
+def test_the_log_records_who_closed_it(app: Flask, month: str) -> None:
     assert operator(app).post(PATH, json={"period": month}).status_code == 202
     sql = text("SELECT * FROM audit_entries WHERE target_label = :month")
     with app.app_context(), tenancy.across_organizations(reason="a test reads the log"):

@@ -13,8 +13,7 @@ def test_closing_a_month_issues_invoices_and_their_files(
 ) -> None:
     draft = Customer(make_org(app))
     draft.set_created_at("2001-01-01T00:00:00Z")
-    draft.set_plan("business")
-    draft.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    draft.start_with_plan("business")
     for _ in range(2):
         answer = operator(app).post("/internal/billing/close-period", json={"period": "2003-05"})
         assert answer.status_code == 202
@@ -24,5 +23,5 @@ def test_closing_a_month_issues_invoices_and_their_files(
     assert invoice["pdf"] is not None
     (other,) = draft.list_invoices()
     assert (other["status"], other["subtotal"]) == ("draft", "299.00")
-    for one in (customer, draft):
-        one.set_created_at("2026-11-01T00:00:00Z")
+    for old_customer in (customer, draft):
+        old_customer.set_created_at("2026-11-01T00:00:00Z")

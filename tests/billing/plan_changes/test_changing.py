@@ -1,8 +1,8 @@
 """Changes of the plan: now, at the end of the month, and by the operator; all are recorded."""
 
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +14,10 @@ from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.days import get_month_bounds
 from tests.billing.conftest import Customer
-from tests.factories import Org, make_due, operator
+from tests.factories import Org, make_due
 from tests.factories.counts import run_sql
 from tests.factories.invoices import PROFILE
+from tests.factories.queueing import run_concurrently
 from tests.factories.usage import insert_change
 from tests.factories.waiting import wait_until
 
@@ -27,9 +28,8 @@ PATH = "/billing/plan/change"
 def free_customer(org: Org) -> Customer:
     """An organization with the plan free and a billing profile."""
     customer = Customer(org)
-    customer.set_plan("free")
+    customer.start_with_plan("free")
     customer.set_profile()
-    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     return customer
 
 
@@ -312,26 +312,16 @@ def test_changes_of_the_operator_are_recorded(free_customer: Customer) -> None:
 
 
 def test_changes_at_the_same_time_are_recorded_in_order(free_customer: Customer) -> None:
-    start, statuses = threading.Barrier(4), []
-
-    def run(plan: str) -> None:
-        start.wait()
-        path = f"/internal/organizations/{free_customer.org.slug}/plan"
+    def set_plan_repeatedly(plan: str) -> None:
         for _ in range(3):
-            answer = operator(free_customer.org.app).put(path, json={"plan": plan, "limits": {}})
-            statuses.append(answer.status_code)
+            free_customer.set_plan(plan)
 
     names = ("team", "business", "enterprise", "free")
-    threads = [threading.Thread(target=run, args=(plan,)) for plan in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(statuses) == {200}
+    run_concurrently(*(partial(set_plan_repeatedly, plan) for plan in names))
     history = list_history(free_customer.org)
     assert history[0][0] == "free"
     assert history[-1][1] == get_plan(free_customer.org)
-    assert all(one[1] == following[0] for one, following in pairwise(history))
+    assert all(change[1] == following[0] for change, following in pairwise(history))
 
 
 def test_two_changes_in_one_transaction(free_customer: Customer) -> None:

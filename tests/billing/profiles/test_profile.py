@@ -1,6 +1,5 @@
 """The billing profile: what it accepts, and what it refuses."""
 
-import threading
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from tests.billing.conftest import Customer
 from tests.factories import Org
 from tests.factories.invoices import PROFILE
+from tests.factories.queueing import run_concurrently
 
 PATH = "/billing/profile"
 
@@ -60,19 +60,10 @@ def test_an_outdated_revision(org: Org) -> None:
 
 
 def test_of_two_first_writers_one_wins(org: Org) -> None:
-    start, statuses = threading.Barrier(2), []
+    def write() -> int:
+        return int(org.api("admin").put(PATH, json={**PROFILE, "revision": 0}).status_code)
 
-    def write() -> None:
-        api = org.api("admin")
-        start.wait()
-        statuses.append(api.put(PATH, json={**PROFILE, "revision": 0}).status_code)
-
-    threads = [threading.Thread(target=write) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200, 409]
+    assert sorted(run_concurrently(write, write)) == [200, 409]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Limits hold whatever many do at once."""
 
 import io
-import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from flask import Flask
 from app.billing.plans import queries
 from app.kit.plan_limits import Meter
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 from tests.factories.usage import find_usage_differences, fold_usage, set_plan
 
 REQUESTS = 16
@@ -19,18 +20,7 @@ REQUESTS = 16
 
 def run_at_once(send: Callable[[int], Any]) -> list[Any]:
     """Send all requests at the same moment, and return the answers."""
-    barrier, answers = threading.Barrier(REQUESTS), []
-
-    def run(number: int) -> None:
-        barrier.wait()
-        answers.append(send(number))
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(REQUESTS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers
+    return run_concurrently(*(partial(send, number) for number in range(REQUESTS)))
 
 
 def check_one_accepted(answers: list[Any], details: dict[str, Any], status: int = 201) -> None:

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit import prepared
 from app.kit.plan_limits import Meter
 from tests.factories import Org
 from tests.factories.counts import insert_artifacts, run_sql
-from tests.factories.statements import record_statements
+from tests.factories.statements import record_prepared, record_statements
 from tests.factories.usage import fold_usage, insert_change, set_plan
 
 
@@ -22,7 +21,7 @@ def get_usage(org: Org, role: str = "viewer") -> dict[str, Any]:
 
 
 def get_meter(org: Org, meter: str) -> dict[str, Any]:
-    return next(one for one in get_usage(org)["meters"] if one["meter"] == meter)
+    return next(usage for usage in get_usage(org)["meters"] if usage["meter"] == meter)
 
 
 def get_history(org: Org, query: str) -> dict[str, Any]:
@@ -38,10 +37,10 @@ def test_everything_is_shown_with_the_running_month(org: Org) -> None:
     following = (first + timedelta(days=31)).replace(day=1)
     assert data["plan"] == "unlimited"
     assert data["period"] == {"from": first.isoformat(), "to": following.isoformat()}
-    assert [one["meter"] for one in data["meters"]] == list(Meter)
-    assert {one["limit"] for one in data["meters"]} == {None}
-    assert {one["warning"] for one in data["meters"]} == {None}
-    used = {one["meter"]: one["used"] for one in data["meters"]}
+    assert [meter["meter"] for meter in data["meters"]] == list(Meter)
+    assert {meter["limit"] for meter in data["meters"]} == {None}
+    assert {meter["warning"] for meter in data["meters"]} == {None}
+    used = {meter["meter"]: meter["used"] for meter in data["meters"]}
     assert used == {**dict.fromkeys(Meter, 0), Meter.MEMBERS: len(org.users)}
 
 
@@ -75,26 +74,15 @@ def test_warnings_show_what_is_left(org: Org, limit: int, warning: str | None) -
     assert get_meter(org, Meter.MEMBERS) == expected
 
 
-def test_three_statements_however_many_documents(
-    app: Flask, org: Org, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_three_statements_however_many_documents(app: Flask, org: Org) -> None:
     set_plan(org, "team")
-    executed: list[str] = []
-    run = prepared.Prepared.execute
-
-    def note(self: prepared.Prepared, *values: object) -> Any:
-        executed.append(self.name)
-        return run(self, *values)
-
-    monkeypatch.setattr(prepared.Prepared, "execute", note)
     for number in (3, 300):
         insert_artifacts(org, number)
-        executed.clear()
-        with record_statements(app) as recorded:
+        with record_statements(app) as statements, record_prepared() as calls:
             get_usage(org)
-        assert len(executed) + len(recorded) <= 3, (executed, recorded)
+        assert len(calls) + len(statements) <= 3, (calls, statements)
         # Documents are not read to count them.
-        assert not any("artifacts" in statement for statement in recorded)
+        assert not any("artifacts" in statement for statement in statements)
 
 
 def test_history_by_day(org: Org) -> None:
@@ -108,15 +96,15 @@ def test_history_by_day(org: Org) -> None:
 
     data = get_history(org, "from=2025-01-31&to=2025-02-04")
     assert (data["from"], data["to"]) == ("2025-01-31", "2025-02-04")
-    assert [one["meter"] for one in data["meters"]] == list(Meter)
-    days = {one["meter"]: one["days"] for one in data["meters"]}
+    assert [meter["meter"] for meter in data["meters"]] == list(Meter)
+    days = {meter["meter"]: meter["days"] for meter in data["meters"]}
     assert days[Meter.DOCUMENTS] == [
         {"day": "2025-01-31", "used": 3, "added": 3, "removed": 0},
         {"day": "2025-02-01", "used": 2, "added": 2, "removed": 1},
         {"day": "2025-02-02", "used": 7, "added": 5, "removed": 0},
         {"day": "2025-02-03", "used": 7, "added": 0, "removed": 0},
     ]
-    assert [(one["used"], one["added"], one["removed"]) for one in days[Meter.CONNECTORS]] == [
+    assert [(day["used"], day["added"], day["removed"]) for day in days[Meter.CONNECTORS]] == [
         *((4, 0, 0), (4, 0, 0), (2, 1, 3), (2, 0, 0))
     ]
     # In the middle of a month, what came before counts.

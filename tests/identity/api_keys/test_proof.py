@@ -1,17 +1,16 @@
 """What a request with a key may, and what is told to one whose key is none."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.kit.prepared import Prepared
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
+from tests.factories.statements import Call, record_prepared, record_statements
 
 
 def test_a_key_needs_no_slug_and_none_but_its_own(org: Org, other_org: Org) -> None:
@@ -138,68 +137,44 @@ def _create_wrong_keys(org: Org) -> dict[str, str]:
     }
 
 
-def test_every_wrong_key_is_told_the_same_after_the_same_work(org: Org) -> None:
+def test_every_wrong_key_gets_the_same_response_after_the_same_work(org: Org) -> None:
     keys = _create_wrong_keys(org)
-    work: dict[str, list[Any]] = {}
+    work: dict[str, list[str]] = {}
     bodies = set()
     for kind, key in keys.items():
-        with _record_statements(org) as done:
+        with record_statements(org.app) as statements, record_prepared() as calls:
             bodies.add(Api(org.app.test_client(), None, None, key).get("/artifacts").data)
-        work[kind] = done
+        work[kind] = [*_list_names(calls), *statements]
     assert len(bodies) == 1
     assert work["unknown"] == ["authenticate_key"]
     assert all(done == work["unknown"] for done in work.values()), work
 
 
-class _record_statements:  # noqa: N801 - used as a block
-    """The statements of the block, prepared ones by name."""
-
-    def __init__(self, org: Org) -> None:
-        with org.app.app_context():
-            self.engines = list(db.db.engines.values())
-        self.found: list[str] = []
-        self.plain: Callable[..., Any] = Prepared._run
-
-    def __enter__(self) -> list[str]:
-        def record_prepared(statement: Prepared, *rest: Any) -> Any:
-            self.found.append(statement.name)
-            return self.plain(statement, *rest)
-
-        Prepared._run = record_prepared  # type: ignore[method-assign]
-        for engine in self.engines:
-            event.listen(engine, "before_cursor_execute", self._note)
-        return self.found
-
-    def _note(self, _c: Any, _k: Any, statement: str, *_: Any) -> None:
-        self.found.append(statement)
-
-    def __exit__(self, *_: object) -> None:
-        Prepared._run = self.plain  # type: ignore[method-assign]
-        for engine in self.engines:
-            event.remove(engine, "before_cursor_execute", self._note)
+def _list_names(calls: list[Call]) -> list[str]:
+    return [prepared.name for prepared, _ in calls]
 
 
 def test_the_last_use_is_written_at_most_once_a_minute(org: Org) -> None:
     api = org.key("viewer")
 
-    def used() -> Any:
+    def get_last_use() -> Any:
         listed = org.api("admin").get(f"/organizations/{org.slug}/api-keys")
         return listed.json["data"][0]["last_used_at"]
 
-    assert used() is None
-    with _record_statements(org) as first:
+    assert get_last_use() is None
+    with record_prepared() as first_calls:
         api.get("/auth/session")
-    assert "touch_key" in first
-    seen = used()
-    assert seen is not None
-    with _record_statements(org) as second:
+    assert "touch_key" in _list_names(first_calls)
+    last_use = get_last_use()
+    assert last_use is not None
+    with record_statements(org.app) as statements, record_prepared() as second_calls:
         api.get("/auth/session")
-    assert "touch_key" not in second
-    assert not [sql for sql in second if "UPDATE" in sql]
-    assert used() == seen
+    assert "touch_key" not in _list_names(second_calls)
+    assert not [sql for sql in statements if "UPDATE" in sql]
+    assert get_last_use() == last_use
     run_sql(org, "UPDATE api_keys SET last_used_at = now() - interval '61 seconds'")
     api.get("/auth/session")
-    assert used() > seen
+    assert get_last_use() > last_use
 
 
 def test_the_last_use_waits_for_nobody(org: Org) -> None:

@@ -17,6 +17,10 @@ from tests.factories import Org
 
 Rows = list[Any]
 Owner = Callable[..., Rows]
+Entries = Callable[[UUID], Rows]
+AppendEntries = Callable[[Org], int]
+HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
+"""The request body that creates a webhook."""
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def owner_sql(postgres: EmbeddedPostgres, app: Flask) -> Iterator[Owner]:
 
 
 @pytest.fixture
-def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
+def entries(owner_sql: Owner) -> Entries:
     """Return a function that returns an organization's entries, oldest first."""
     return lambda organization_id: owner_sql(
         "SELECT * FROM audit_entries WHERE organization_id = %s ORDER BY id", organization_id
@@ -43,7 +47,7 @@ def entries(owner_sql: Owner) -> Callable[[UUID], Rows]:
 
 
 @pytest.fixture
-def append_entries(app: Flask) -> Callable[[Org], int]:
+def append_entries(app: Flask) -> AppendEntries:
     """Return a function that appends an organization's pending entries and returns their number."""
 
     def run(org: Org) -> int:

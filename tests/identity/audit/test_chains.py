@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from threading import Barrier, Thread
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -19,12 +19,10 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
-
-Rows = list[Any]
-Owner = Callable[..., Rows]
-AppendEntries = Callable[[Org], int]
-Entries = Callable[[UUID], Rows]
+from tests.factories.queueing import run_concurrently
+from tests.identity.audit.conftest import AppendEntries, Entries, Owner
 
 _COLUMNS = (
     "organization_id, at, actor_kind, actor_id, actor_label, operation, action, target_type,"
@@ -34,11 +32,7 @@ _COLUMNS = (
 
 def _change(org: Org, *names: str) -> None:
     for name in names:
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-            session.execute(
-                text("UPDATE organizations SET name = :name WHERE id = :id"),
-                {"name": name, "id": org.id},
-            )
+        run_sql(org, "UPDATE organizations SET name = :name WHERE id = :org", name=name)
 
 
 def _verify(org: Org) -> VerificationReport:
@@ -342,18 +336,7 @@ def test_a_long_chain_has_several_blocks(
 def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEntries) -> None:
     append_entries(org)
     _change(org, *(f"n{n}" for n in range(20)))
-    barrier, counts = Barrier(4), []
-
-    def run() -> None:
-        barrier.wait()
-        counts.append(append_entries(org))
-
-    threads = [Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(counts) == 20
+    assert sum(run_concurrently(*[partial(append_entries, org)] * 4)) == 20
     report = _verify(org)
     assert report.ok, report.findings
     assert report.unsealed == 0

@@ -13,13 +13,10 @@ from app.kit.jobs import handlers
 from app.kit.jobs import runs as runs_of_jobs
 from app.kit.jobs.handlers import Job
 from tests.factories import Api, Org
+from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled, make_schema
 from tests.factories.orgs import PASSWORD
-
-HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
-Rows = list[Any]
-Entries = Callable[[UUID], Rows]
-Owner = Callable[..., Rows]
+from tests.identity.audit.conftest import HOOK, Entries, Owner, Rows
 
 
 def _get_last_entry(rows: Rows, action: str) -> Any:
@@ -126,10 +123,7 @@ def test_a_statement_over_many_rows_writes_one_entry_for_each(
     org: Org, entries: Entries, owner_sql: Owner
 ) -> None:
     make_labeled(org, 2500, texts=False)
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(
-            text("UPDATE artifacts SET priority = 51 WHERE organization_id = :o"), {"o": org.id}
-        )
+    run_sql(org, "UPDATE artifacts SET priority = 51 WHERE organization_id = :org")
     rows = [r for r in entries(org.id) if r.action == "artifacts.update"]
     assert len(rows) == 2500
     assert len({row.target_id for row in rows}) == 2500
@@ -144,14 +138,11 @@ def test_a_statement_over_many_rows_writes_one_entry_for_each(
 def test_a_change_of_ignored_columns_writes_no_entry(org: Org, entries: Entries) -> None:
     make_labeled(org, 1, texts=False)
     before = len(entries(org.id))
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(
-            text(
-                "UPDATE artifacts SET claim_expires_at = now(), updated_at = now(),"
-                " revision = revision + 1, label_counts = '{}' WHERE organization_id = :o"
-            ),
-            {"o": org.id},
-        )
+    run_sql(
+        org,
+        "UPDATE artifacts SET claim_expires_at = now(), updated_at = now(),"
+        " revision = revision + 1, label_counts = '{}' WHERE organization_id = :org",
+    )
     assert len(entries(org.id)) == before
 
 

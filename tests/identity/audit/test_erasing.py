@@ -1,6 +1,5 @@
 """Erasing an organization's log: one entry remains, and a new chain begins with it."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -12,20 +11,15 @@ from sqlalchemy.exc import InternalError
 from app.identity.audit import queries, service
 from app.kit import audit, db, tenancy
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.labels import make_labeled
+from tests.identity.audit.conftest import AppendEntries, Entries, Owner
 
-Rows = list[Any]
-Owner = Callable[..., Rows]
-AppendEntries = Callable[[Org], int]
-Entries = Callable[[UUID], Rows]
 PROOF = {"artifacts": 12, "files": 30, "bytes": 4096}
 
 
 def _set_status(org: Org, status: str) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(
-            text("UPDATE organizations SET status = :s WHERE id = :id"), {"s": status, "id": org.id}
-        )
+    run_sql(org, "UPDATE organizations SET status = :status WHERE id = :org", status=status)
 
 
 def _erase(org: Org) -> UUID:

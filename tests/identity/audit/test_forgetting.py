@@ -1,6 +1,6 @@
 """Entries about a deleted account are removed, and the chain can still be verified."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +15,7 @@ from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.orgs import PASSWORD
-
-Rows = list[Any]
-Owner = Callable[..., Rows]
+from tests.identity.audit.conftest import Owner
 
 
 def _append_entries(org: Org) -> None:

@@ -1,8 +1,5 @@
 """Guarantees of the database: append-only, isolated by tenant, complete, without secrets."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from flask import Flask
 from sqlalchemy import text
@@ -12,11 +9,9 @@ from app.kit import db, tenancy
 from migrations.auditing import _SECRET_COLUMN
 from tests.factories import Api, Org
 from tests.factories.orgs import PASSWORD, _password_hash
+from tests.identity.audit.conftest import HOOK, Owner
 
-Rows = list[Any]
-Owner = Callable[..., Rows]
 TABLES = ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads")
-HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
 
 
 @pytest.mark.parametrize("table", [*TABLES, "audit_watches"])

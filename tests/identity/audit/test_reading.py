@@ -6,15 +6,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import event
 
 from app.identity.audit.following import AuditFollower
 from app.kit import db
 from tests.factories import Api, Org
 from tests.factories.labels import make_labeled
-from tests.identity.audit.conftest import Owner
-
-HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
+from tests.factories.statements import record_statements
+from tests.identity.audit.conftest import HOOK, Owner
 
 
 def _get_log(org: Org, role: str = "admin", **query: Any) -> Any:
@@ -111,21 +109,9 @@ def test_pages_have_every_entry_once_with_equal_times(org: Org, sort: str) -> No
 def test_a_page_takes_one_statement(org: Org) -> None:
     make_labeled(org, 200, texts=False)
     _get_log(org, actor_kind="user")
-    seen: list[str] = []
-    with org.app.app_context():
-        engines = list(db.db.engines.values())
-
-    def note(_c: Any, _k: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
-
-    for engine in engines:
-        event.listen(engine, "before_cursor_execute", note)
-    try:
+    with record_statements(org.app) as statements:
         _get_log(org, actor_kind="user")
-    finally:
-        for engine in engines:
-            event.remove(engine, "before_cursor_execute", note)
-    assert len([s for s in seen if "audit_entries" in s]) == 1
+    assert len([sql for sql in statements if "audit_entries" in sql]) == 1
 
 
 def test_entries_of_another_organization_are_not_listed(org: Org, other_org: Org) -> None:

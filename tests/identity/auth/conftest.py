@@ -45,14 +45,30 @@ class Person:
         self.work()
         return list_emails_to(to or self.email)
 
-    def sql(self, statement: str) -> Any:
+    def sql(self, statement: str, **values: Any) -> Any:
         """Run a statement, commit, and return its result; `:e` is the address."""
         with self.app.app_context(), db.transaction() as session:
-            return session.execute(text(statement), {"e": self.email})
+            return session.execute(text(statement), {"e": self.email, **values})
+
+    def get_email(self, subject: str, to: str | None = None) -> SentEmail:
+        """Return the newest email whose subject contains `subject`."""
+        return [email for email in self.emails(to) if subject in email.subject][-1]
 
     def token(self, subject: str, to: str | None = None) -> str:
         """Return the token of the newest email whose subject contains `subject`."""
-        return [email.token for email in self.emails(to) if subject in email.subject][-1]
+        return self.get_email(subject, to).token
+
+    def request_reset_token(self) -> str:
+        """Request a link for a new password, and return the token in the email."""
+        answer = self.device().post("/auth/password-reset/request", {"email": self.email})
+        assert answer.status_code == 202, answer.json
+        return self.token("Reset")
+
+    def skip_link_interval(self) -> None:
+        """Let half a minute pass since the last link."""
+        self.sql(
+            "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e"
+        )
 
 
 @pytest.fixture

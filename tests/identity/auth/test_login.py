@@ -12,15 +12,8 @@ from tests.factories import Org
 from tests.factories.orgs import PASSWORD
 
 
-def _get_email(org: Org, name: str) -> str:
-    with org.app.app_context():
-        user = db.session().get(User, org.users[name])
-        assert user is not None
-        return user.email
-
-
 def test_login_answers_token_user_and_organizations(org: Org) -> None:
-    email = _get_email(org, "labeler")
+    email = org.email("labeler")
     answer = org.anonymous().post("/auth/login", {"email": email.upper(), "password": PASSWORD})
     assert answer.status_code == 200
     data = answer.json["data"]
@@ -36,7 +29,7 @@ def test_login_answers_token_user_and_organizations(org: Org) -> None:
 @pytest.mark.parametrize("password", ["wrong-password", PASSWORD + " "])
 def test_wrong_password_is_refused(org: Org, password: str) -> None:
     answer = org.anonymous().post(
-        "/auth/login", {"email": _get_email(org, "labeler"), "password": password}
+        "/auth/login", {"email": org.email("labeler"), "password": password}
     )
     assert answer.status_code == 401
     assert answer.json["error"]["code"] == "invalid_credentials"
@@ -47,14 +40,14 @@ def test_unknown_address_answers_like_a_wrong_password(org: Org) -> None:
     api = org.anonymous()
     answers = [
         api.post("/auth/login", {"email": email, "password": "wrong-password"})
-        for email in (_get_email(org, "labeler"), f"{uuid7().hex}@test.example", "no address")
+        for email in (org.email("labeler"), f"{uuid7().hex}@test.example", "no address")
     ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.data for answer in answers}) == 1
     assert len({tuple(sorted(answer.headers.keys())) for answer in answers}) == 1
 
 
-def test_session_tells_whose_token_it_is(org: Org) -> None:
+def test_the_session_names_the_user_of_the_token(org: Org) -> None:
     answer = org.api("viewer").get("/auth/session")
     assert answer.json["data"]["user"]["id"] == str(org.users["viewer"])
     assert answer.json["data"]["organizations"][0]["role"] == "viewer"
@@ -95,9 +88,7 @@ def test_expired_token_says_so(org: Org) -> None:
 
 def test_raised_token_version_ends_every_token(org: Org) -> None:
     with org.app.app_context(), db.transaction() as session:
-        user = session.get(User, org.users["labeler"])
-        assert user is not None
-        user.token_version += 1
+        session.get_one(User, org.users["labeler"]).token_version += 1
     assert org.api("labeler").get("/auth/session").json["error"]["code"] == "token_expired"
 
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import pytest
-from flask import Flask
-from sqlalchemy import text
 
 from app.identity.auth import attempts
-from app.kit import container, db
+from app.kit import container
 from tests.factories.orgs import Api
 from tests.identity.auth.conftest import PASSWORD, Person, address, code
 
@@ -21,13 +19,10 @@ def fail(
     return [api.post("/auth/login", body, **kwargs).status_code for _ in range(times)]
 
 
-def end_wait(app: Flask, email: str, session_id: Any = None) -> None:
+def end_wait(person: Person) -> None:
     """Let the wait be over, as the clock would."""
-    with app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE login_failures SET blocked_until = now() WHERE subject = :s"),
-            {"s": attempts.get_address_subject(email, session_id)},
-        )
+    end = "UPDATE login_failures SET blocked_until = now() WHERE subject = :s"
+    person.sql(end, s=attempts.get_address_subject(person.email))
 
 
 def get_wait_seconds(api: Api, email: str) -> int:
@@ -51,7 +46,7 @@ def test_waits_double_up_to_the_longest(person: Person) -> None:
     fail(api, person.email)
     waits = [get_wait_seconds(api, person.email)]
     for _ in range(7):
-        end_wait(person.app, person.email)
+        end_wait(person)
         assert fail(api, person.email, 1) == [401]
         waits.append(get_wait_seconds(api, person.email))
     rounded = [30 * round(seconds / 30) for seconds in waits]
@@ -61,7 +56,7 @@ def test_waits_double_up_to_the_longest(person: Person) -> None:
 def test_the_right_password_after_the_wait_starts_over(person: Person) -> None:
     api = person.device()
     fail(api, person.email)
-    end_wait(person.app, person.email)
+    end_wait(person)
     assert person.log_in().status_code == 200
     assert fail(api, person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
 
@@ -159,16 +154,13 @@ def test_a_reset_by_mail_ends_the_wait_of_signed_in_users_as_well(person: Person
     assert api.post("/auth/password/change", change).status_code == 200
 
 
-def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
+def test_failures_of_long_ago_are_forgotten(person: Person) -> None:
     fail(person.device(), person.email)
-    with app.app_context(), db.transaction() as session:
-        session.execute(
-            text(
-                "UPDATE login_failures SET blocked_until = now() - interval '25 hours',"
-                " last_failed_at = now() - interval '25 hours' WHERE subject = :s"
-            ),
-            {"s": attempts.get_address_subject(person.email)},
-        )
+    person.sql(
+        "UPDATE login_failures SET blocked_until = now() - interval '25 hours',"
+        " last_failed_at = now() - interval '25 hours' WHERE subject = :s",
+        s=attempts.get_address_subject(person.email),
+    )
     assert fail(person.device(), person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
 
 

@@ -10,12 +10,12 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from flask import Flask
 from sqlalchemy import text
 
 from app.kit import container, db
 from tests.factories import Org
 from tests.factories.orgs import Api
+from tests.factories.statements import record_prepared
 from tests.identity.auth.conftest import Person, code
 
 Forge = Callable[[dict[str, Any], str], str]
@@ -170,21 +170,12 @@ def test_a_removed_member_is_out_at_the_very_next_request(org: Org) -> None:
     assert api.get("/auth/session").json["data"]["organizations"] == []
 
 
-def test_proving_a_caller_is_one_statement(app: Flask, org: Org) -> None:
+def test_proving_a_caller_is_one_statement(org: Org) -> None:
     """Revocation, membership, role and version come with the same row."""
-    from app.kit.prepared import Prepared  # noqa: PLC0415
-
-    asked: list[str] = []
-    rows = Prepared.execute
-
-    def run_and_count(self: Prepared, *values: Any) -> Any:
-        asked.append(self.name)
-        return rows(self, *values)
-
     api = org.api("viewer")
     api.get("/schemas")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Prepared, "execute", run_and_count)
+    with record_prepared() as calls:
         assert api.get("/schemas").status_code == 200
-    assert asked.count("authenticate") == 1
-    assert not [name for name in asked if name.startswith("touch")]
+    names = [prepared.name for prepared, _ in calls]
+    assert names.count("authenticate") == 1
+    assert not [name for name in names if name.startswith("touch")]

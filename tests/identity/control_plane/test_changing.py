@@ -1,17 +1,19 @@
 """Plans and suspensions, by the operator's token."""
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.kit import container, db, tenancy
 from app.kit.events import OutboxEvent
 from tests.factories import Org, operator
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_messages_to
+from tests.factories.queueing import run_concurrently
 
 
 def events(org: Org, name: str) -> list[dict[str, Any]]:
@@ -21,9 +23,7 @@ def events(org: Org, name: str) -> list[dict[str, Any]]:
 
 
 def set_status(org: Org, status: str) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE organizations SET status = :s WHERE id = :id")
-        session.execute(sql, {"s": status, "id": org.id})
+    run_sql(org, "UPDATE organizations SET status = :status WHERE id = :org", status=status)
 
 
 def test_set_plan(org: Org) -> None:
@@ -68,19 +68,12 @@ def test_plans_that_are_none(org: Org, body: dict[str, Any], field: str) -> None
 
 def test_of_two_operators_with_one_revision_one_wins(org: Org) -> None:
     path = f"/internal/organizations/{org.slug}/plan"
-    start = threading.Barrier(2)
-    statuses = []
 
-    def write(plan: str) -> None:
-        start.wait()
+    def write(plan: str) -> int:
         body = {"plan": plan, "revision": 1}
-        statuses.append(operator(org.app).put(path, json=body).status_code)
+        return operator(org.app).put(path, json=body).status_code
 
-    threads = [threading.Thread(target=write, args=(plan,)) for plan in ("team", "free")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    statuses = run_concurrently(partial(write, "team"), partial(write, "free"))
     assert sorted(statuses) == [200, 409]
 
 

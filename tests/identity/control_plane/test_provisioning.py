@@ -1,7 +1,6 @@
 """Organizations that the operator makes for somebody."""
 
 import re
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from app.kit.ids import uuid7
 from tests.factories import Org, operator
 from tests.factories.emails import list_emails_to, list_messages_to
 from tests.factories.orgs import PASSWORD, Api
+from tests.factories.queueing import run_concurrently
 
 PATH = "/internal/organizations"
 
@@ -144,17 +144,11 @@ def test_a_look_alike_address_and_a_disabled_account_are_conflicts(org: Org) -> 
 
 def test_one_owner_of_several_made_at_once_has_one_account(app: Flask) -> None:
     email = f"at-once.{uuid7().hex}@test.example"
-    start, answers = threading.Barrier(4), []
 
-    def make() -> None:
-        start.wait()
-        answers.append(operator(app).post(PATH, json=body(email=email)))
+    def create_organization() -> Any:
+        return operator(app).post(PATH, json=body(email=email))
 
-    threads = [threading.Thread(target=make) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_concurrently(*[create_organization] * 4)
     assert [answer.status_code for answer in answers] == [201] * 4
     owners = [answer.json["data"]["owner"] for answer in answers]
     assert len({owner["id"] for owner in owners}) == 1

@@ -12,6 +12,7 @@ from app.identity.organizations.models import Organization
 from app.kit import container, db, tenancy
 from tests.contract.seeds import create_seeds
 from tests.factories import Org, run_jobs_of
+from tests.factories.counts import run_sql
 from tests.factories.workspace import Workspace
 
 
@@ -100,11 +101,7 @@ def close(org: Org) -> None:
     """Close the organization, and let its grace period end."""
     answer = org.api("owner").post(f"/organizations/{org.slug}/close", json={"slug": org.slug})
     assert answer.status_code == 202, answer.json
-    with org.app.app_context(), db.transaction() as session:
-        values = {"id": org.id}
-        session.execute(
-            text("UPDATE organizations SET erase_after = closed_at WHERE id = :id"), values
-        )
+    run_sql(org, "UPDATE organizations SET erase_after = closed_at WHERE id = :org")
 
 
 @pytest.fixture

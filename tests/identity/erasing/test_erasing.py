@@ -19,6 +19,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.jobs import Retry
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.waiting import wait_until
 from tests.identity.erasing.conftest import DueOrg, close, files_of, rows_of
 
@@ -68,7 +69,7 @@ SELECT md5(:salt || n)::uuid, :salt || n || '@test.example', 'Member', now(), no
        1
 FROM generate_series(1, :number) AS n;
 INSERT INTO memberships (organization_id, user_id, role, created_at)
-SELECT :here, md5(:salt || n)::uuid, 'viewer', now() FROM generate_series(1, :number) AS n
+SELECT :org, md5(:salt || n)::uuid, 'viewer', now() FROM generate_series(1, :number) AS n
 """
 
 
@@ -91,9 +92,9 @@ def test_only_closed_organizations_that_are_due_are_erased(org: Org, add_documen
     assert due_org.files[0] > 0
     assert due_org.erase() == 0
     close(org)
-    with org.app.app_context(), db.transaction() as session:
-        sql = "UPDATE organizations SET erase_after = now() + interval '1 minute' WHERE id = :id"
-        session.execute(text(sql), {"id": org.id})
+    run_sql(
+        org, "UPDATE organizations SET erase_after = now() + interval '1 minute' WHERE id = :org"
+    )
     assert due_org.erase() == 0
     assert files_of(org) == due_org.files
     assert rows_of(org)["artifacts"] == due_org.rows["artifacts"]
@@ -155,7 +156,7 @@ def _list_remaining_users(org: Org) -> set[str]:
 
 
 def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
-    values = {"here": org.id, "there": other_org.id, **org.users}
+    values = {"there": other_org.id, **org.users}
     with (
         org.app.app_context(),
         tenancy.across_organizations(reason="a test of people in two organizations"),
@@ -175,9 +176,7 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
 
 def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
     number = 2 * queries.MEMBER_BATCH_SIZE
-    values = {"here": org.id, "salt": org.slug, "number": number}
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(text(_ADD_MEMBERS), values)
+    run_sql(org, _ADD_MEMBERS, salt=org.slug, number=number)
     close(org)
     due_org = DueOrg(org, rows_of(org), files_of(org))
     membership_counts = [due_org.rows["memberships"]]

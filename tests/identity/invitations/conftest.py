@@ -10,7 +10,7 @@ from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.emails import SentEmail, list_emails_to
 from tests.factories.orgs import Api
-from tests.identity.auth.conftest import PASSWORD
+from tests.identity.auth.conftest import PASSWORD, code
 
 
 def address() -> str:
@@ -58,8 +58,15 @@ class Workspace:
         answer = self.org.api().get(f"/organizations/{self.org.slug}/members")
         return {m["user"]["email"]: m["role"] for m in answer.json["data"]}
 
-    def sql(self, statement: str, **values: Any) -> None:
-        run_sql(self.org, statement, **values)
+    def sql(self, statement: str) -> None:
+        """Run a statement in the organization; `:org` is its id."""
+        run_sql(self.org, statement)
+
+
+def check_ended(answer: Any, state: str) -> None:
+    """Check that an invitation was refused because it has ended in this state."""
+    assert (answer.status_code, code(answer)) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"state": state}
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.factories import Org
 from tests.factories.orgs import PASSWORD as OLD_PASSWORD
 from tests.factories.teams import make_team
 from tests.identity.auth.conftest import PASSWORD, code
-from tests.identity.invitations.conftest import Workspace, address
+from tests.identity.invitations.conftest import Workspace, address, check_ended
 
 
 def _is_verified(org: Org, email: str) -> bool:
@@ -26,7 +26,7 @@ def _is_verified(org: Org, email: str) -> bool:
         return user.email_verified_at is not None
 
 
-def test_a_token_tells_what_it_offers(workspace: Workspace) -> None:
+def test_a_token_shows_its_invitation(workspace: Workspace) -> None:
     email = address()
     token = workspace.invite_and_get_token(email, "reviewer")
     answer = workspace.get_preview(token)
@@ -173,19 +173,18 @@ def test_an_account_of_a_look_alike_address_is_somebody_elses(workspace: Workspa
     assert twin not in workspace.roles()
 
 
-def test_a_second_acceptance_is_told(workspace: Workspace) -> None:
+def test_a_second_acceptance_is_refused(workspace: Workspace) -> None:
     token = workspace.invite_and_get_token(address())
     assert workspace.join(token).status_code == 200
     for answer in (workspace.join(token), workspace.get_preview(token)):
-        assert (answer.status_code, code(answer)) == (409, "conflict")
-        assert answer.json["error"]["details"] == {"state": "accepted"}
+        check_ended(answer, "accepted")
 
 
-def test_an_expired_one_is_told(workspace: Workspace) -> None:
+def test_an_expired_invitation_is_refused(workspace: Workspace) -> None:
     token = workspace.invite_and_get_token(address())
     workspace.sql("UPDATE invitations SET expires_at = now()")
     for answer in (workspace.join(token), workspace.get_preview(token)):
-        assert answer.json["error"]["details"] == {"state": "expired"}
+        check_ended(answer, "expired")
 
 
 @pytest.mark.parametrize("_again", range(3))
@@ -241,12 +240,10 @@ def test_a_suspended_organization_takes_nobody_and_a_closed_one_is_gone(
     workspace: Workspace,
 ) -> None:
     token = workspace.invite_and_get_token(address())
-    workspace.sql(
-        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
-    )
+    workspace.sql("UPDATE organizations SET status = 'suspended' WHERE id = :org")
     assert workspace.get_preview(token).status_code == 200
     assert workspace.join(token).status_code == 403
-    workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
+    workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :org")
     assert workspace.join(token).json["error"]["details"] == {"state": "revoked"}
     assert workspace.get_preview(token).status_code == 409
 
@@ -264,7 +261,7 @@ def test_the_token_is_in_no_log(workspace: Workspace, monkeypatch: pytest.Monkey
     assert workspace.get_preview(token).status_code == 200
 
 
-def test_the_audit_log_tells_who_invited_and_who_accepted(workspace: Workspace) -> None:
+def test_the_audit_log_records_who_invited_and_who_accepted(workspace: Workspace) -> None:
     email = address()
     token = workspace.invite_and_get_token(email)
     assert workspace.join(token).status_code == 200

@@ -5,28 +5,28 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from flask import Flask
-from sqlalchemy import text
 
 from app.identity.control_plane import accounts
 from app.identity.invitations import queries
-from app.kit import db, tenancy
+from app.kit import db
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.teams import make_team
-from tests.identity.auth.conftest import code
-from tests.identity.invitations.conftest import Workspace, address
+from tests.identity.invitations.conftest import Workspace, address, check_ended
 
 End = Callable[[Workspace], None]
 
 
+def _build_path(workspace: Workspace, name: str = "admin") -> str:
+    return f"/organizations/{workspace.org.slug}/members/{workspace.org.users[name]}"
+
+
 def _remove(workspace: Workspace) -> None:
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['admin']}"
-    assert workspace.org.api("owner").delete(path).status_code == 204
+    assert workspace.org.api("owner").delete(_build_path(workspace)).status_code == 204
 
 
 def _leave(workspace: Workspace) -> None:
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['admin']}"
-    assert workspace.org.api("admin").delete(path).status_code == 204
+    assert workspace.org.api("admin").delete(_build_path(workspace)).status_code == 204
 
 
 def _demote(workspace: Workspace) -> None:
@@ -39,14 +39,8 @@ def _disable(workspace: Workspace) -> None:
 
 
 def _change_role(workspace: Workspace, name: str, role: str) -> None:
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users[name]}"
-    answer = workspace.org.api("owner").patch(path, json={"role": role})
+    answer = workspace.org.api("owner").patch(_build_path(workspace, name), json={"role": role})
     assert answer.status_code == 200, answer.json
-
-
-def _check_revoked(answer: Any) -> None:
-    assert (answer.status_code, code(answer)) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"state": "revoked"}
 
 
 @pytest.mark.parametrize("end", [_remove, _leave, _demote, _disable], ids=lambda e: e.__name__)
@@ -57,8 +51,8 @@ def test_an_invitation_ends_with_its_inviter(
     assert workspace.invite(other_email, by="owner").status_code == 201
     token = workspace.invite_and_get_token(address(), by="admin")
     end(workspace)
-    _check_revoked(workspace.get_preview(token))
-    _check_revoked(workspace.join(token))
+    check_ended(workspace.get_preview(token), "revoked")
+    check_ended(workspace.join(token), "revoked")
     listed = workspace.org.api("owner").get(workspace.path).json["data"]
     assert [invitation["email"] for invitation in listed] == [other_email]
     ended = workspace.org.api("owner").get(f"{workspace.path}?status=revoked").json["data"]
@@ -73,9 +67,9 @@ def test_a_demoted_owner_leaves_no_invitation_to_own(workspace: Workspace) -> No
         workspace.invite_and_get_token(address()),
     )
     workspace.org.add_user("second", "owner")
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['owner']}"
-    assert workspace.org.api("second").patch(path, json={"role": "admin"}).status_code == 200
-    _check_revoked(workspace.get_preview(to_own))
+    second, path = workspace.org.api("second"), _build_path(workspace, "owner")
+    assert second.patch(path, json={"role": "admin"}).status_code == 200
+    check_ended(workspace.get_preview(to_own), "revoked")
     assert workspace.get_preview(to_label).status_code == 200
 
 
@@ -88,25 +82,16 @@ def test_a_promotion_ends_nothing(workspace: Workspace) -> None:
 def test_an_invitation_from_before_the_removal_lets_nobody_in_again(workspace: Workspace) -> None:
     """Somebody was invited, joined another way and was removed."""
     email = workspace.org.email("labeler")
-    with workspace.org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": f"was.{email}", "u": workspace.org.users["labeler"]},
-        )
+    labeler = workspace.org.users["labeler"]
+    set_email = "UPDATE users SET email = :email, email_key = :email WHERE id = :id"
+    run_sql(workspace.org, set_email, email=f"was.{email}", id=labeler)
     token = workspace.invite_and_get_token(email, "owner", by="owner")
-    with workspace.org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": email, "u": workspace.org.users["labeler"]},
-        )
-    path = f"/organizations/{workspace.org.slug}/members/{workspace.org.users['labeler']}"
-    assert workspace.org.api("admin").delete(path).status_code == 204
-    _check_revoked(workspace.get_preview(token))
+    run_sql(workspace.org, set_email, email=email, id=labeler)
+    assert workspace.org.api("admin").delete(_build_path(workspace, "labeler")).status_code == 204
+    check_ended(workspace.get_preview(token), "revoked")
 
 
-def test_inviting_while_one_is_removed_leaves_nothing_open(
-    app: Flask, workspace: Workspace
-) -> None:
+def test_inviting_while_one_is_removed_leaves_nothing_open(workspace: Workspace) -> None:
     emails = [address() for _ in range(6)]
     with ThreadPoolExecutor(4) as pool:
         sent = [pool.submit(workspace.invite, email, by="admin") for email in emails[:3]]
@@ -115,11 +100,7 @@ def test_inviting_while_one_is_removed_leaves_nothing_open(
         gone.result()
         assert {future.result().status_code for future in sent} <= {201, 403}
     assert workspace.org.api("owner").get(workspace.path).json["data"] == []
-    with app.app_context(), tenancy.organization(workspace.org.id):
-        open_count = db.session().scalar(
-            text("SELECT count(*) FROM invitations WHERE revoked_at IS NULL")
-        )
-    assert open_count == 0
+    assert run_sql(workspace.org, "SELECT 1 FROM invitations WHERE revoked_at IS NULL") == []
 
 
 def test_accepting_while_the_inviter_is_removed(

@@ -2,29 +2,24 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from flask import Flask
 from limits import RateLimitItemPerMinute
-from sqlalchemy import text
 
 from app.identity.invitations import service
-from app.kit import container, db, mail, ratelimit, tenancy
+from app.kit import container, mail
 from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
 from app.kit.mail import Mailer
 from tests.factories import Org, make_org
+from tests.factories.counts import run_sql
 from tests.factories.mail import Inbox, build_inbox_server
 from tests.identity.invitations.conftest import Workspace, address
 
 SECONDS = 60.0
-
-
-@pytest.fixture
-def rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count, as outside of tests."""
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
 def send_waiting_emails(workspace: Workspace, work: Callable[[], None]) -> None:
@@ -35,25 +30,22 @@ def send_waiting_emails(workspace: Workspace, work: Callable[[], None]) -> None:
 
 def list_waits(workspace: Workspace) -> list[float]:
     """Return the seconds until each waiting email of an organization is due."""
-    waits = text(
-        "SELECT extract(epoch FROM due_at - created_at) FROM jobs"
-        " WHERE function = 'letters.send' AND due_at > now() ORDER BY due_at"
+    rows = run_sql(
+        workspace.org,
+        "SELECT extract(epoch FROM due_at - created_at) AS seconds FROM jobs"
+        " WHERE function = 'letters.send' AND due_at > now() ORDER BY due_at",
     )
-    organization = tenancy.organization(workspace.org.id)
-    with workspace.org.app.app_context(), organization, db.transaction() as session:
-        return [float(row[0]) for row in session.execute(waits)]
+    return [float(row.seconds) for row in rows]
 
 
 def list_due_days(workspace: Workspace) -> list[int]:
     """Return the days on which emails of an organization are due, from the day of the first."""
-    dates = text(
-        "SELECT (coalesce(due_at, created_at) AT TIME ZONE 'UTC')::date FROM jobs"
-        " WHERE function = 'letters.send' ORDER BY 1"
+    rows = run_sql(
+        workspace.org,
+        "SELECT CAST(coalesce(due_at, created_at) AT TIME ZONE 'UTC' AS date) AS due_on FROM jobs"
+        " WHERE function = 'letters.send' ORDER BY 1",
     )
-    organization = tenancy.organization(workspace.org.id)
-    with workspace.org.app.app_context(), organization, db.transaction() as session:
-        due_dates = list(session.scalars(dates))
-    return [(date - due_dates[0]).days for date in due_dates]
+    return [(row.due_on - rows[0].due_on).days for row in rows]
 
 
 def delete_counters() -> None:
@@ -131,17 +123,15 @@ def test_an_email_that_waited_counts_when_it_is_sent(
 
 @pytest.mark.usefixtures("rate_limits")
 def test_an_email_that_waits_for_its_minute_counts_for_a_day_of_the_organization(
-    workspace: Workspace,
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    settings = replace(container.settings(), invitations_per_day=1)
+    monkeypatch.setattr(container.current(), "settings", settings)
     email = address()
-    object.__setattr__(container.settings(), "invitations_per_day", 1)
-    try:
-        workspace.invite_and_get_token(email)
-        for _ in range(3):
-            assert workspace.invite(email).status_code == 201
-        assert workspace.invite(address()).status_code == 201
-    finally:
-        object.__setattr__(container.settings(), "invitations_per_day", 500)
+    workspace.invite_and_get_token(email)
+    for _ in range(3):
+        assert workspace.invite(email).status_code == 201
+    assert workspace.invite(address()).status_code == 201
     assert list_due_days(workspace) == [0, 1, 2]
     assert max(list_key_lifetimes(workspace)) > 2 * 86_400, "counts last until their day"
 
@@ -166,17 +156,15 @@ def test_a_waiting_email_is_dropped_when_its_invitation_ends(
 
 @pytest.mark.usefixtures("rate_limits")
 def test_the_emails_of_an_organization_are_spread_over_days(
-    workspace: Workspace, other_org: Org, work: Callable[[], None]
+    workspace: Workspace, other_org: Org, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    object.__setattr__(container.settings(), "invitations_per_day", 2)
-    try:
-        for _ in range(5):
-            assert workspace.invite(address()).status_code == 201
-        elsewhere = Workspace(other_org, work)
-        assert elsewhere.invite(address()).status_code == 201
-        assert list_waits(elsewhere) == []
-    finally:
-        object.__setattr__(container.settings(), "invitations_per_day", 500)
+    settings = replace(container.settings(), invitations_per_day=2)
+    monkeypatch.setattr(container.current(), "settings", settings)
+    for _ in range(5):
+        assert workspace.invite(address()).status_code == 201
+    elsewhere = Workspace(other_org, work)
+    assert elsewhere.invite(address()).status_code == 201
+    assert list_waits(elsewhere) == []
     assert list_waits(workspace) == [86_400, 86_400, 2 * 86_400]
 
 

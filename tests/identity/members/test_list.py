@@ -97,9 +97,7 @@ def test_by_team(org: Org, other_org: Org) -> None:
 
 def test_a_new_name_moves_a_member_in_every_organization(org: Org) -> None:
     with org.app.app_context(), db.transaction() as session:
-        user = session.get(User, org.users["viewer"])
-        assert user is not None
-        user.name = "aaron"
+        session.get_one(User, org.users["viewer"]).name = "aaron"
     assert _list(org)[0]["user"]["name"] == "aaron"
     with org.app.app_context():
         # The scope that the renaming needs is not left behind.

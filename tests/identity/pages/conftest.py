@@ -12,6 +12,7 @@ from lxml import html as lxml_html
 from werkzeug.test import TestResponse
 
 from tests.factories.emails import SentEmail
+from tests.identity.auth.conftest import Person
 from tests.identity.auth.conftest import person as person  # noqa: PLC0414 - a fixture
 from tests.identity.auth.conftest import register as register  # noqa: PLC0414 - a fixture
 from tests.identity.invitations.conftest import workspace as workspace  # noqa: PLC0414 - a fixture
@@ -97,3 +98,10 @@ def link_of(email: SentEmail) -> str:
     link = re.search(r"https?://[^/\s]+(/\S+[?&]\S*)", email.text)
     assert link is not None, email.text
     return link[1]
+
+
+@pytest.fixture
+def reset_link(person: Person) -> str:
+    """Return the link in an email with which the person can set a new password."""
+    person.request_reset_token()
+    return link_of(person.get_email("Reset"))

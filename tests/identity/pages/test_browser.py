@@ -12,7 +12,6 @@ from werkzeug.serving import make_server
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, link_of
 from tests.identity.pages.driver import Browser
@@ -56,9 +55,8 @@ def _open_at_each_width(browser: Browser, url: str, language: str = "en") -> Ite
     yield
 
 
-def test_reset_password(browser: Browser, base: str, person: Person) -> None:
-    request_reset_token(person)
-    url = base + link_of([email for email in person.emails() if "Reset" in email.subject][-1])
+def test_reset_password(browser: Browser, base: str, person: Person, reset_link: str) -> None:
+    url = base + reset_link
     with _open_at_each_width(browser, url):
         page = browser.open(url)
     assert (page["heading"], page["status"]) == ("Choose a new password", 200)
@@ -112,10 +110,7 @@ def test_forgot_password(browser: Browser, base: str, person: Person) -> None:
 
 
 def test_confirm_email(browser: Browser, base: str, person: Person) -> None:
-    person.emails()
-    link = link_of(
-        [email for email in list_emails_to(person.email) if "Confirm" in email.subject][-1]
-    )
+    link = link_of(person.get_email("Confirm"))
     url = base + link.replace("lang=en", "lang=")
     with _open_at_each_width(browser, url, "de"):
         page = browser.open(url)

@@ -1,28 +1,19 @@
 """The page of the link that confirms an email address."""
 
-from sqlalchemy import text
-
-from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person, address
 from tests.identity.pages.conftest import Visitor, link_of
 
 
-def _link(person: Person, to: str | None = None) -> str:
-    return link_of([email for email in person.emails(to) if "Confirm" in email.subject][-1])
-
-
 def _move(person: Person, new: str) -> str:
     """Request a change of the address, and return the link in the email."""
-    person.sql(
-        "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
-    )
-    asked = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})
-    assert asked.status_code == 202
-    return _link(person, new)
+    person.skip_link_interval()
+    answer = person.api.post("/auth/email-change/request", {"email": new, "password": PASSWORD})
+    assert answer.status_code == 202
+    return link_of(person.get_email("Confirm", new))
 
 
 def test_the_current_address_is_confirmed(person: Person, visitor: Visitor) -> None:
-    link = _link(person)
+    link = link_of(person.get_email("Confirm"))
     page = visitor.open(link)
     assert (page.status, page.heading) == (200, "Confirm your email address")
     assert person.email in page.text
@@ -63,10 +54,8 @@ def test_a_link_for_another_purpose(person: Person, visitor: Visitor) -> None:
 
 def test_a_name_that_looks_like_html_stays_text(person: Person, visitor: Visitor) -> None:
     new = f"<b>{address()}"
-    link = _link(person)
-    with person.app.app_context(), db.transaction() as session:
-        put = text("UPDATE mailed_tokens SET email = :new WHERE email = :e")
-        session.execute(put, {"new": new, "e": person.email})
+    link = link_of(person.get_email("Confirm"))
+    person.sql("UPDATE mailed_tokens SET email = :new WHERE email = :e", new=new)
     page = visitor.open(link)
     assert not page.tree.xpath("//b")
     assert new in page.text

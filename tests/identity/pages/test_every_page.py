@@ -12,9 +12,8 @@ from sqlalchemy.exc import OperationalError
 from app.identity.auth import links as mailed_links
 from app.identity.pages import rendering
 from app.identity.pages.token_pages import FORM_PAGES, TOKEN_PAGES, FormPage
-from app.kit import container, ratelimit
+from app.kit import container
 from tests.identity.auth.conftest import Person
-from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.invitations.conftest import Workspace, address
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
@@ -28,12 +27,6 @@ PAGES = [
     "/open/acme/nothing",
 ]
 _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
-
-
-@pytest.fixture
-def reset_link(person: Person) -> str:
-    request_reset_token(person)
-    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -205,12 +198,7 @@ def test_other_methods_are_not_allowed(visitor: Visitor) -> None:
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS, POST")
 
 
-@pytest.fixture
-def limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
-
-
-@pytest.mark.usefixtures("limits")
+@pytest.mark.usefixtures("rate_limits")
 def test_the_page_counts_against_the_limit_of_the_operation(
     person: Person, visitor: Visitor, reset_link: str
 ) -> None:
@@ -237,7 +225,7 @@ def test_the_page_counts_against_the_limit_of_the_operation(
     assert visitor.send(refused, password=NEW, repeat=NEW).status == 200
 
 
-@pytest.mark.usefixtures("limits")
+@pytest.mark.usefixtures("rate_limits")
 def test_accepting_is_limited_to_three_attempts_per_hour(
     workspace: Workspace, visitor: Visitor
 ) -> None:
@@ -249,9 +237,7 @@ def test_accepting_is_limited_to_three_attempts_per_hour(
     for _ in range(4):
         weak = visitor.send(page, **{**whole, "password": "password1234", "repeat": "password1234"})
         assert weak.status == 400, "a weak password does not count"
-    workspace.sql(
-        "UPDATE organizations SET status = 'suspended' WHERE id = :id", id=workspace.org.id
-    )
+    workspace.sql("UPDATE organizations SET status = 'suspended' WHERE id = :org")
     for _ in range(3):
         assert visitor.send(page, **whole).status == 403
     refused = visitor.send(page, **whole)

@@ -3,12 +3,9 @@
 from itertools import count
 
 import pytest
-from flask import Flask
 
-from app.kit import ratelimit
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import Person, address
-from tests.identity.auth.test_recovery import request_reset_token
 from tests.identity.pages.conftest import NEW, Visitor, link_of
 
 PAGE = "/forgot-password"
@@ -79,7 +76,7 @@ def test_an_invalid_address_is_reported(visitor: Visitor, email: str, says: str)
 
 
 def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) -> None:
-    request_reset_token(person)
+    person.request_reset_token()
     (link,) = _list_reset_links(person)
     german = link.replace("lang=en", "lang=de")
     good = visitor.open(german)
@@ -96,12 +93,7 @@ def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) ->
     assert len(_list_reset_links(person)) == 2
 
 
-@pytest.fixture
-def limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
-
-
-@pytest.mark.usefixtures("limits")
+@pytest.mark.usefixtures("rate_limits")
 def test_it_counts_against_the_limit_of_the_operation(person: Person, visitor: Visitor) -> None:
     here = {"REMOTE_ADDR": next(_addresses)}
     visitor.client.environ_base.update(here)

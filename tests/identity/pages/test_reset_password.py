@@ -7,20 +7,13 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.identity.auth.conftest import PASSWORD, Person
-from tests.identity.auth.test_recovery import request_reset_token
-from tests.identity.pages.conftest import NEW, Visitor, link_of
+from tests.identity.pages.conftest import NEW, Visitor
 
 LINK = "/reset-password"
 
 
-def _link(person: Person) -> str:
-    request_reset_token(person)
-    return link_of([email for email in person.emails() if "Reset" in email.subject][-1])
-
-
-def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
-    link = _link(person)
-    page = visitor.open(link)
+def test_a_new_password_is_set(person: Person, visitor: Visitor, reset_link: str) -> None:
+    page = visitor.open(reset_link)
     assert (page.status, page.heading) == (200, "Choose a new password")
     assert page.field("email").get("value") == person.email
     done = visitor.send(page, password=NEW, repeat=NEW)
@@ -32,9 +25,9 @@ def test_a_new_password_is_set(person: Person, visitor: Visitor) -> None:
     assert person.emails()[-1].subject == "Your password was changed"
 
 
-def test_the_page_leaves_no_session(person: Person, visitor: Visitor) -> None:
+def test_the_page_leaves_no_session(person: Person, visitor: Visitor, reset_link: str) -> None:
     """The browser gets no token, so no session may remain."""
-    done = visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
+    done = visitor.send(visitor.open(reset_link), password=NEW, repeat=NEW)
     assert "Set-Cookie" not in done.answer.headers
     live = (
         "SELECT count(*) FROM sessions JOIN users ON users.id = user_id"
@@ -43,13 +36,12 @@ def test_the_page_leaves_no_session(person: Person, visitor: Visitor) -> None:
     assert person.sql(live).scalar_one() == 0
 
 
-def test_opening_the_page_keeps_the_link_valid(person: Person, visitor: Visitor) -> None:
+def test_opening_the_page_keeps_the_link_valid(visitor: Visitor, reset_link: str) -> None:
     """Mail scanners and previews open links by GET and HEAD."""
-    link = _link(person)
     for _ in range(3):
-        assert visitor.open(link).has_form
-        assert visitor.client.head(link).status_code == 200
-    done = visitor.send(visitor.open(link), password=NEW, repeat=NEW)
+        assert visitor.open(reset_link).has_form
+        assert visitor.client.head(reset_link).status_code == 200
+    done = visitor.send(visitor.open(reset_link), password=NEW, repeat=NEW)
     assert done.heading == "Your password was changed"
 
 
@@ -65,9 +57,9 @@ def test_opening_the_page_keeps_the_link_valid(person: Person, visitor: Visitor)
     ],
 )
 def test_a_refused_password_keeps_the_link_valid(
-    person: Person, visitor: Visitor, password: str, repeat: str, field: str, says: str
+    visitor: Visitor, reset_link: str, password: str, repeat: str, field: str, says: str
 ) -> None:
-    page = visitor.open(_link(person))
+    page = visitor.open(reset_link)
     again = visitor.send(page, password=password, repeat=repeat)
     assert again.status == 400
     assert len(again.problems) == 1
@@ -101,11 +93,10 @@ def test_no_token_at_all(visitor: Visitor) -> None:
     assert visitor.client.post(LINK).status_code == 400
 
 
-def test_a_used_and_an_expired_link(person: Person, visitor: Visitor) -> None:
-    link = _link(person)
-    page = visitor.open(link)
+def test_a_used_and_an_expired_link(person: Person, visitor: Visitor, reset_link: str) -> None:
+    page = visitor.open(reset_link)
     person.sql("UPDATE mailed_tokens SET expires_at = now() WHERE email = :e")
-    for late in (visitor.open(link), visitor.send(page, password=NEW, repeat=NEW)):
+    for late in (visitor.open(reset_link), visitor.send(page, password=NEW, repeat=NEW)):
         assert (late.status, late.has_form) == (400, False)
         assert "not valid" in late.problems[0]
     person.sql("UPDATE mailed_tokens SET expires_at = now() + interval '1 hour' WHERE email = :e")
@@ -115,8 +106,10 @@ def test_a_used_and_an_expired_link(person: Person, visitor: Visitor) -> None:
     assert person.log_in(NEW).status_code == 200
 
 
-def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: Visitor) -> None:
-    page = visitor.open(_link(person))
+def test_only_one_of_two_concurrent_requests_succeeds(
+    person: Person, visitor: Visitor, reset_link: str
+) -> None:
+    page = visitor.open(reset_link)
 
     def send(password: str) -> int:
         other = Visitor(person.app.test_client())
@@ -129,23 +122,20 @@ def test_only_one_of_two_concurrent_requests_succeeds(person: Person, visitor: V
     assert person.log_in(won).status_code == 200
 
 
-def test_a_disabled_account(person: Person, visitor: Visitor) -> None:
-    link = _link(person)
-    page = visitor.open(link)
+def test_a_disabled_account(person: Person, visitor: Visitor, reset_link: str) -> None:
+    page = visitor.open(reset_link)
     person.sql("UPDATE users SET disabled_at = now() WHERE email = :e")
-    assert visitor.open(link).status == 400
+    assert visitor.open(reset_link).status == 400
     assert visitor.send(page, password=NEW, repeat=NEW).status == 400
 
 
 def test_the_audit_log_has_the_same_entries_as_the_operation(
-    person: Person, visitor: Visitor
+    person: Person, visitor: Visitor, reset_link: str
 ) -> None:
-    visitor.send(visitor.open(_link(person)), password=NEW, repeat=NEW)
+    visitor.send(visitor.open(reset_link), password=NEW, repeat=NEW)
     by_page = _entries(person)
-    person.sql(
-        "UPDATE mailed_tokens SET created_at = now() - interval '31 seconds' WHERE email = :e",
-    )
-    body = {"token": request_reset_token(person), "password": f"{NEW} too"}
+    person.skip_link_interval()
+    body = {"token": person.request_reset_token(), "password": f"{NEW} too"}
     answer = person.device().post("/auth/password-reset/confirm", body)
     assert answer.status_code == 200, answer.json
     by_operation = _entries(person)[len(by_page) :]

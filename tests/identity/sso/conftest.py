@@ -20,7 +20,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.identity.sso import domains, links, service
-from app.kit import db, tenancy
+from app.kit import db, jobs, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.response_checks import check
@@ -29,6 +29,7 @@ from tests.identity.sso.dns_server import serve as serve_dns
 from tests.identity.sso.hostile import CLIENT, Hostile, serve
 
 HOST = "127.0.0.2"
+CALLBACK = "/api/v1/auth/sso/oidc/callback"
 SECRET = "a secret: with % and + in it"
 _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
@@ -58,6 +59,20 @@ def run_provider(script: str, *arguments: str) -> Iterator[tuple[IO[str], IO[str
         process.wait(60)
 
 
+@contextmanager
+def run_openid_provider(callback: str) -> Iterator[str]:
+    """Run npm's oidc-provider until the end of the block, and yield its issuer.
+
+    It redirects browsers to the URL `callback`.
+    """
+    with run_provider("openid.mjs") as (stdin, stdout):
+        stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
+        stdin.flush()
+        issuer = stdout.readline().strip()
+        assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
+        yield issuer
+
+
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
     """Return the URL to which providers redirect browsers, without the parameter `org`."""
@@ -68,11 +83,7 @@ def callback(app: Flask) -> str:
 @pytest.fixture(scope="session")
 def issuer(callback: str) -> Iterator[str]:
     """Run npm's oidc-provider, and return its issuer."""
-    with run_provider("openid.mjs") as (stdin, stdout):
-        stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
-        stdin.flush()
-        issuer = stdout.readline().strip()
-        assert issuer.startswith(f"http://{HOST}:"), "the provider did not start"
+    with run_openid_provider(callback) as issuer:
         yield issuer
 
 
@@ -154,12 +165,36 @@ class Browser:
         check(self.app, answer)
         return answer
 
+    def send_callback(self, query: dict[str, str]) -> TestResponse:
+        """Send the provider's response to the service."""
+        answer = self.service.get(CALLBACK, query_string=query)
+        check(self.app, answer)
+        return answer
+
+    def post_form(self, org: Org, form: dict[str, str], **changes: str | None) -> TestResponse:
+        """Post the form of a SAML provider to the service; `changes` modify it."""
+        members = {name: value for name, value in {**form, **changes}.items() if value is not None}
+        members.pop("action", None)
+        answer = self.service.post(f"/api/v1/auth/sso/{org.slug}/saml/acs", data=members)
+        check(self.app, answer)
+        return answer
+
     def exchange(self, code: str | None, **body: Any) -> TestResponse:
         return self.post("/auth/sso/exchange", code=code, **body)
 
     def complete_sign_in(self, org: Org, who: Person) -> TestResponse:
         """Sign in, and return the response of the callback."""
         return self.follow_redirect(self.sign_in(self.start(org), who))
+
+    def complete_sign_in_at(
+        self, provider: Hostile, org: Org, **changes: str | None
+    ) -> TestResponse:
+        """Sign in at a provider of the tests, and return the response of the callback.
+
+        `changes` modify the parameters of the callback.
+        """
+        query = {**provider.build_callback_query(self.start(org)), **changes}
+        return self.send_callback({k: v for k, v in query.items() if v is not None})
 
     def token(self, org: Org, who: Person) -> str:
         """Sign in, and return the access token."""
@@ -210,13 +245,19 @@ def configure(issuer: str) -> Configure:
 
 
 @pytest.fixture
+def verified_domain(org: Org, configure: Configure, domain: str) -> str:
+    """Return the proven domain of the organization, which has single sign-on."""
+    configure(org, email_domains=[domain])
+    mark_domains_verified(org, domain)
+    return domain
+
+
+@pytest.fixture
 def hostile() -> Iterator[Hostile]:
     """Run a provider that the tests control, to test responses that no honest provider sends."""
     provider = Hostile()
-    server = serve(provider)
-    yield provider
-    server.shutdown()
-    server.server_close()
+    with serve(provider):
+        yield provider
 
 
 def build_sso_body(provider: Hostile, **members: Any) -> dict[str, Any]:
@@ -229,6 +270,19 @@ def build_sso_body(provider: Hostile, **members: Any) -> dict[str, Any]:
 def put(org: Org, body: dict[str, Any], role: str = "admin") -> TestResponse:
     """Send the request that configures single sign-on, and return the response."""
     return org.api(role).post(f"/organizations/{org.slug}/sso", json=body)
+
+
+def get_domain(org: Org) -> dict[str, Any]:
+    """Return the first listed domain of the organization."""
+    answer = org.api("admin").get(f"/organizations/{org.slug}/sso")
+    domain: dict[str, Any] = answer.json["data"]["domains"][0]
+    return domain
+
+
+def enqueue_check(org: Org) -> None:
+    """Enqueue the hourly check of the organization's provider and domains."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue("sso.look", {}, organization_id=org.id)
 
 
 def mark_domains_verified(org: Org, *names: str) -> None:

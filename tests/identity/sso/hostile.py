@@ -6,7 +6,8 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler
@@ -16,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from tests.factories.servers import QuickServer
+from tests.factories.servers import serve_http
 
 HOST = "127.0.0.2"
 CLIENT = "labeling"
@@ -140,12 +141,8 @@ class Hostile:
         return Raw(b"", 404)
 
 
-class _Server(QuickServer):
-    provider: Hostile
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    provider: Hostile
 
     def do_GET(self) -> None:
         self._serve({})
@@ -153,14 +150,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         form = {name: values[0] for name, values in parse_qs(body).items()}
-        self.server.provider.forms.append(form)
-        self.server.provider.authorizations.append(self.headers.get("Authorization"))
+        self.provider.forms.append(form)
+        self.provider.authorizations.append(self.headers.get("Authorization"))
         self._serve(form)
 
     def _serve(self, form: dict[str, str]) -> None:
         path = urlsplit(self.path).path
-        self.server.provider.asked[path] += 1
-        answer = self.server.provider.answer(path, form)
+        self.provider.asked[path] += 1
+        answer = self.provider.answer(path, form)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -185,10 +182,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serve(provider: Hostile) -> QuickServer:
-    """Run `provider` and set its issuer. The caller shuts the server down."""
-    server = _Server((HOST, 0), _Handler)
-    server.provider = provider
-    provider.issuer = f"http://{HOST}:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+@contextmanager
+def serve(provider: Hostile) -> Iterator[None]:
+    """Run `provider` during the block, and set its issuer."""
+    with serve_http(type("Handler", (_Handler,), {"provider": provider}), HOST) as port:
+        provider.issuer = f"http://{HOST}:{port}"
+        yield

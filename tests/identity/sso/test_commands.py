@@ -6,18 +6,16 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import Result
 from flask import Flask
-from sqlalchemy import text, update
 
 from app.identity.sso import domains
-from app.identity.sso.models import Domain
-from app.kit import db, tenancy
+from app.kit import db
 from tests.factories import Org
-from tests.identity.sso.conftest import Configure, Zone
+from tests.factories.counts import run_sql
+from tests.identity.sso.conftest import Configure, Zone, get_domain
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,18 +37,6 @@ def _process(environ: dict[str, str], *arguments: str) -> subprocess.CompletedPr
     )
 
 
-def _get_domain(org: Org) -> dict[str, Any]:
-    domain: dict[str, Any] = (
-        org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
-    )
-    return domain
-
-
-def _age(org: Org, **values: Any) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(update(Domain).values(**values))
-
-
 @pytest.mark.parametrize("enforced", [False, True])
 def test_a_record_is_looked_up(
     app: Flask, org: Org, configure: Configure, zone: Zone, domain: str, enforced: bool
@@ -62,7 +48,7 @@ def test_a_record_is_looked_up(
     zone.put(listed_domain["record"])
     result = _run(app, org.slug, domain.upper())
     assert result.exit_code == 0, result.output
-    assert _get_domain(org)["verified_at"] is not None
+    assert get_domain(org)["verified_at"] is not None
 
 
 def test_the_latest_dns_result_is_stored(
@@ -76,7 +62,7 @@ def test_the_latest_dns_result_is_stored(
     zone.failing.clear()
     result = _run(app, org.slug, domain)
     assert result.exit_code == 3, result.output
-    assert _get_domain(org)["problem"] == "The DNS record was not found."
+    assert get_domain(org)["problem"] == "The DNS record was not found."
 
 
 def test_a_missing_record_ends_the_proof(
@@ -87,10 +73,11 @@ def test_a_missing_record_ends_the_proof(
     zone.texts.clear()
     noted = _run(app, org.slug, domain)
     assert noted.exit_code == 0, noted.output
-    assert _get_domain(org)["problem"] == "The DNS record was not found."
-    _age(org, missing_since=db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1))
+    assert get_domain(org)["problem"] == "The DNS record was not found."
+    past = db.utc_now() - domains.GRACE_PERIOD - timedelta(minutes=1)
+    run_sql(org, "UPDATE sso_domains SET missing_since = :past", past=past)
     assert _run(app, org.slug, domain).exit_code == 3
-    assert _get_domain(org)["verified_at"] is None
+    assert get_domain(org)["verified_at"] is None
 
 
 def test_a_domain_that_another_organization_has_proven(
@@ -101,7 +88,7 @@ def test_a_domain_that_another_organization_has_proven(
     assert _run(app, org.slug, domain, "--vouch").exit_code == 0
     taken = _run(app, other_org.slug, domain, "--vouch")
     assert taken.exit_code == 3, taken.output
-    assert "Another organization" in _get_domain(other_org)["problem"]
+    assert "Another organization" in get_domain(other_org)["problem"]
 
 
 def test_an_unlisted_domain_is_refused_with_a_message(
@@ -121,15 +108,12 @@ def test_vouching_in_a_separate_process(
     environ: dict[str, str], org: Org, configure: Configure, domain: str, enforced: bool
 ) -> None:
     configure(org, email_domains=[domain], enforced=enforced)
-    with org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": f"viewer@{domain}", "u": org.users["viewer"]},
-        )
+    set_email = "UPDATE users SET email = :email, email_key = :email WHERE id = :id"
+    run_sql(org, set_email, email=f"viewer@{domain}", id=org.users["viewer"])
     vouched = _process(environ, org.slug, domain, "--vouch", "--json")
     assert vouched.returncode == 0, vouched.stderr
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
-    assert _get_domain(org)["verified_at"] is not None
+    assert get_domain(org)["verified_at"] is not None
     # Passwords are turned off now, so sessions that were opened by password have ended.
     assert org.api("viewer").get("/schemas").status_code == (401 if enforced else 200)
     log = f"/organizations/{org.slug}/audit-log?action=sso_domains.verify"

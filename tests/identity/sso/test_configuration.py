@@ -22,6 +22,7 @@ from tests.identity.sso.conftest import (
     Browser,
     Configure,
     build_sso_body,
+    enqueue_check,
     person,
     put,
 )
@@ -304,19 +305,18 @@ def test_a_provider_that_fails_in_the_middle(
 ) -> None:
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.key = new_key("two")  # so that keys are requested
-    hostile.claims = {"email": None}  # so that userinfo is requested requested
+    hostile.claims = {"email": None}  # so that userinfo is requested
     hostile.userinfo = {"sub": "mallory", "email": person().email}
     hostile.raw[path] = raw
     query = hostile.build_callback_query(browser.start(org))
     with monkeypatch.context() as impatient:
         impatient.setattr(fetching, "TIMEOUT_SECONDS", 0.5)
-        answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+        answer = browser.send_callback(query)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert "127.0.0.1" not in answer.text
     del hostile.raw[path]
-    query = hostile.build_callback_query(browser.start(org))
-    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+    answer = browser.complete_sign_in_at(hostile, org)
     assert answer.status_code == 200, answer.json
 
 
@@ -374,11 +374,9 @@ def test_a_provider_is_checked_again(
 
     A provider that fails does not change what an administrator configured.
     """
-    from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
 
     def run_check() -> None:
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-            jobs.enqueue("sso.look", {}, organization_id=org.id)
+        enqueue_check(org)
         work()
 
     assert put(org, build_sso_body(hostile)).status_code == 200
@@ -396,12 +394,9 @@ def test_a_provider_is_checked_again(
 def test_a_worker_checks_a_provider_again(
     org: Org, browser: Browser, hostile: Hostile, environ: dict[str, str]
 ) -> None:
-    from app.kit import jobs  # noqa: PLC0415 - writes what the relay would
-
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.metadata["authorization_endpoint"] = f"{hostile.issuer}/moved"
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        jobs.enqueue("sso.look", {}, organization_id=org.id)
+    enqueue_check(org)
     subprocess.run(
         [sys.executable, "-c", _WORKER], env={**os.environ, **environ}, cwd=ROOT, check=True
     )
@@ -421,14 +416,12 @@ def test_the_other_kind_of_client_authentication(
 ) -> None:
     hostile.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
     assert put(org, build_sso_body(hostile)).status_code == 200
-    query = hostile.build_callback_query(browser.start(org))
-    browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+    browser.complete_sign_in_at(hostile, org)
     assert hostile.forms[-1]["client_secret"] == "s"
     assert hostile.authorizations[-1] is None
     hostile.metadata["token_endpoint_auth_methods_supported"] = None
     assert put(org, build_sso_body(hostile)).status_code == 200
-    query = hostile.build_callback_query(browser.start(org))
-    browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+    browser.complete_sign_in_at(hostile, org)
     assert "client_secret" not in hostile.forms[-1]
     assert hostile.authorizations[-1] == "Basic bGFiZWxpbmc6cw=="
 

@@ -20,25 +20,19 @@ from tests.identity.sso.conftest import (
     Configure,
     Zone,
     build_sso_body,
+    enqueue_check,
+    get_domain,
     mark_domains_verified,
     put,
 )
 from tests.identity.sso.hostile import Hostile
 
 
-def _get_domain(org: Org) -> dict[str, Any]:
-    domain: dict[str, Any] = (
-        org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]["domains"][0]
-    )
-    return domain
-
-
 def _run_check(org: Org, work: Callable[[], None]) -> dict[str, Any]:
     """Run the hourly job, and return the domain as it is afterwards."""
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        jobs.enqueue("sso.look", {}, organization_id=org.id)
+    enqueue_check(org)
     work()
-    return _get_domain(org)
+    return get_domain(org)
 
 
 def test_a_record_proves_a_domain(
@@ -181,7 +175,7 @@ def test_the_hourly_job_checks_every_organization(
     with app.app_context(), scheduler, db.transaction():
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
-    assert _get_domain(org)["verified_at"] is not None
+    assert get_domain(org)["verified_at"] is not None
 
 
 def test_a_domain_that_is_listed_again_needs_its_new_record(
@@ -194,7 +188,7 @@ def test_a_domain_that_is_listed_again_needs_its_new_record(
 ) -> None:
     """A check that began before has found the old record."""
     assert put(org, build_sso_body(hostile, email_domains=[domain])).status_code == 200
-    zone.put(_get_domain(org)["record"])
+    zone.put(get_domain(org)["record"])
     check, answers = domains.check_domains, list[int]()
 
     def list_again(names: Any, **options: Any) -> Any:
@@ -257,7 +251,7 @@ def test_the_operator_vouches_on_the_command_line(
     vouched = app.test_cli_runner().invoke(args=[*command, "--vouch", "--json"])
     assert vouched.exit_code == 0, vouched.output
     assert json.loads(vouched.stdout) == {"domain": domain, "proven": True}
-    assert _get_domain(org)["verified_at"] is not None
+    assert get_domain(org)["verified_at"] is not None
 
 
 def test_a_proven_domain_stays_proven_when_the_list_changes(
@@ -280,15 +274,15 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     for organization in (org, other_org):
         assert put(organization, build_sso_body(hostile, email_domains=[domain])).status_code == 200
     mark_domains_verified(org, domain)
-    zone.put(_get_domain(other_org)["record"])
+    zone.put(get_domain(other_org)["record"])
     # The other organization has not seen the proof yet.
     monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
     answer = put(other_org, build_sso_body(hostile, email_domains=[domain], default_role="labeler"))
     assert answer.status_code == 200, answer.json
-    listed_domain = _get_domain(other_org)
+    listed_domain = get_domain(other_org)
     assert listed_domain["verified_at"] is None
     assert listed_domain["problem"] == "Another organization has verified this domain."
-    assert _get_domain(org)["verified_at"] is not None
+    assert get_domain(org)["verified_at"] is not None
 
 
 def test_closed_organizations_are_not_checked(org: Org, configure: Configure) -> None:

@@ -12,7 +12,7 @@ from app.identity.auth import service as auth
 from app.identity.users.models import User
 from app.kit import container, db
 from tests.factories import Org
-from tests.factories.emails import list_messages_to
+from tests.factories.emails import list_emails_to
 from tests.factories.orgs import PASSWORD, Api
 from tests.identity.sso.conftest import Browser, Configure, Zone, mark_domains_verified, person
 
@@ -42,6 +42,13 @@ def _enforce(org: Org, configure: Configure, domain: str) -> None:
     mark_domains_verified(org, domain)
 
 
+@pytest.fixture
+def enforced_org(org_with_domain: Org, configure: Configure, domain: str) -> Org:
+    """Return the organization with its proven domain, for which passwords are turned off."""
+    _enforce(org_with_domain, configure, domain)
+    return org_with_domain
+
+
 def test_only_owners_can_sign_in_by_password(
     org_with_domain: Org, configure: Configure, domain: str
 ) -> None:
@@ -52,24 +59,18 @@ def test_only_owners_can_sign_in_by_password(
     assert _login(org_with_domain, f"owner@{domain}").status_code == 200
 
 
-def test_responses_do_not_reveal_accounts(
-    org_with_domain: Org, configure: Configure, domain: str
-) -> None:
-    _enforce(org_with_domain, configure, domain)
+def test_responses_do_not_reveal_accounts(enforced_org: Org, domain: str) -> None:
     answers = [
-        _login(org_with_domain, f"{name}@{domain}", "a-wrong-password")
+        _login(enforced_org, f"{name}@{domain}", "a-wrong-password")
         for name in ("owner", "viewer", "nobody", "OWNER")
     ]
-    answers.append(_login(org_with_domain, f"viewer@{domain}"))
+    answers.append(_login(enforced_org, f"viewer@{domain}"))
     for answer in answers:
         _check_password_disabled(answer)
     assert len({answer.data for answer in answers}) == 1
 
 
-def test_other_domains_can_still_use_passwords(
-    org_with_domain: Org, other_org: Org, configure: Configure, domain: str
-) -> None:
-    _enforce(org_with_domain, configure, domain)
+def test_other_domains_can_still_use_passwords(enforced_org: Org, other_org: Org) -> None:
     assert _login(other_org, other_org.email("viewer")).status_code == 200
     wrong = _login(other_org, other_org.email("viewer"), "a-wrong-password")
     assert (wrong.status_code, wrong.json["error"]["code"]) == (401, "invalid_credentials")
@@ -84,12 +85,11 @@ def test_nothing_is_enforced_before_the_domain_is_proven(
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"enforced": False}])
 def test_passwords_work_again_when_enforcement_ends(
-    org_with_domain: Org, configure: Configure, domain: str, change: dict[str, Any]
+    enforced_org: Org, configure: Configure, domain: str, change: dict[str, Any]
 ) -> None:
-    _enforce(org_with_domain, configure, domain)
     members = {"email_domains": [domain], "enforced": True, **change}
-    configure(org_with_domain, role="owner", **members)
-    assert _login(org_with_domain, f"viewer@{domain}").status_code == 200
+    configure(enforced_org, role="owner", **members)
+    assert _login(enforced_org, f"viewer@{domain}").status_code == 200
 
 
 def _is_token_valid(org: Org, token: str) -> bool:
@@ -147,41 +147,36 @@ def test_a_login_beside_the_enforcement_opens_no_session(
 
 @pytest.mark.parametrize("role", ["viewer", None])
 def test_sessions_by_password_end_with_the_ownership(
-    org_with_domain: Org,
-    configure: Configure,
-    domain: str,
+    enforced_org: Org,
     work: Callable[[], None],
     role: str | None,
 ) -> None:
-    org_with_domain.add_user("second", "owner")
-    _enforce(org_with_domain, configure, domain)
-    token = org_with_domain.tokens["owner"]
-    assert _is_token_valid(org_with_domain, token)
-    path = f"/organizations/{org_with_domain.slug}/members/{org_with_domain.users['owner']}"
-    second = org_with_domain.api("second")
+    enforced_org.add_user("second", "owner")
+    token = enforced_org.tokens["owner"]
+    assert _is_token_valid(enforced_org, token)
+    path = f"/organizations/{enforced_org.slug}/members/{enforced_org.users['owner']}"
+    second = enforced_org.api("second")
     answer = second.patch(path, json={"role": role}) if role else second.delete(path)
     assert answer.status_code in (200, 204), answer.json
     work()
-    answer = Api(org_with_domain.app.test_client(), token, None).get("/users/me")
+    answer = Api(enforced_org.app.test_client(), token, None).get("/users/me")
     assert (answer.status_code, answer.json["error"]["code"]) == (401, "token_expired")
 
 
 def test_an_admin_who_enforces_can_sign_in_with_the_provider(
-    org_with_domain: Org, browser: Browser, configure: Configure, domain: str
+    enforced_org: Org, browser: Browser, domain: str
 ) -> None:
-    _enforce(org_with_domain, configure, domain)
-    token = browser.token(org_with_domain, person(email=f"admin@{domain}"))
-    shown = Api(org_with_domain.app.test_client(), token, org_with_domain.slug).get(
-        f"/organizations/{org_with_domain.slug}/sso"
+    token = browser.token(enforced_org, person(email=f"admin@{domain}"))
+    shown = Api(enforced_org.app.test_client(), token, enforced_org.slug).get(
+        f"/organizations/{enforced_org.slug}/sso"
     )
     assert shown.json["data"]["enforced"] is True
 
 
 def test_no_password_reset_link_is_emailed(
-    org_with_domain: Org, configure: Configure, domain: str, work: Callable[[], None]
+    enforced_org: Org, domain: str, work: Callable[[], None]
 ) -> None:
-    _enforce(org_with_domain, configure, domain)
-    anonymous = Api(org_with_domain.app.test_client(), None, None)
+    anonymous = Api(enforced_org.app.test_client(), None, None)
     answers = [
         anonymous.post("/auth/password-reset/request", json={"email": f"{name}@{domain}"})
         for name in ("viewer", "owner", "nobody")
@@ -189,8 +184,8 @@ def test_no_password_reset_link_is_emailed(
     assert [answer.status_code for answer in answers] == [202] * 3
     assert len({answer.data for answer in answers}) == 1
     work()
-    assert list_messages_to(f"viewer@{domain}") == []
-    assert len(list_messages_to(f"owner@{domain}")) == 1
+    assert list_emails_to(f"viewer@{domain}") == []
+    assert len(list_emails_to(f"owner@{domain}")) == 1
 
 
 def test_an_earlier_reset_link_is_invalid(
@@ -199,33 +194,29 @@ def test_an_earlier_reset_link_is_invalid(
     anonymous = Api(app.test_client(), None, None)
     anonymous.post("/auth/password-reset/request", json={"email": f"viewer@{domain}"})
     work()
-    plain = list_messages_to(f"viewer@{domain}")[-1].get_body(("plain",))
-    assert plain is not None
-    token = plain.get_content().split("token=")[1].split("&")[0]
+    token = list_emails_to(f"viewer@{domain}")[-1].token
     _enforce(org_with_domain, configure, domain)
     body = {"token": token, "password": "another-long-password"}
     _check_password_disabled(anonymous.post("/auth/password-reset/confirm", json=body))
 
 
 def test_nobody_registers_with_a_password(
-    org_with_domain: Org, configure: Configure, domain: str, monkeypatch: pytest.MonkeyPatch
+    enforced_org: Org, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = replace(container.settings(), registration="open")
     monkeypatch.setattr(container.current(), "settings", settings)
-    _enforce(org_with_domain, configure, domain)
     body = {"email": f"new@{domain}", "password": "a-long-password-x", "name": "New"}
-    anonymous = Api(org_with_domain.app.test_client(), None, None)
+    anonymous = Api(enforced_org.app.test_client(), None, None)
     for email in (f"new@{domain}", f"viewer@{domain}", f"New@{domain.upper()}"):
         _check_password_disabled(anonymous.post("/auth/register", json={**body, "email": email}))
 
 
 def test_a_password_cannot_be_changed_while_enforced(
-    org_with_domain: Org, browser: Browser, configure: Configure, domain: str
+    enforced_org: Org, browser: Browser, domain: str
 ) -> None:
-    _enforce(org_with_domain, configure, domain)
-    token = browser.token(org_with_domain, person(email=f"viewer@{domain}"))
+    token = browser.token(enforced_org, person(email=f"viewer@{domain}"))
     body = {"current_password": PASSWORD, "new_password": "another-long-password"}
-    change = Api(org_with_domain.app.test_client(), token, None)
+    change = Api(enforced_org.app.test_client(), token, None)
     _check_password_disabled(change.post("/auth/password/change", json=body))
 
 
@@ -240,22 +231,19 @@ def test_an_address_cannot_be_changed_by_password_while_enforced(
 
     They would keep the membership.
     """
-    asked = {"email": f"away-{domain}@elsewhere.example", "password": PASSWORD}
-    early = {**asked, "email": f"early-{domain}@elsewhere.example"}
-    assert (
-        org_with_domain.api("viewer").post("/auth/email-change/request", early).status_code == 202
-    )
+    path = "/auth/email-change/request"
+    request = {"email": f"away-{domain}@elsewhere.example", "password": PASSWORD}
+    early = {**request, "email": f"early-{domain}@elsewhere.example"}
+    assert org_with_domain.api("viewer").post(path, early).status_code == 202
     work()
-    plain = list_messages_to(early["email"])[-1].get_body(("plain",))
-    assert plain is not None
-    mailed = {"token": plain.get_content().split("token=")[1].split("&")[0]}
+    mailed = {"token": list_emails_to(early["email"])[-1].token}
     _enforce(org_with_domain, configure, domain)
     token = browser.token(org_with_domain, person(email=f"labeler@{domain}"))
     signed_in = Api(org_with_domain.app.test_client(), token, None)
-    _check_password_disabled(signed_in.post("/auth/email-change/request", asked))
+    _check_password_disabled(signed_in.post(path, request))
     _check_password_disabled(signed_in.post("/auth/email-change/confirm", mailed))
     work()
-    assert list_messages_to(asked["email"]) == []
+    assert list_emails_to(request["email"]) == []
     assert org_with_domain.email("viewer") == f"viewer@{domain}"
     # An owner may still sign in by password.
-    assert org_with_domain.api("owner").post("/auth/email-change/request", asked).status_code == 202
+    assert org_with_domain.api("owner").post(path, request).status_code == 202

@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import select
 
 from app.identity.organizations.models import Membership
-from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
 from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
-from tests.identity.sso.test_unproven_addresses import _reset_password
+from tests.identity.sso.test_sign_in import _add_membership
+from tests.identity.sso.test_unproven_addresses import _link, _reset_password
 
 CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "the profile": ("patch", "/users/me", {"name": "Mallory"}),
@@ -41,17 +41,13 @@ class Limited:
         self.api = self.sign_in()
 
     def sign_in(self) -> Api:
-        back = self.provider.build_callback_query(self.browser.start(self.org))
-        path = "/api/v1/auth/sso/oidc/callback"
-        code = self.browser.service.get(path, query_string=back).json["data"]["code"]
-        login = self.browser.exchange(code).json["data"]
+        answer = self.browser.complete_sign_in_at(self.provider, self.org)
+        login = self.browser.exchange(answer.json["data"]["code"]).json["data"]
         return Api(self.org.app.test_client(), login["access_token"], self.org.slug)
 
     def join(self, org: Org) -> None:
         """Make the person a member of `org`."""
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-            user = session.scalars(select(User).where(User.email == self.email)).one()
-            session.add(Membership(user_id=user.id, role="viewer"))
+        _add_membership(org, self.email, "viewer")
 
     def log_in(self) -> Api:
         body = {"email": self.email, "password": "three rivers meet here"}
@@ -106,8 +102,7 @@ def test_revoke_all_ends_only_sessions_limited_to_the_same_organization(
     _reset_password(limited.org, other_org, limited.email, "", work)
     whole = limited.log_in()
     # The identity was unlinked by the reset, so it is linked again.
-    with limited.org.app.app_context(), tenancy.organization(limited.org.id), db.transaction():
-        _link_again(limited)
+    _link(limited.org, limited.email, limited.email, limited.provider.issuer)
     first, second = limited.sign_in(), limited.sign_in()
     answer = first.post("/auth/sessions/revoke-all")
     assert (answer.status_code, answer.json["data"]) == (200, {"revoked": 2})
@@ -116,19 +111,6 @@ def test_revoke_all_ends_only_sessions_limited_to_the_same_organization(
     third = limited.sign_in()
     assert whole.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 3
     assert [api.get("/auth/session").status_code for api in (whole, third)] == [401, 401]
-
-
-def _link_again(limited: Limited) -> None:
-    user = db.session().scalars(select(User).where(User.email == limited.email)).one()
-    db.session().add(
-        Identity(
-            user_id=user.id,
-            issuer=limited.provider.issuer,
-            subject=limited.email,
-            email=limited.email,
-            anchor="",
-        )
-    )
 
 
 def test_a_limited_session_creates_no_organization(limited: Limited) -> None:

@@ -15,11 +15,6 @@ from tests.identity.sso.conftest import Browser, build_sso_body, person, put
 from tests.identity.sso.hostile import Hostile
 
 
-def _sign_in(browser: Browser, hostile: Hostile, org: Org) -> Any:
-    back = hostile.build_callback_query(browser.start(org))
-    return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
-
-
 @pytest.mark.parametrize("lock", ["lock_membership", "lock_identity"])
 def test_a_sign_in_that_ends_a_membership(
     org: Org, browser: Browser, hostile: Hostile, run_while_locked: Any, lock: str
@@ -29,7 +24,7 @@ def test_a_sign_in_that_ends_a_membership(
     assert put(org, build_sso_body(hostile, **policy)).status_code == 200
     claims = {"sub": "member", "email": person().email}
     hostile.claims = {**claims, "groups": ["staff"]}
-    answer = _sign_in(browser, hostile, org)
+    answer = browser.complete_sign_in_at(hostile, org)
     login = browser.exchange(answer.json["data"]["code"]).json["data"]
 
     def rename() -> None:
@@ -48,7 +43,7 @@ def test_a_sign_in_that_ends_a_membership(
     call = {"lock_membership": rename, "lock_identity": confirm_address}[lock]
     started = run_while_locked(queries, lock, call)
     hostile.claims = {**claims, "groups": ["none"]}
-    refused = _sign_in(browser, hostile, org)
+    refused = browser.complete_sign_in_at(hostile, org)
     assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
     started[0].result(60)
 

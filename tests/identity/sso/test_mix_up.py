@@ -1,7 +1,6 @@
 """Mix-up attacks: a response of one organization's provider for a sign-in in another one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -9,24 +8,29 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.factories import Org
-from tests.factories.response_checks import check
-from tests.identity.sso.conftest import Browser, Configure, build_sso_body, parameters, person, put
+from tests.identity.sso.conftest import (
+    CALLBACK,
+    Browser,
+    Configure,
+    build_sso_body,
+    parameters,
+    person,
+    put,
+)
 from tests.identity.sso.hostile import Hostile, serve
 
-CALLBACK = "/api/v1/auth/sso/oidc/callback"
 VERIFIER = "v" * 43
 SILENT = {"authorization_response_iss_parameter_supported": None}
 """The metadata of a provider that does not identify itself in its responses (RFC 9207)."""
 
 
 @pytest.fixture
-def honest() -> Iterator[Hostile]:
-    """Run the provider of the attacked organization; it keeps to the protocol."""
+def honest(org: Org) -> Iterator[Hostile]:
+    """Run and configure the provider of the attacked organization; it keeps to the protocol."""
     provider = Hostile(metadata=dict(SILENT))
-    server = serve(provider)
-    yield provider
-    server.shutdown()
-    server.server_close()
+    with serve(provider):
+        assert put(org, build_sso_body(provider)).status_code == 200
+        yield provider
 
 
 @pytest.fixture
@@ -46,12 +50,6 @@ def _build_callback_query(provider: Hostile, url: str, code: str) -> dict[str, s
     }
 
 
-def _follow_redirect(browser: Browser, query: dict[str, str]) -> TestResponse:
-    answer = browser.service.get(CALLBACK, query_string=query)
-    check(browser.app, answer)
-    return answer
-
-
 def _check_denied(answer: TestResponse, words: str) -> None:
     assert answer.status_code == 403, answer.json
     error = answer.json["error"]
@@ -67,7 +65,6 @@ def _replace_state(url: str, other_url: str) -> str:
 def test_a_mix_up_sends_the_victims_code_to_nobody(
     org: Org, other_org: Org, app: Flask, honest: Hostile, mallory: Hostile, is_old_uri: bool
 ) -> None:
-    assert put(org, build_sso_body(honest)).status_code == 200
     victims_address = f"victim.{org.slug}@people.example"
     honest.claims = {"sub": "victim", "email": victims_address}
     mallorys, victims = Browser(app), Browser(app)
@@ -79,12 +76,10 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
     if is_old_uri:
         # The provider still accepts the redirect URI that all organizations shared.
         del back["org"]
-    refused = _follow_redirect(victims, back)
+    refused = victims.send_callback(back)
     stolen_codes = [form["code"] for form in mallory.forms]
     for code in stolen_codes:
-        answer = _follow_redirect(
-            mallorys, {**back, "state": parameters(url)["state"], "code": code}
-        )
+        answer = mallorys.send_callback({**back, "state": parameters(url)["state"], "code": code})
         login = mallorys.exchange(answer.json["data"]["code"])
         assert login.json["data"]["user"]["email"] != victims_address, "Mallory is the victim"
     assert stolen_codes == []
@@ -96,13 +91,12 @@ def test_a_mix_up_sends_the_victims_code_to_nobody(
 def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
     org: Org, other_org: Org, browser: Browser, honest: Hostile, mallory: Hostile
 ) -> None:
-    assert put(org, build_sso_body(honest)).status_code == 200
     url, other_url = browser.start(org), browser.start(other_org)
     back = _build_callback_query(honest, url, "the-code")
     mixed_up = {**back, "state": parameters(other_url)["state"]}
-    _check_denied(_follow_redirect(browser, mixed_up), "another organization")
-    assert _follow_redirect(browser, mixed_up).status_code == 400, "the state is used up"
-    assert _follow_redirect(browser, back).status_code == 200
+    _check_denied(browser.send_callback(mixed_up), "another organization")
+    assert browser.send_callback(mixed_up).status_code == 400, "the state is used up"
+    assert browser.send_callback(back).status_code == 200
     assert mallory.forms == []
 
 
@@ -110,23 +104,22 @@ def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
 def test_a_response_with_another_organization_exchanges_no_code(
     org: Org, browser: Browser, honest: Hostile, slug: str | None
 ) -> None:
-    assert put(org, build_sso_body(honest)).status_code == 200
     back = {**_build_callback_query(honest, browser.start(org), "the-code"), "org": org.slug}
     if slug is None:
         del back["org"]
     else:
         back["org"] = slug.format(org.slug)
-    answer = _follow_redirect(browser, back)
+    answer = browser.send_callback(back)
     assert answer.status_code == (422 if slug and "\x00" in slug else 403), answer.json
     assert honest.forms == []
 
 
-def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest: Hostile) -> None:
-    assert put(org, build_sso_body(honest)).status_code == 200
+def test_the_application_gets_the_error_by_redirect(
+    org: Org, browser: Browser, honest: Hostile
+) -> None:
     url = browser.start(org, redirect_uri="https://app.example/")
-    answer = _follow_redirect(
-        browser, {**_build_callback_query(honest, url, "the-code"), "org": "another"}
-    )
+    query = {**_build_callback_query(honest, url, "the-code"), "org": "another"}
+    answer = browser.send_callback(query)
     redirect_query = parameters(answer.headers["Location"])
     assert (answer.status_code, redirect_query["error"]) == (303, "permission_denied")
     assert "code" not in redirect_query
@@ -135,14 +128,13 @@ def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest:
 def test_both_requests_send_the_redirect_uri_of_the_organization(
     org: Org, browser: Browser, honest: Hostile
 ) -> None:
-    configuration: dict[str, Any] = put(org, build_sso_body(honest)).json["data"]
+    configuration = org.api("admin").get(f"/organizations/{org.slug}/sso").json["data"]
     url = browser.start(org)
     redirect_uri = configuration["oidc"]["redirect_uri"]
     assert redirect_uri.endswith(f"{CALLBACK}?org={org.slug}")
     assert parameters(url)["redirect_uri"] == redirect_uri
-    assert (
-        _follow_redirect(browser, _build_callback_query(honest, url, "the-code")).status_code == 200
-    )
+    answer = browser.send_callback(_build_callback_query(honest, url, "the-code"))
+    assert answer.status_code == 200, answer.json
     assert [form["redirect_uri"] for form in honest.forms] == [redirect_uri]
 
 

@@ -1,20 +1,22 @@
 """Signing in with a real OpenID provider, from the start to the access token."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
-from sqlalchemy import text, update
+from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.identity.sso.models import Code, Flow
+from app.identity.sso.models import Code
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
+from tests.factories.queueing import run_concurrently
 from tests.identity.sso.conftest import (
+    CALLBACK,
     SECRET,
     Browser,
     Configure,
@@ -24,6 +26,20 @@ from tests.identity.sso.conftest import (
     put,
 )
 from tests.identity.sso.hostile import Hostile
+
+
+@pytest.fixture
+def callback_url(org: Org, browser: Browser, configure: Configure) -> str:
+    """Configure the provider, and return the URL to which it redirects a person who signs in."""
+    configure(org)
+    return browser.sign_in(browser.start(org), person())
+
+
+@pytest.fixture
+def code(browser: Browser, callback_url: str) -> str:
+    """Return the code that the browser can exchange for a session."""
+    code: str = browser.follow_redirect(callback_url).json["data"]["code"]
+    return code
 
 
 @pytest.mark.parametrize("client", ["basic", "post", "public", "elliptic"])
@@ -115,21 +131,17 @@ def _check_state_refused(answer: TestResponse) -> None:
 
 
 def test_a_state_of_another_browser(
-    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+    org: Org, browser: Browser, other_browser: Browser, callback_url: str
 ) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    _check_state_refused(other_browser.follow_redirect(answered))
+    _check_state_refused(other_browser.follow_redirect(callback_url))
     other_browser.start(org)  # now it has its own cookie
-    _check_state_refused(other_browser.follow_redirect(answered))
-    assert browser.follow_redirect(answered).status_code == 200, "the right one still may"
+    _check_state_refused(other_browser.follow_redirect(callback_url))
+    assert browser.follow_redirect(callback_url).status_code == 200, "the right one still may"
 
 
-def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    assert browser.follow_redirect(answered).status_code == 200
-    _check_state_refused(browser.follow_redirect(answered))
+def test_a_state_twice(browser: Browser, callback_url: str) -> None:
+    assert browser.follow_redirect(callback_url).status_code == 200
+    _check_state_refused(browser.follow_redirect(callback_url))
 
 
 def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hostile) -> None:
@@ -137,51 +149,39 @@ def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hosti
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "new", "email": person().email}
     query = hostile.build_callback_query(browser.start(org))
-    path = "/api/v1/auth/sso/oidc/callback"
-    head = browser.service.head(path, query_string=query)
+    head = browser.service.head(CALLBACK, query_string=query)
     assert (head.status_code, head.data) == (200, b"")
-    answer = browser.service.get(path, query_string=query)
+    answer = browser.send_callback(query)
     assert answer.status_code == 200, answer.json
 
 
-def test_an_unknown_state(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    _check_state_refused(browser.follow_redirect(answered, state="made-up"))
+def test_an_unknown_state(browser: Browser, callback_url: str) -> None:
+    _check_state_refused(browser.follow_redirect(callback_url, state="made-up"))
 
 
-def test_an_expired_state(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(update(Flow).values(expires_at=db.utc_now()))
-    _check_state_refused(browser.follow_redirect(answered))
+def test_an_expired_state(org: Org, browser: Browser, callback_url: str) -> None:
+    run_sql(org, "UPDATE sso_flows SET expires_at = now()")
+    _check_state_refused(browser.follow_redirect(callback_url))
 
 
-def test_a_state_is_used_up_by_a_failure(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    assert browser.follow_redirect(answered, iss="https://other.example").status_code == 401
-    _check_state_refused(browser.follow_redirect(answered))
+def test_a_state_is_used_up_by_a_failure(browser: Browser, callback_url: str) -> None:
+    assert browser.follow_redirect(callback_url, iss="https://other.example").status_code == 401
+    _check_state_refused(browser.follow_redirect(callback_url))
 
 
-def test_a_code_of_the_provider_twice(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    assert browser.follow_redirect(answered).status_code == 200
+def test_a_code_of_the_provider_twice(org: Org, browser: Browser, callback_url: str) -> None:
+    assert browser.follow_redirect(callback_url).status_code == 200
     again = browser.sign_in(browser.start(org), person())
-    refused = browser.follow_redirect(again, code=parameters(answered)["code"])
+    refused = browser.follow_redirect(again, code=parameters(callback_url)["code"])
     assert refused.status_code == 401, refused.json
 
 
 def test_a_code_of_another_persons_sign_in(
-    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+    org: Org, browser: Browser, other_browser: Browser, callback_url: str
 ) -> None:
     """Code injection: the PKCE verifier is the victim's, the code is not."""
-    configure(org)
     stolen = parameters(other_browser.sign_in(other_browser.start(org), person()))["code"]
-    own = browser.sign_in(browser.start(org), person())
-    refused = browser.follow_redirect(own, code=stolen)
+    refused = browser.follow_redirect(callback_url, code=stolen)
     assert refused.status_code == 401, refused.json
 
 
@@ -212,45 +212,34 @@ def test_the_same_person_has_one_account(org: Org, browser: Browser, configure: 
     assert mine[1]["user"]["email"] == who.email
 
 
-def test_a_code_opens_one_session(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    code = browser.complete_sign_in(org, person()).json["data"]["code"]
+def test_a_code_opens_one_session(browser: Browser, code: str) -> None:
     assert browser.exchange(code).status_code == 200
     again = browser.exchange(code)
     assert (again.status_code, again.json["error"]["code"]) == (401, "invalid_credentials")
 
 
-def test_only_one_of_two_concurrent_exchanges_succeeds(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    code = browser.complete_sign_in(org, person()).json["data"]["code"]
+def test_only_one_of_two_concurrent_exchanges_succeeds(browser: Browser, code: str) -> None:
     cookie = browser.service.get_cookie("sso")
     assert cookie is not None
 
-    def exchange(_: int) -> int:
-        client = org.app.test_client()
-        client.set_cookie("sso", cookie.value)
-        return client.post("/api/v1/auth/sso/exchange", json={"code": code}).status_code
+    def exchange() -> int:
+        same_browser = Browser(browser.app)
+        same_browser.service.set_cookie("sso", cookie.value)
+        return same_browser.exchange(code).status_code
 
-    with ThreadPoolExecutor(4) as pool:
-        assert sorted(pool.map(exchange, range(4))) == [200, 401, 401, 401]
+    assert sorted(run_concurrently(*[exchange] * 4)) == [200, 401, 401, 401]
 
 
 def test_a_code_of_another_browser(
-    org: Org, browser: Browser, other_browser: Browser, configure: Configure
+    org: Org, browser: Browser, other_browser: Browser, code: str
 ) -> None:
     """Login forgery: a victim's application receives the attacker's code."""
-    configure(org)
-    code = browser.complete_sign_in(org, person()).json["data"]["code"]
     other_browser.start(org)
     assert other_browser.exchange(code).status_code == 401
     assert browser.exchange(code).status_code == 401, "it is used up"
 
 
-def test_a_code_is_valid_for_one_minute(org: Org, browser: Browser, configure: Configure) -> None:
-    configure(org)
-    code = browser.complete_sign_in(org, person()).json["data"]["code"]
+def test_a_code_is_valid_for_one_minute(org: Org, browser: Browser, code: str) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         row = session.query(Code).one()
         assert row.expires_at - row.created_at <= timedelta(seconds=61)
@@ -345,22 +334,15 @@ def test_an_invalid_challenge(
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "code_challenge")
 
 
-def test_additional_members_of_responses_are_ignored(
-    org: Org, browser: Browser, configure: Configure
-) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
-    assert (
-        browser.follow_redirect(answered, session_state="x", hd="people.example").status_code == 200
-    )
+def test_additional_members_of_responses_are_ignored(browser: Browser, callback_url: str) -> None:
+    answer = browser.follow_redirect(callback_url, session_state="x", hd="people.example")
+    assert answer.status_code == 200, answer.json
 
 
 def test_single_sign_on_that_was_turned_off_in_between(
-    org: Org, browser: Browser, configure: Configure
+    org: Org, browser: Browser, configure: Configure, callback_url: str
 ) -> None:
-    configure(org)
-    answered = browser.sign_in(browser.start(org), person())
     configure(org, enabled=False)
-    assert browser.follow_redirect(answered).status_code == 403
+    assert browser.follow_redirect(callback_url).status_code == 403
     answer = browser.post("/auth/sso/start", org_slug=org.slug)
     assert answer.status_code == 404

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, ratelimit, tenancy
+from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.identity.sso.conftest import (
@@ -14,7 +14,6 @@ from tests.identity.sso.conftest import (
     Configure,
     Person,
     build_sso_body,
-    mark_domains_verified,
     person,
     put,
 )
@@ -24,6 +23,7 @@ from tests.identity.sso.test_sign_in import (
     _get_api,
     _get_mailed_code,
     _get_role,
+    _get_user_id,
     _invite,
     _log_out_at_provider,
     _sign_in_with_confirmation,
@@ -70,31 +70,21 @@ def _promote_by_invitation(org: Org, user_id: str, email: str, work: Work) -> No
 PROMOTIONS = (_promote_by_role, _promote_by_transfer, _promote_by_invitation)
 
 
-def _link_viewer(
-    org: Org, browser: Browser, configure: Configure, domain: str
-) -> tuple[Person, str]:
+def _link_viewer(org: Org, browser: Browser, verified_domain: str) -> tuple[Person, str]:
     """Link a viewer without confirmation, as their domain is proven; return person and token."""
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    who = person(domain)
+    who = person(verified_domain)
     return who, browser.token(org, who)
-
-
-def _get_user_id(org: Org, token: str) -> str:
-    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return user_id
 
 
 @pytest.mark.parametrize("promote", PROMOTIONS, ids=lambda p: p.__name__)
 def test_a_link_from_before_the_promotion_is_confirmed_first(
     org: Org,
     browser: Browser,
-    configure: Configure,
-    domain: str,
+    verified_domain: str,
     work: Work,
     promote: Callable[[Org, str, str, Work], None],
 ) -> None:
-    who, token = _link_viewer(org, browser, configure, domain)
+    who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     promote(org, user_id, who.email, work)
     assert _get_role(org, who.email) == "owner"
@@ -106,9 +96,9 @@ def test_a_link_from_before_the_promotion_is_confirmed_first(
 
 
 def test_each_promotion_requires_a_new_confirmation(
-    org: Org, browser: Browser, configure: Configure, domain: str, work: Work
+    org: Org, browser: Browser, verified_domain: str, work: Work
 ) -> None:
-    who, token = _link_viewer(org, browser, configure, domain)
+    who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
     _sign_in_with_confirmation(org, _log_out_at_provider(browser), who, work)
@@ -119,9 +109,9 @@ def test_each_promotion_requires_a_new_confirmation(
 
 
 def test_a_code_from_before_the_promotion_opens_no_session(
-    org: Org, browser: Browser, configure: Configure, domain: str
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    who, token = _link_viewer(org, browser, configure, domain)
+    who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     code = browser.complete_sign_in(org, who).json["data"]["code"]
     _set_role(org, user_id, "owner")
@@ -149,8 +139,7 @@ def test_a_confirmation_applies_to_the_provider_in_the_email(
     _check_denied(browser.exchange(_get_mailed_code(who.email, work)), "Sign in again")
     assert put(org, build_sso_body(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
-    back = hostile.build_callback_query(browser.start(org))
-    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+    answer = browser.complete_sign_in_at(hostile, org)
     assert answer.json["data"]["confirmation"] == "email"
 
 
@@ -160,9 +149,9 @@ def test_a_password_session_continues_after_a_promotion(org: Org) -> None:
 
 
 def test_owners_of_older_releases_confirm_once(
-    org: Org, browser: Browser, configure: Configure, domain: str, work: Work
+    org: Org, browser: Browser, verified_domain: str, work: Work
 ) -> None:
-    who, token = _link_viewer(org, browser, configure, domain)
+    who, token = _link_viewer(org, browser, verified_domain)
     user_id = _get_user_id(org, token)
     _set_role(org, user_id, "owner")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
@@ -171,19 +160,14 @@ def test_owners_of_older_releases_confirm_once(
     browser.token(org, who)
 
 
+@pytest.mark.usefixtures("rate_limits")
 def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
-    org: Org, browser: Browser, hostile: Hostile, work: Work, monkeypatch: pytest.MonkeyPatch
+    org: Org, browser: Browser, hostile: Hostile, work: Work
 ) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     assert put(org, build_sso_body(hostile)).status_code == 200
     email = org.email("owner")
     hostile.claims = {"sub": "olga", "email": email}
-    answers = []
-    for _ in range(3):
-        back = hostile.build_callback_query(browser.start(org))
-        answers.append(
-            browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back).json
-        )
+    answers = [browser.complete_sign_in_at(hostile, org).json for _ in range(3)]
     assert answers[0]["data"]["confirmation"] == "email"
     assert answers == answers[:1] * 3
     code = _get_mailed_code(email, work)

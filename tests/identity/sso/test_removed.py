@@ -1,46 +1,27 @@
 """A removed person can return by an invitation only, whichever identity they use."""
 
 import pytest
-from sqlalchemy import text
 
-from app.kit import db, tenancy
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Person, mark_domains_verified, person
+from tests.factories.counts import run_sql
+from tests.identity.sso.conftest import Browser, Configure, Person, person
 from tests.identity.sso.test_sign_in import (
+    _add_membership,
     _check_denied,
-    _get_api,
     _get_role,
+    _get_user_id,
     _invite,
     _log_out_at_provider,
+    _remove,
 )
-
-
-def _remove(org: Org, user_id: str, by: str = "admin") -> None:
-    path = f"/organizations/{org.slug}/members/{user_id}"
-    assert org.api(by).delete(path).status_code == 204
-
-
-def _get_user_id(org: Org, token: str) -> str:
-    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    return user_id
 
 
 def _set_address_in_domain(org: Org, name: str, domain: str) -> Person:
     """Give a member an address of a proven domain; they have never used single sign-on."""
-    with org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE users SET email = :e, email_key = :e WHERE id = :u"),
-            {"e": f"{name}@{domain}", "u": org.users[name]},
-        )
-    return person(domain, email=f"{name}@{domain}")
-
-
-@pytest.fixture
-def verified_domain(org: Org, configure: Configure, domain: str) -> str:
-    """Return the proven domain of an organization with single sign-on."""
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    return domain
+    who = person(domain, email=f"{name}@{domain}")
+    set_email = "UPDATE users SET email = :email, email_key = :email WHERE id = :id"
+    run_sql(org, set_email, email=who.email, id=org.users[name])
+    return who
 
 
 def test_another_identity_of_a_removed_person_is_refused(
@@ -92,14 +73,7 @@ def test_another_organization_still_accepts_them(
     org: Org, other_org: Org, browser: Browser, configure: Configure, verified_domain: str
 ) -> None:
     who = _set_address_in_domain(org, "labeler", verified_domain)
-    with other_org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as s:
-        s.execute(
-            text(
-                "INSERT INTO memberships (organization_id, user_id, role, created_at)"
-                " VALUES (:o, :u, 'viewer', now())"
-            ),
-            {"o": other_org.id, "u": org.users["labeler"]},
-        )
+    _add_membership(other_org, who.email, "viewer")
     _remove(org, str(org.users["labeler"]))
     configure(other_org)
     answer = browser.complete_sign_in(other_org, who)

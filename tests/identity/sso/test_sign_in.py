@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from threading import Event
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
@@ -20,7 +20,7 @@ from app.identity.sso.models import Identity
 from app.identity.users.models import User
 from app.kit import container, db, outbound_slots, tenancy
 from tests.factories import Org, make_org
-from tests.factories.emails import list_messages_to
+from tests.factories.emails import list_emails_to
 from tests.factories.orgs import PASSWORD, Api
 from tests.factories.waiting import wait_until
 from tests.identity.sso.conftest import (
@@ -47,6 +47,24 @@ def _get_role(org: Org, email: str) -> str | None:
             .join(User, User.id == Membership.user_id)
             .where(User.email == email)
         )
+
+
+def _get_user_id(org: Org, token: str) -> str:
+    user_id: str = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
+    return user_id
+
+
+def _remove(org: Org, user_id: str, by: str = "admin") -> None:
+    path = f"/organizations/{org.slug}/members/{user_id}"
+    assert org.api(by).delete(path).status_code == 204
+
+
+def _add_membership(org: Org, email: str, role: str) -> UUID:
+    """Make the account with this address a member, and return its id."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == email)).one()
+        session.add(Membership(user_id=user.id, role=role))
+        return user.id
 
 
 def _member(org: Org, name: str) -> Person:
@@ -210,8 +228,7 @@ def test_a_person_in_too_many_groups_keeps_the_membership(
 
     def follow_redirect(**claims: Any) -> TestResponse:
         hostile.claims = {"sub": "many", "email": "many@people.example", **claims}
-        back = hostile.build_callback_query(browser.start(org))
-        return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+        return browser.complete_sign_in_at(hostile, org)
 
     assert follow_redirect(groups=[*map(str, range(1200)), "staff"]).status_code == 200
     reference = {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}
@@ -227,9 +244,7 @@ def test_a_removed_person_cannot_rejoin_by_signing_in(
 ) -> None:
     configure(org)
     who = person()
-    token = browser.token(org, who)
-    mine = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    assert org.api("admin").delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+    _remove(org, _get_user_id(org, browser.token(org, who)))
     _check_denied(browser.complete_sign_in(org, who), "removed")
     assert _get_role(org, who.email) is None
 
@@ -241,21 +256,17 @@ def _invite(org: Org, email: str, **members: Any) -> None:
 
 
 def test_an_invitation_lets_them_rejoin_with_its_role(
-    org: Org, browser: Browser, configure: Configure, domain: str
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
-    who = person(domain)
-    token = browser.token(org, who)
-    mine = _get_api(org, token).get("/auth/session").json["data"]["user"]["id"]
-    path = f"/organizations/{org.slug}/members/{mine}"
-    assert org.api("admin").delete(path).status_code == 204
+    who = person(verified_domain)
+    user_id = _get_user_id(org, browser.token(org, who))
+    _remove(org, user_id)
     _invite(org, who.email, role="reviewer", team_ids=[team])
     browser.token(org, who)
     assert _get_role(org, who.email) == "reviewer"
     assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 1
-    assert org.api("admin").delete(path).status_code == 204
+    _remove(org, user_id)
     _check_denied(browser.complete_sign_in(org, who), "removed")
 
 
@@ -280,26 +291,21 @@ def test_an_account_of_another_organization_is_not_linked(
 
 
 def test_an_address_of_a_proven_domain_is_linked(
-    org: Org, other_org: Org, browser: Browser, configure: Configure, domain: str
+    org: Org, other_org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    email = f"somebody@{domain}"
+    email = f"somebody@{verified_domain}"
     user_id = other_org.add_user("elsewhere", "viewer")
     _rename(other_org, user_id, email)
     token = browser.token(org, person(email=email))
-    session = _get_api(org, token).get("/auth/session").json["data"]
-    assert session["user"]["id"] == str(user_id)
+    assert _get_user_id(org, token) == str(user_id)
     assert _get_role(org, email) == "viewer"
 
 
 def test_an_unverified_earlier_registration_loses_access(
-    org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
+    org: Org, browser: Browser, verified_domain: str, work: Callable[[], None]
 ) -> None:
     """Otherwise a stranger could share the account with the employee to whom it is linked later."""
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    who = person(domain)
+    who = person(verified_domain)
     squatter = Api(org.app.test_client(), None, None)
     body = {"email": who.email, "password": "the squatter chose this", "name": "Pat"}
     squatter_token = squatter.post("/auth/register", json=body).json["data"]["access_token"]
@@ -309,31 +315,21 @@ def test_an_unverified_earlier_registration_loses_access(
     assert (me["email"], me["email_verified"]) == (who.email, True)
     ended = _get_api(org, squatter_token).get("/schemas")
     assert (ended.status_code, ended.json["error"]["code"]) == (401, "token_expired")
-    assert squatter.post("/auth/login", json=_login(body)).status_code == 401
-    mailed = {"token": _get_mailed_token(who.email)}
+    login = {name: body[name] for name in ("email", "password")}
+    assert squatter.post("/auth/login", json=login).status_code == 401
+    mailed = {"token": list_emails_to(who.email)[-1].token}
     assert squatter.post("/auth/email-change/confirm", json=mailed).status_code == 400
 
 
 def test_a_verified_account_keeps_its_password_when_linked(
-    org: Org, browser: Browser, configure: Configure, domain: str
+    org: Org, browser: Browser, verified_domain: str
 ) -> None:
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    _rename(org, org.users["viewer"], f"viewer@{domain}")
+    email = f"viewer@{verified_domain}"
+    _rename(org, org.users["viewer"], email)
     browser.token(org, _member(org, "viewer"))
     assert org.api("viewer").get("/schemas").status_code == 200
-    body = {"email": f"viewer@{domain}", "password": PASSWORD}
+    body = {"email": email, "password": PASSWORD}
     assert org.anonymous().post("/auth/login", json=body).status_code == 200
-
-
-def _login(body: dict[str, str]) -> dict[str, str]:
-    return {name: body[name] for name in ("email", "password")}
-
-
-def _get_mailed_token(email: str) -> str:
-    plain = list_messages_to(email)[-1].get_body(("plain",))
-    assert plain is not None
-    return str(plain.get_content().split("token=")[1].split("&")[0])
 
 
 def _rename(org: Org, user_id: Any, email: str) -> None:
@@ -341,13 +337,10 @@ def _rename(org: Org, user_id: Any, email: str) -> None:
         session.get_one(User, user_id).email = email
 
 
-def test_a_lookalike_address_is_refused(
-    org: Org, browser: Browser, configure: Configure, domain: str
-) -> None:
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    _rename(org, org.users["viewer"], f"paypal@{domain}")
-    _check_denied(browser.complete_sign_in(org, person(email=f"p\u0430ypal@{domain}")), "account")
+def test_a_lookalike_address_is_refused(org: Org, browser: Browser, verified_domain: str) -> None:
+    _rename(org, org.users["viewer"], f"paypal@{verified_domain}")
+    who = person(email=f"p\u0430ypal@{verified_domain}")
+    _check_denied(browser.complete_sign_in(org, who), "account")
 
 
 def _sign_in_with_confirmation(
@@ -365,10 +358,9 @@ def _sign_in_with_confirmation(
 
 def _get_mailed_code(email: str, work: Callable[[], None]) -> str:
     work()
-    plain = list_messages_to(email)[-1].get_body(("plain",))
-    assert plain is not None
-    match = re.search(r"(?:token|code)=([\w-]{43})", plain.get_content())
-    assert match is not None, plain.get_content()
+    message = list_emails_to(email)[-1]
+    match = re.search(r"(?:token|code)=([\w-]{43})", message.text)
+    assert match is not None, message.text
     return match[1]
 
 
@@ -378,8 +370,7 @@ def test_a_members_account_is_linked_once_they_confirm(
     configure(org)
     who = _member(org, "labeler")
     token = _sign_in_with_confirmation(org, browser, who, work)
-    session = _get_api(org, token).get("/auth/session").json["data"]
-    assert session["user"]["id"] == str(org.users["labeler"])
+    assert _get_user_id(org, token) == str(org.users["labeler"])
     assert _get_role(org, who.email) == "labeler", "no role was mapped"
     _log_out_at_provider(browser).token(org, who)  # From now on no confirmation is needed.
 
@@ -413,19 +404,15 @@ def test_a_confirmation_returns_to_the_application(
         "https://app.example/back?error=confirmation_required&next=%2Fhere",
     )
     assert browser.exchange(_get_mailed_code(who.email, work)).status_code == 200
-    plain = list_messages_to(who.email)[-1].get_body(("plain",))
-    assert plain is not None
-    assert "https://app.example/back?code=" in plain.get_content()
+    assert "https://app.example/back?code=" in list_emails_to(who.email)[-1].text
 
 
 def test_an_owner_confirms_even_in_a_proven_domain(
-    org: Org, browser: Browser, configure: Configure, domain: str, work: Callable[[], None]
+    org: Org, browser: Browser, verified_domain: str, work: Callable[[], None]
 ) -> None:
     """An administrator chooses the provider, and must not become an owner by it."""
-    configure(org, email_domains=[domain])
-    mark_domains_verified(org, domain)
-    _rename(org, org.users["owner"], f"boss@{domain}")
-    _rename(org, org.users["labeler"], f"labeler@{domain}")
+    _rename(org, org.users["owner"], f"boss@{verified_domain}")
+    _rename(org, org.users["labeler"], f"labeler@{verified_domain}")
     browser.token(org, _member(org, "labeler"))
     _sign_in_with_confirmation(org, _log_out_at_provider(browser), _member(org, "owner"), work)
 
@@ -501,9 +488,7 @@ def test_a_session_is_limited_to_the_providers_organization(
     configure(org)
     who = person()
     browser.token(org, who)
-    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
-        user = session.scalars(select(User).where(User.email == who.email)).one()
-        session.add(Membership(user_id=user.id, role="owner"))
+    _add_membership(other_org, who.email, "owner")
     login = browser.exchange(browser.complete_sign_in(org, who).json["data"]["code"]).json["data"]
     assert [organization["slug"] for organization in login["organizations"]] == [org.slug]
     api = Api(org.app.test_client(), login["access_token"], other_org.slug)
@@ -520,19 +505,17 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
     configure(org)
     who = person()
     browser.token(org, who)
-    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
-        user = session.scalars(select(User).where(User.email == who.email)).one()
-        session.add(Membership(user_id=user.id, role="owner"))
-        elsewhere = Session(
-            user_id=user.id, expires_at=db.utc_now() + timedelta(hours=1), ip_address="192.0.2.7"
-        )
+    user_id = _add_membership(other_org, who.email, "owner")
+    in_an_hour = db.utc_now() + timedelta(hours=1)
+    elsewhere = Session(user_id=user_id, expires_at=in_an_hour, ip_address="192.0.2.7")
+    with org.app.app_context(), db.transaction() as session:
         session.add(elsewhere)
         session.flush()
-        hidden = elsewhere.id
+        hidden_id = elsewhere.id
     api = _get_api(org, browser.token(org, who))
     listed = api.get("/auth/sessions").json["data"]
     assert [session["ip_address"] for session in listed] == ["127.0.0.1"] * 2
-    assert api.delete(f"/auth/sessions/{hidden}").status_code == 404
+    assert api.delete(f"/auth/sessions/{hidden_id}").status_code == 404
     assert api.delete(f"/auth/sessions/{listed[1]['id']}").status_code == 204
     third = make_org(org.app)
     _invite(third, who.email, role="labeler")
@@ -545,7 +528,7 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
     assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
     assert api.get("/auth/session").status_code == 401
     with org.app.app_context():
-        assert db.session().get_one(Session, hidden).revoked_at is None
+        assert db.session().get_one(Session, hidden_id).revoked_at is None
 
 
 def test_a_session_of_an_enforced_domain_is_not_limited(
@@ -556,9 +539,7 @@ def test_a_session_of_an_enforced_domain_is_not_limited(
     mark_domains_verified(org, domain)
     who = person(domain)
     token = browser.token(org, who)
-    with org.app.app_context(), tenancy.organization(other_org.id), db.transaction() as session:
-        user = session.scalars(select(User).where(User.email == who.email)).one()
-        session.add(Membership(user_id=user.id, role="viewer"))
+    _add_membership(other_org, who.email, "viewer")
     api = Api(org.app.test_client(), token, other_org.slug)
     assert api.get("/schemas").status_code == 200
 
@@ -639,18 +620,15 @@ def test_a_slow_provider_leaves_slots_to_other_organizations(
         return Raw(b"", 404)
 
     monkeypatch.setattr(slow, "answer", answer)
-    server = serve(slow)
     slot_count = container.settings().web_threads // 2
-    with ThreadPoolExecutor(slot_count) as pool:
+    with serve(slow), ThreadPoolExecutor(slot_count) as pool:
         requests = [pool.submit(put, org, build_sso_body(slow)) for _ in range(slot_count)]
         wait_until(
             lambda: slow.asked.total() + sum(future.done() for future in requests) == slot_count,
             "the slow requests",
         )
-        callback = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+        callback = browser.send_callback(query)
         opened.set()
         statuses = {future.result().status_code for future in requests}
-    server.shutdown()
-    server.server_close()
     assert callback.status_code == 200, callback.json
     assert statuses == {400, 503}

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,14 +35,9 @@ def sign_in(org: Org, browser: Browser, hostile: Hostile) -> Callable[..., TestR
     def act(**changes: str | None) -> TestResponse:
         if put(org, build_sso_body(hostile)).status_code != 200:
             raise AssertionError("the provider's metadata is not what is tested here")
-        return send_callback(**changes)
+        return browser.complete_sign_in_at(hostile, org, **changes)
 
-    def send_callback(**changes: str | None) -> TestResponse:
-        back = {**hostile.build_callback_query(browser.start(org)), **changes}
-        query = {name: value for name, value in back.items() if value is not None}
-        return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
-
-    act.again = send_callback  # type: ignore[attr-defined]
+    act.again = partial(browser.complete_sign_in_at, hostile, org)  # type: ignore[attr-defined]
     return act
 
 

@@ -17,10 +17,11 @@ from tests.identity.sso.conftest import Browser, Configure, Person, build_sso_bo
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
     _check_denied,
-    _get_api,
     _get_role,
+    _get_user_id,
     _invite,
     _log_out_at_provider,
+    _remove,
 )
 
 PASSWORD = "three rivers meet here"
@@ -55,8 +56,7 @@ def test_an_invitation_to_an_unverified_address_does_not_undo_a_removal(
 ) -> None:
     configure(org)
     who = person()
-    mine = _get_api(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
-    assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+    _remove(org, _get_user_id(org, browser.token(org, who)))
     _invite(org, who.email, role="reviewer")
     _check_denied(_log_out_at_provider(browser).complete_sign_in(org, who), "emailed link")
     assert _get_role(org, who.email) is None
@@ -68,10 +68,10 @@ def test_a_verified_address_accepts_an_invitation_in_an_unproven_domain(
 ) -> None:
     configure(org)
     who = person()
-    mine = _get_api(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
+    user_id = _get_user_id(org, browser.token(org, who))
     with org.app.app_context(), db.transaction() as session:
-        session.get_one(User, mine).email_verified_at = db.utc_now()
-    assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+        session.get_one(User, user_id).email_verified_at = db.utc_now()
+    _remove(org, user_id)
     _invite(org, who.email, role="reviewer")
     _log_out_at_provider(browser).token(org, who)
     assert _get_role(org, who.email) == "reviewer"
@@ -125,18 +125,12 @@ def _list_identities(org: Org, email: str) -> list[str]:
         return sorted(db.session().scalars(statement.where(User.email == email)))
 
 
-def _link(org: Org, email: str, subject: str) -> None:
+def _link(org: Org, email: str, subject: str, issuer: str = "https://other.example") -> None:
     """Link another identity to the account with this address."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         user = session.scalars(select(User).where(User.email == email)).one()
         session.add(
-            Identity(
-                user_id=user.id,
-                issuer="https://other.example",
-                subject=subject,
-                email=email,
-                anchor="",
-            )
+            Identity(user_id=user.id, issuer=issuer, subject=subject, email=email, anchor="")
         )
 
 
@@ -149,8 +143,7 @@ def test_a_proof_of_the_address_unlinks_the_strangers_identities(
     hostile.claims = {"sub": "stranger", "email": victim.email}
 
     def sign_in() -> Any:
-        back = hostile.build_callback_query(browser.start(org))
-        answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+        answer = browser.complete_sign_in_at(hostile, org)
         assert answer.status_code in (200, 403), answer.json
         return answer
 
@@ -199,8 +192,7 @@ def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
     _link(org, email, "stranger")
     _link(other_org, email, "stranger elsewhere")
     hostile.claims = {"sub": "holder", "email": email}
-    back = hostile.build_callback_query(browser.start(org))
-    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+    answer = browser.complete_sign_in_at(hostile, org)
     assert answer.json["data"]["confirmation"] == "email"
     code = _newest_token(email, "", work)
     assert browser.exchange(code).status_code == 200

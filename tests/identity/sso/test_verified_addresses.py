@@ -31,8 +31,7 @@ def sign_in_as(org: Org, browser: Browser, hostile: Hostile, domain: str) -> Sig
         hostile.claims = {"sub": f"s-{email}", "email": email, **claims}
         if verified is not ABSENT:
             hostile.claims["email_verified"] = verified
-        back = hostile.build_callback_query(browser.start(org))
-        return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+        return browser.complete_sign_in_at(hostile, org)
 
     return act
 

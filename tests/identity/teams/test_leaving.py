@@ -1,7 +1,5 @@
 """Leaving a team and the organization in the same instant: in turns, never in each other's way."""
 
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -12,21 +10,14 @@ from flask import Flask
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
+from tests.factories.waiting import wait_until
 
-_DEADLINE = 8.0
 _WAITING = """
 SELECT count(*) FROM pg_stat_activity
 WHERE wait_event_type = 'Lock' AND %s = ANY (pg_blocking_pids(pid)) OR wait_event_type = 'Lock'
  AND pg_blocking_pids(pid) && ARRAY(
     SELECT pid FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))
 """
-
-
-def _wait_for(check: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _DEADLINE
-    while not check():
-        assert time.monotonic() < deadline, "nobody waits"
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("path", ["/teams/{team}/members/{user}", "/teams/{team}"])
@@ -51,9 +42,9 @@ def test_out_of_the_team_and_out_of_the_organization_at_once(
             return bool(watching.fetchone()[0] == number)
 
         first = pool.submit(org.api("admin").delete, path.format(team=team["id"], user=user))
-        _wait_for(lambda: is_waiting(1))
+        wait_until(lambda: is_waiting(1), "the first request to wait", seconds=8)
         second = pool.submit(org.api("admin").delete, f"/organizations/{org.slug}/members/{user}")
-        _wait_for(lambda: is_waiting(2))
+        wait_until(lambda: is_waiting(2), "the second request to wait", seconds=8)
         lock_connection.rollback()
         answers = [first.result().status_code, second.result().status_code]
     assert answers == [204, 204]

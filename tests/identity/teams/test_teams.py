@@ -6,13 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.teams import add_members, make_team
-
-
-def _read(org: Org, team: dict[str, Any]) -> dict[str, Any]:
-    answer = org.api("viewer").get(f"/teams/{team['id']}")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+from tests.factories.teams import add_members, get_team, make_team
 
 
 def _error(answer: Any, status: int, code: str, field: str | None) -> dict[str, Any]:
@@ -40,7 +34,7 @@ def test_a_team_starts_with_its_lead(org: Org) -> None:
     (member,) = team["members"]
     assert member["role"] == "lead"
     assert member["user"] == {"id": lead, "email": org.email("reviewer"), "name": "Reviewer"}
-    assert _read(org, team) == team
+    assert get_team(org, team) == team
 
 
 def test_two_spellings_of_a_skill_are_one(org: Org) -> None:
@@ -64,7 +58,7 @@ def test_a_team_has_fifty_skills_at_most(org: Org) -> None:
     _error(org.api("admin").post("/teams", json=body), 422, "unprocessable", "skills")
 
 
-def test_a_name_stands_once_at_a_place(org: Org, other_org: Org) -> None:
+def test_a_name_is_unique_below_its_parent(org: Org, other_org: Org) -> None:
     top = make_team(org, "Legal")
     make_team(org, "Contracts", parent_id=top["id"])
     make_team(org, "Contracts")
@@ -74,7 +68,7 @@ def test_a_name_stands_once_at_a_place(org: Org, other_org: Org) -> None:
     renamed = make_team(org, "Leases", parent_id=top["id"])
     answer = org.api("admin").patch(f"/teams/{renamed['id']}", json={"name": "CONTRACTS"})
     _error(answer, 409, "conflict", "name")
-    assert _read(org, renamed)["name"] == "Leases"
+    assert get_team(org, renamed)["name"] == "Leases"
 
 
 def test_a_body_names_what_is_there(org: Org, other_org: Org) -> None:
@@ -124,7 +118,7 @@ def test_another_lead_joins_and_the_former_one_stays(org: Org) -> None:
     assert {member["role"] for member in without["members"]} == {"member"}
 
 
-def test_what_stood_under_a_deleted_team_moves_up(org: Org) -> None:
+def test_the_children_of_a_deleted_team_move_up(org: Org) -> None:
     top = make_team(org, "Top")
     middle = make_team(org, "Same", parent_id=top["id"], lead_id=str(org.users["labeler"]))
     low = make_team(org, "Same", parent_id=middle["id"])
@@ -133,10 +127,10 @@ def test_what_stood_under_a_deleted_team_moves_up(org: Org) -> None:
     assert answer.status_code == 204
     assert org.api("viewer").get(f"/teams/{middle['id']}").status_code == 404
     for team in (low, other):
-        moved = _read(org, team)
+        moved = get_team(org, team)
         assert (moved["parent_id"], moved["revision"]) == (top["id"], 2)
     assert org.api("admin").delete(f"/teams/{top['id']}").status_code == 204
-    assert _read(org, low)["parent_id"] is None
+    assert get_team(org, low)["parent_id"] is None
 
 
 def test_two_of_a_name_are_not_moved_together(org: Org) -> None:
@@ -145,7 +139,7 @@ def test_two_of_a_name_are_not_moved_together(org: Org) -> None:
     make_team(org, "SAME")
     answer = org.api("admin").delete(f"/teams/{top['id']}")
     assert _error(answer, 409, "conflict", None)["details"] == {"names": ["Same"]}
-    assert _read(org, low)["parent_id"] == top["id"]
+    assert get_team(org, low)["parent_id"] == top["id"]
 
 
 def test_a_deletion_may_name_the_revision(org: Org) -> None:

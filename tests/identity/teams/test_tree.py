@@ -1,8 +1,6 @@
 """The tree: no team under itself, not even by two moves at once, and never too deep."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from app.identity.teams import chart
 from app.identity.teams.models import MAX_DEPTH
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team, make_teams
 
@@ -37,7 +36,7 @@ def _build_name_tree(nodes: list[dict[str, Any]]) -> dict[str, Any]:
     return {node["name"]: _build_name_tree(node["children"]) for node in nodes}
 
 
-def test_a_team_never_stands_under_itself(org: Org) -> None:
+def test_a_team_is_never_below_itself(org: Org) -> None:
     top, middle, low = _chain(org, 3)
     for team, parent in ((top, top), (top, middle), (top, low), (middle, low)):
         answer = _move(org, team, parent["id"])
@@ -53,42 +52,26 @@ def test_a_team_never_stands_under_itself(org: Org) -> None:
 def test_two_moves_at_once_make_no_ring(org: Org) -> None:
     for turn in range(5):
         first_team, second_team = (make_team(org, f"{name} {turn}") for name in ("One", "Two"))
-        together = Barrier(2)
-
-        def move(team: dict[str, Any], parent: Any, wait: Callable[[], int]) -> int:
-            wait()
-            return int(_move(org, team, parent["id"]).status_code)
-
-        with ThreadPoolExecutor(2) as pool:
-            moves = [
-                pool.submit(move, first_team, second_team, together.wait),
-                pool.submit(move, second_team, first_team, together.wait),
-            ]
-            assert sorted(done.result() for done in moves) == [200, 400]
+        answers = run_concurrently(
+            partial(_move, org, first_team, second_team["id"]),
+            partial(_move, org, second_team, first_team["id"]),
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 400]
     assert _chart(org)["team_count"] == 10
 
 
 def test_a_parent_does_not_go_while_a_child_comes(org: Org) -> None:
     for turn in range(5):
         parent = make_team(org, f"Parent {turn}")
-        together = Barrier(2)
-
-        def create(parent_id: str, name: str, wait: Callable[[], int]) -> int:
-            wait()
-            body = {"name": name, "parent_id": parent_id}
-            return int(org.api("admin").post("/teams", json=body).status_code)
-
-        def delete(parent_id: str, wait: Callable[[], int]) -> int:
-            wait()
-            return int(org.api("admin").delete(f"/teams/{parent_id}").status_code)
-
-        with ThreadPoolExecutor(2) as pool:
-            made = pool.submit(create, parent["id"], f"Child {turn}", together.wait)
-            gone = pool.submit(delete, parent["id"], together.wait)
-            assert gone.result() == 204
-            assert made.result() in (201, 400)
+        body = {"name": f"Child {turn}", "parent_id": parent["id"]}
+        created, deleted = run_concurrently(
+            partial(org.api("admin").post, "/teams", json=body),
+            partial(org.api("admin").delete, f"/teams/{parent['id']}"),
+        )
+        assert deleted.status_code == 204
+        assert created.status_code in (201, 400)
         children = org.api("viewer").get(f"/teams?q=Child {turn}").json["data"]
-        assert [row["parent_id"] for row in children] == [None] * (made.result() == 201)
+        assert [row["parent_id"] for row in children] == [None] * (created.status_code == 201)
 
 
 def test_the_tree_has_a_depth(org: Org) -> None:

@@ -17,20 +17,15 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
 )
-from flask import Flask
-from flask.testing import FlaskClient
 from lxml import etree
-from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.response_checks import check
+from tests.factories.counts import run_sql
 from tests.factories.saml import Forge, certificate, key, metadata
 from tests.identity.sso.conftest import HOST, run_provider
 
-PREFIX = "/api/v1"
 _ACTION = re.compile(r'<form[^>]*action="([^"]*)"')
 _INPUT = re.compile(r'<input[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 Form = dict[str, str]
@@ -53,7 +48,7 @@ class Provider:
 
     def register(self, org: Org, user: dict[str, Any], **options: Any) -> None:
         """Register the service by its metadata, and set the `user` who signs in."""
-        path = f"{PREFIX}/auth/sso/{org.slug}/saml/metadata"
+        path = f"/api/v1/auth/sso/{org.slug}/saml/metadata"
         root = etree.fromstring(org.app.test_client().get(path).data)
         acs = root.find("{*}SPSSODescriptor/{*}AssertionConsumerService").get("Location")
         service = {"audience": root.get("entityID"), "acs": acs, "user": user, "options": options}
@@ -87,49 +82,6 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
         provider = Provider(started["url"])
         provider.session.trust_env = False
         yield provider
-
-
-@dataclass
-class Browser:
-    """A browser with the service's cookies."""
-
-    app: Flask
-    client: FlaskClient = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.client = self.app.test_client()
-
-    def start(self, org: Org, **body: Any) -> str:
-        """Begin a sign-in, and return the provider's URL."""
-        body = {"org_slug": org.slug, **body}
-        answer = self.client.post(f"{PREFIX}/auth/sso/start", json=body)
-        check(self.app, answer)
-        assert answer.status_code == 200, answer.json
-        url: str = answer.json["data"]["redirect_url"]
-        return url
-
-    def post(self, org: Org, form: Form, **changes: str | None) -> TestResponse:
-        """Post the provider's form; `changes` modify it."""
-        members = {k: v for k, v in {**form, **changes}.items() if v is not None}
-        members.pop("action", None)
-        answer = self.client.post(f"{PREFIX}/auth/sso/{org.slug}/saml/acs", data=members)
-        check(self.app, answer)
-        return answer
-
-    def exchange(self, code: str, **body: Any) -> TestResponse:
-        answer = self.client.post(f"{PREFIX}/auth/sso/exchange", json={"code": code, **body})
-        check(self.app, answer)
-        return answer
-
-
-@pytest.fixture
-def browser(app: Flask) -> Browser:
-    return Browser(app)
-
-
-@pytest.fixture
-def other_browser(app: Flask) -> Browser:
-    return Browser(app)
 
 
 def person(**members: Any) -> dict[str, Any]:
@@ -194,23 +146,16 @@ def forger(org: Org, configure: Configure) -> Forger:
     return Forger(org)
 
 
+CountRows = Callable[[Org], dict[str, int]]
 TABLES = ("sso_assertions", "sso_codes", "sso_identities", "memberships")
 
 
 @pytest.fixture
-def count_rows(app: Flask) -> Callable[[Org], dict[str, int]]:
+def count_rows() -> CountRows:
     """Return a function that counts an organization's rows in the tables that a sign-in writes."""
 
     def count(org: Org) -> dict[str, int]:
-        with app.app_context(), tenancy.organization(org.id):
-            return {
-                table: db.session()
-                .execute(
-                    text(f"SELECT count(*) FROM {table} WHERE organization_id = :id"),
-                    {"id": org.id},
-                )
-                .scalar_one()
-                for table in TABLES
-            }
+        sql = "SELECT count(*) AS n FROM {} WHERE organization_id = :org"
+        return {table: run_sql(org, sql.format(table))[0].n for table in TABLES}
 
     return count

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from app.identity.sso.fetching import MAX_BYTES
-from app.kit import db, jobs, tenancy
 from tests.factories import Org
 from tests.factories.saml import certificate, metadata
 from tests.factories.servers import serve_http
-from tests.identity.sso.saml.conftest import HOST, Browser, Configure, Forger
+from tests.identity.sso.conftest import HOST, Browser, enqueue_check
+from tests.identity.sso.saml.conftest import Configure, Forger
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 
@@ -128,8 +128,7 @@ def run_check(org: Org, work: Callable[[], None]) -> Callable[[], None]:
     """Run the hourly job."""
 
     def act() -> None:
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-            jobs.enqueue("sso.look", {}, organization_id=org.id)
+        enqueue_check(org)
         work()
 
     return act
@@ -139,7 +138,7 @@ def _sign_in_with_key(org: Org, browser: Browser, key_name: str) -> int:
     forger = Forger(org)
     forge, relay_state = forger.build_forge(browser.start(org))
     root = forge.with_changes(key_name=key_name).make()
-    return browser.post(org, forger.form(root, relay_state)).status_code
+    return browser.post_form(org, forger.form(root, relay_state)).status_code
 
 
 def test_keys_are_fetched_again(

@@ -2,8 +2,8 @@
 
 import base64
 import socket
-import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -11,12 +11,11 @@ from lxml import etree
 from werkzeug.test import TestResponse
 
 from app.identity.sso import cookies
-from tests.factories import Org
-from tests.factories.saml import Forge, assertion, find
-from tests.identity.sso.saml.conftest import HOST, Browser, Forger, Form
+from tests.factories.queueing import run_concurrently
+from tests.factories.saml import Forge, assertion, copy_element, find
+from tests.identity.sso.conftest import HOST, Browser
+from tests.identity.sso.saml.conftest import CountRows, Forger, Form
 from tests.identity.sso.saml.test_wrapping import EVERY, EVIL, Attack, _name
-
-CountRows = Callable[[Org], dict[str, int]]
 
 
 def get_error_message(answer: TestResponse) -> str:
@@ -31,7 +30,7 @@ def test_a_matching_response_is_accepted(
 ) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))
-    arrived = browser.post(forger.org, forger.form(forge.make(), relay_state))
+    arrived = browser.post_form(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json
     assert {k: v - before[k] for k, v in count_rows(forger.org).items()} == dict.fromkeys(before, 1)
 
@@ -43,7 +42,7 @@ def _for_both(forger: Forger, browser: Browser) -> list[Form]:
 
     def confirm_both(root: etree._Element) -> None:
         confirmation = find(root, "saml:SubjectConfirmation")
-        again = etree.fromstring(etree.tostring(confirmation, with_tail=False))
+        again = copy_element(confirmation)
         again[0].set("InResponseTo", second.request)
         confirmation.addnext(again)
 
@@ -55,39 +54,33 @@ def _for_both(forger: Forger, browser: Browser) -> list[Form]:
 
 def test_an_assertion_is_used_once(forger: Forger, browser: Browser, count_rows: CountRows) -> None:
     first, second = _for_both(forger, browser)
-    assert browser.post(forger.org, first).status_code == 200
+    assert browser.post_form(forger.org, first).status_code == 200
     before = count_rows(forger.org)
-    assert "used before" in get_error_message(browser.post(forger.org, second))
+    assert "used before" in get_error_message(browser.post_form(forger.org, second))
     assert count_rows(forger.org) == before
 
 
 def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browser: Browser) -> None:
-    forms, answers = _for_both(forger, browser), []
-    cookie = browser.client.get_cookie("sso")
+    forms = _for_both(forger, browser)
+    cookie = browser.service.get_cookie("sso")
     assert cookie is not None
-    start = threading.Barrier(2)
 
-    def post(form: Form) -> None:
+    def post(form: Form) -> int:
         client_browser = Browser(forger.org.app)
-        client_browser.client.set_cookie("sso", cookie.value)
-        start.wait()
-        answers.append(client_browser.post(forger.org, form).status_code)
+        client_browser.service.set_cookie("sso", cookie.value)
+        return client_browser.post_form(forger.org, form).status_code
 
-    threads = [threading.Thread(target=post, args=(form,)) for form in forms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert sorted(answers) == [200, 401]
+    statuses = run_concurrently(*(partial(post, form) for form in forms))
+    assert sorted(statuses) == [200, 401]
 
 
 def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:
     """An assertion is recorded only together with the result of the sign-in."""
     first, second = _for_both(forger, browser)
     first["RelayState"], second["RelayState"] = second["RelayState"], first["RelayState"]
-    get_error_message(browser.post(forger.org, first))
+    get_error_message(browser.post_form(forger.org, first))
     _, third = _for_both(forger, browser)
-    assert browser.post(forger.org, third).status_code == 200
+    assert browser.post_form(forger.org, third).status_code == 200
 
 
 @pytest.mark.parametrize(("attack", "sign"), EVERY, ids=_name)
@@ -102,7 +95,7 @@ def test_wrapped_signatures_are_refused(
     forge, relay_state = forger.build_forge(browser.start(forger.org))
     root = attack(forge.with_changes(sign=sign).make(), "_evil")
     assert EVIL in etree.tostring(root).decode()
-    get_error_message(browser.post(forger.org, forger.form(root, relay_state)))
+    get_error_message(browser.post_form(forger.org, forger.form(root, relay_state)))
     assert count_rows(forger.org) == before
 
 
@@ -134,7 +127,7 @@ def test_forgeries_are_refused(
 ) -> None:
     before = count_rows(forger.org)
     forge, relay_state = forger.build_forge(browser.start(forger.org))
-    get_error_message(browser.post(forger.org, forger.form(make(forge), relay_state)))
+    get_error_message(browser.post_form(forger.org, forger.form(make(forge), relay_state)))
     assert count_rows(forger.org) == before
 
 
@@ -150,7 +143,7 @@ def test_parsing_a_document_fetches_nothing(forger: Forger, browser: Browser) ->
         ):
             document = head.encode() + etree.tostring(forge.make())
             form = {"SAMLResponse": base64.b64encode(document).decode(), "RelayState": relay_state}
-            assert browser.post(forger.org, form).status_code == 422
+            assert browser.post_form(forger.org, form).status_code == 422
         with pytest.raises(TimeoutError):
             server.accept()
 
@@ -163,9 +156,9 @@ def test_a_comment_does_not_truncate_a_name(forger: Forger, browser: Browser) ->
     )
     assert bent != text
     form = {"SAMLResponse": base64.b64encode(bent.encode()).decode(), "RelayState": relay_state}
-    assert browser.post(forger.org, form).status_code == 422
+    assert browser.post_form(forger.org, form).status_code == 422
     # The first request did not use the sign-in up, so the unmodified response is accepted.
-    assert browser.post(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
+    assert browser.post_form(forger.org, forger.form(forge.make(), relay_state)).status_code == 200
 
 
 def test_the_cookie_is_sent_from_the_providers_site(
@@ -175,15 +168,15 @@ def test_the_cookie_is_sent_from_the_providers_site(
     monkeypatch.setattr(cookies, "_is_secure", lambda: True)
     https = {"base_url": "https://localhost"}
     body = {"org_slug": forger.org.slug}
-    started = browser.client.post("/api/v1/auth/sso/start", json=body, **https)
+    started = browser.service.post("/api/v1/auth/sso/start", json=body, **https)
     cookie = started.headers["Set-Cookie"]
     assert cookie.startswith("__Host-sso=")
     assert {"Secure", "HttpOnly", "SameSite=None", "Path=/"} <= set(cookie.split("; "))
     forge, relay_state = forger.build_forge(started.json["data"]["redirect_url"])
     form = forger.form(forge.make(), relay_state)
     path = f"/api/v1/auth/sso/{forger.org.slug}/saml/acs"
-    assert Browser(forger.org.app).client.post(path, data=form, **https).status_code == 400
-    assert browser.client.post(path, data=form, **https).status_code == 200
+    assert Browser(forger.org.app).service.post(path, data=form, **https).status_code == 400
+    assert browser.service.post(path, data=form, **https).status_code == 200
 
 
 def test_an_application_may_prove_itself_instead_of_the_browser(
@@ -196,7 +189,7 @@ def test_an_application_may_prove_itself_instead_of_the_browser(
     verifier = "v" * 43
     url = browser.start(forger.org, code_challenge=create_s256_code_challenge(verifier))
     forge, relay_state = forger.build_forge(url)
-    arrived = other_browser.post(forger.org, forger.form(forge.make(), relay_state))
+    arrived = other_browser.post_form(forger.org, forger.form(forge.make(), relay_state))
     assert arrived.status_code == 200, arrived.json
     code = arrived.json["data"]["code"]
     assert browser.exchange(code, code_verifier=verifier).status_code == 200

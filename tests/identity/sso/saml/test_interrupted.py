@@ -10,11 +10,10 @@ from werkzeug.test import TestResponse
 from app.identity.sso import callbacks, service
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
-from tests.factories import Org
 from tests.factories.sessions import terminate_backend
-from tests.identity.sso.saml.conftest import Browser, Forger, Form
+from tests.identity.sso.conftest import Browser
+from tests.identity.sso.saml.conftest import CountRows, Forger, Form
 
-CountRows = Callable[[Org], dict[str, int]]
 STEPS = pytest.mark.parametrize("step", ["before", "behind"])
 
 
@@ -62,7 +61,7 @@ def build_form(forger: Forger, browser: Browser) -> Form:
 
 
 def get_code(forger: Forger, browser: Browser) -> str:
-    arrived = browser.post(forger.org, build_form(forger, browser))
+    arrived = browser.post_form(forger.org, build_form(forger, browser))
     assert arrived.status_code == 200, arrived.json
     return str(arrived.json["data"]["code"])
 
@@ -85,10 +84,10 @@ def test_an_interrupted_response_only_uses_the_flow_up(
     form = build_form(forger, browser)
     with monkeypatch.context() as patch:
         cut(patch, callbacks.sign_in, "sign_in", step)
-        check_interrupted(browser.post(forger.org, form))
+        check_interrupted(browser.post_form(forger.org, form))
     # The assertion is not recorded either: it is recorded in the same transaction.
     assert count_rows(forger.org) == before
-    again = browser.post(forger.org, form)
+    again = browser.post_form(forger.org, form)
     assert (again.status_code, again.json["error"]["field"]) == (400, "RelayState")
     assert count_rows(forger.org) == before
     assert browser.exchange(get_code(forger, browser)).status_code == 200

@@ -7,13 +7,14 @@ from werkzeug.test import TestResponse
 
 from app.kit.ids import uuid7
 from tests.factories.saml import metadata
-from tests.identity.sso.saml.conftest import Browser, Configure, Forger
+from tests.identity.sso.conftest import Browser
+from tests.identity.sso.saml.conftest import Configure, Forger
 from tests.identity.sso.saml.test_interrupted import build_form, get_code
 from tests.identity.sso.test_sign_in import _check_denied, _get_mailed_code, _get_role
 
 
 def _sign_in(forger: Forger, browser: Browser) -> TestResponse:
-    return browser.post(forger.org, build_form(forger, browser))
+    return browser.post_form(forger.org, build_form(forger, browser))
 
 
 def _link(forger: Forger, browser: Browser) -> str:
@@ -50,7 +51,7 @@ def test_a_removed_member_is_refused_with_another_name_identifier_too(
     _check_denied(_sign_in(forger, browser), "removed")
     forge, relay_state = forger.build_forge(browser.start(forger.org))
     other = replace(forge, subject=f"{forger.subject}-2", assertion_id=f"_{uuid7().hex}")
-    _check_denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
+    _check_denied(browser.post_form(forger.org, forger.form(other.make(), relay_state)), "invit")
     assert _get_role(forger.org, _email(forger)) is None
 
 
@@ -62,7 +63,7 @@ def test_a_link_to_the_groups_changes_no_role(
     def sign_in(**attributes: list[str]) -> TestResponse:
         forge, relay_state = forger.build_forge(browser.start(forger.org))
         root = replace(forge, attributes={**forge.attributes, **attributes}).make()
-        return browser.post(forger.org, forger.form(root, relay_state))
+        return browser.post_form(forger.org, forger.form(root, relay_state))
 
     mapping = [{"group": "staff", "role": "reviewer"}]
     saml = {"metadata_xml": metadata().decode()}

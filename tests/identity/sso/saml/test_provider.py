@@ -1,8 +1,6 @@
 """Signing in with a real SAML provider (npm's samlp), from the start to the access token."""
 
 import base64
-import threading
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -15,10 +13,12 @@ from werkzeug.test import TestResponse
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
+from tests.factories.queueing import run_concurrently
 from tests.factories.saml import certificate, key
+from tests.identity.sso.conftest import Browser
 from tests.identity.sso.saml.conftest import (
-    Browser,
     Configure,
+    CountRows,
     Form,
     Provider,
     parse_request,
@@ -28,7 +28,6 @@ from tests.identity.sso.saml.conftest import (
 
 EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
-CountRows = Callable[[Org], dict[str, int]]
 
 
 @pytest.fixture
@@ -45,6 +44,12 @@ def get_form(
     """Return the form with the provider's response to the request in `url`."""
     provider.register(org, user or person(), **options)
     return provider.sign_in(url)
+
+
+@pytest.fixture
+def form(provider: Provider, saml_org: Org, browser: Browser) -> Form:
+    """Return the form with the provider's response to a sign-in of the browser."""
+    return get_form(provider, saml_org, browser.start(saml_org))
 
 
 def get_error_message(answer: TestResponse, status: int, code: str) -> str:
@@ -71,7 +76,7 @@ def test_a_new_person_signs_in(
     who = person()
     form = get_form(provider, saml_org, browser.start(saml_org), who, **options)
     assert form["action"].endswith(f"/api/v1/auth/sso/{saml_org.slug}/saml/acs")
-    arrived = browser.post(saml_org, form)
+    arrived = browser.post_form(saml_org, form)
     assert arrived.status_code == 200, arrived.json
     answer = browser.exchange(arrived.json["data"]["code"])
     assert answer.status_code == 200, answer.json
@@ -91,7 +96,7 @@ def test_a_person_signs_in_with_another_provider_product(
     form = get_form(provider, org, browser.start(org), who)
     root = etree.fromstring(base64.b64decode(form["SAMLResponse"]))
     assert len(root.findall(".//{*}Signature")) == 2
-    arrived = browser.post(org, form)
+    arrived = browser.post_form(org, form)
     assert arrived.status_code == 200, arrived.json
     login = browser.exchange(arrived.json["data"]["code"]).json["data"]
     assert (login["user"]["email"], login["user"]["name"]) == (who["email"], "Pat Example")
@@ -103,7 +108,7 @@ def test_the_second_time_it_is_the_same_person(
     who, ids = person(), set()
     for used_browser in (browser, other_browser):
         form = get_form(provider, saml_org, used_browser.start(saml_org), who)
-        code = used_browser.post(saml_org, form).json["data"]["code"]
+        code = used_browser.post_form(saml_org, form).json["data"]["code"]
         ids.add(used_browser.exchange(code).json["data"]["user"]["id"])
     assert len(ids) == 1
 
@@ -115,7 +120,7 @@ def test_groups_give_roles(
     settings = {"metadata_url": provider.metadata_url}
     assert configure(org, settings, group_mapping=mapping).status_code == 200
     form = get_form(provider, org, browser.start(org), person(groups=["staff", "chiefs"]))
-    code = browser.post(org, form).json["data"]["code"]
+    code = browser.post_form(org, form).json["data"]["code"]
     login = browser.exchange(code).json["data"]
     assert [organization["role"] for organization in login["organizations"]] == ["reviewer"]
 
@@ -125,11 +130,11 @@ def test_an_application_gets_the_code_by_redirect(
 ) -> None:
     back = {"redirect_uri": "https://app.example/signed-in", "next": "/inbox"}
     form = get_form(provider, saml_org, browser.start(saml_org, **back))
-    arrived = browser.post(saml_org, form)
+    arrived = browser.post_form(saml_org, form)
     assert arrived.status_code == 303
     assert arrived.headers["Location"].startswith("https://app.example/signed-in?code=")
     # The same response again: the sign-in is used up, so there is no URL to redirect to.
-    get_error_message(browser.post(saml_org, form), 400, "validation_error")
+    get_error_message(browser.post_form(saml_org, form), 400, "validation_error")
 
 
 def test_the_content_of_the_request(
@@ -144,7 +149,7 @@ def test_the_content_of_the_request(
     assert request.find("{*}NameIDPolicy").get("Format") == PERSISTENT
     assert len(relay_state) <= 80
     form = get_form(provider, org, browser.start(org), nameIdentifierFormat=EMAIL)
-    assert "format" in get_error_message(browser.post(org, form), 401, "invalid_credentials")
+    assert "format" in get_error_message(browser.post_form(org, form), 401, "invalid_credentials")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -192,11 +197,11 @@ def test_invalid_responses_are_refused(
     options, reason = REFUSED[name]
     before = count_rows(saml_org)
     form = get_form(provider, saml_org, browser.start(saml_org), **options)
-    message = get_error_message(browser.post(saml_org, form), 401, "invalid_credentials")
+    message = get_error_message(browser.post_form(saml_org, form), 401, "invalid_credentials")
     assert reason in message
     assert count_rows(saml_org) == before
     # The sign-in is used up, so an attacker has only one try.
-    get_error_message(browser.post(saml_org, form), 400, "validation_error")
+    get_error_message(browser.post_form(saml_org, form), 400, "validation_error")
 
 
 def test_an_error_is_returned_to_the_application(
@@ -204,7 +209,7 @@ def test_an_error_is_returned_to_the_application(
 ) -> None:
     url = browser.start(saml_org, redirect_uri="https://app.example/signed-in")
     form = get_form(provider, saml_org, url, signAssertion=False)
-    arrived = browser.post(saml_org, form)
+    arrived = browser.post_form(saml_org, form)
     assert arrived.status_code == 303
     assert "error=invalid_credentials" in arrived.headers["Location"]
 
@@ -214,27 +219,26 @@ def test_a_provider_that_refuses_the_sign_in(
 ) -> None:
     declined = "urn:oasis:names:tc:SAML:2.0:status:Responder"
     form = get_form(provider, saml_org, browser.start(saml_org), samlStatusCode=declined)
-    message = get_error_message(browser.post(saml_org, form), 403, "permission_denied")
+    message = get_error_message(browser.post_form(saml_org, form), 403, "permission_denied")
     assert message.startswith("The identity provider refused the sign-in")
 
 
 def test_a_response_is_bound_to_the_browser(
     saml_org: Org,
-    provider: Provider,
+    form: Form,
     browser: Browser,
     other_browser: Browser,
     count_rows: CountRows,
 ) -> None:
     """Login fixation: the victim's browser posts somebody else's response."""
-    form = get_form(provider, saml_org, browser.start(saml_org))
     other_browser.start(saml_org)
     before = count_rows(saml_org)
-    answer = other_browser.post(saml_org, form)
+    answer = other_browser.post_form(saml_org, form)
     get_error_message(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
     assert count_rows(saml_org) == before
     # The browser that began the sign-in can still use it.
-    assert browser.post(saml_org, form).status_code == 200
+    assert browser.post_form(saml_org, form).status_code == 200
 
 
 def test_a_response_is_bound_to_its_request(
@@ -243,42 +247,33 @@ def test_a_response_is_bound_to_its_request(
     first = get_form(provider, saml_org, browser.start(saml_org))
     second = get_form(provider, saml_org, browser.start(saml_org))
     before = count_rows(saml_org)
-    swapped = browser.post(saml_org, first, RelayState=second["RelayState"])
+    swapped = browser.post_form(saml_org, first, RelayState=second["RelayState"])
     assert "not a response to the request" in get_error_message(swapped, 401, "invalid_credentials")
     assert count_rows(saml_org) == before
 
 
 @pytest.mark.parametrize("relay_state", [None, "", "x", "\u00e9" * 50, "a" * 43])
 def test_unsolicited_responses(
-    saml_org: Org, provider: Provider, browser: Browser, relay_state: str | None
+    saml_org: Org, form: Form, browser: Browser, relay_state: str | None
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
-    answer = browser.post(saml_org, form, RelayState=relay_state)
+    answer = browser.post_form(saml_org, form, RelayState=relay_state)
     get_error_message(answer, 400, "validation_error")
     assert answer.json["error"]["field"] == "RelayState"
 
 
 def test_only_one_of_two_concurrent_posts_succeeds(
-    saml_org: Org, provider: Provider, browser: Browser, count_rows: CountRows
+    saml_org: Org, form: Form, browser: Browser, count_rows: CountRows
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
-    cookie = browser.client.get_cookie("sso")
+    cookie = browser.service.get_cookie("sso")
     assert cookie is not None
-    before, answers = count_rows(saml_org), []
-    start = threading.Barrier(4)
+    before = count_rows(saml_org)
 
-    def post() -> None:
+    def post() -> int:
         client_browser = Browser(saml_org.app)
-        client_browser.client.set_cookie("sso", cookie.value)
-        start.wait()
-        answers.append(client_browser.post(saml_org, form).status_code)
+        client_browser.service.set_cookie("sso", cookie.value)
+        return client_browser.post_form(saml_org, form).status_code
 
-    threads = [threading.Thread(target=post) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert sorted(answers) == [200, 400, 400, 400]
+    assert sorted(run_concurrently(*[post] * 4)) == [200, 400, 400, 400]
     assert {k: v - before[k] for k, v in count_rows(saml_org).items()} == dict.fromkeys(before, 1)
 
 
@@ -294,26 +289,25 @@ def test_a_response_for_another_organization(
     assert configure(other_org, {"metadata_url": provider.metadata_url}).status_code == 200
     before = count_rows(saml_org), count_rows(other_org)
     form = get_form(provider, saml_org, browser.start(saml_org))
-    get_error_message(browser.post(other_org, form), 403, "permission_denied")
+    get_error_message(browser.post_form(other_org, form), 403, "permission_denied")
     # The other organization sent the request, and the first one gets the response.
     form = get_form(provider, saml_org, browser.start(saml_org))
     _, relay_state = parse_request(browser.start(other_org))
     message = get_error_message(
-        browser.post(other_org, form, RelayState=relay_state), 401, "invalid_credentials"
+        browser.post_form(other_org, form, RelayState=relay_state), 401, "invalid_credentials"
     )
     assert "destination" in message
     assert (count_rows(saml_org), count_rows(other_org)) == before
 
 
 def test_an_organization_without_saml_is_like_an_unknown_one(
-    org: Org, other_org: Org, saml_org: Org, provider: Provider, browser: Browser
+    org: Org, other_org: Org, saml_org: Org, form: Form, browser: Browser
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
     answers = []
     for slug in (other_org.slug, "no-such-organization", saml_org.slug):
         path = f"/api/v1/auth/sso/{slug}/saml/acs"
         members = {"SAMLResponse": form["SAMLResponse"], "RelayState": "unknown"}
-        answers.append(browser.client.post(path, data=members))
+        answers.append(browser.service.post(path, data=members))
     assert {answer.status_code for answer in answers} == {400}
     assert len({answer.data for answer in answers}) == 1
 
@@ -324,7 +318,7 @@ def test_a_configuration_change_ends_open_sign_ins(
     form = get_form(provider, saml_org, browser.start(saml_org))
     settings = {"metadata_url": provider.metadata_url}
     assert configure(saml_org, settings, enabled=False).status_code == 200
-    get_error_message(browser.post(saml_org, form), 403, "permission_denied")
+    get_error_message(browser.post_form(saml_org, form), 403, "permission_denied")
 
 
 @pytest.mark.parametrize(
@@ -340,29 +334,25 @@ def test_a_configuration_change_ends_open_sign_ins(
     ],
 )
 def test_garbage_is_not_a_response(
-    saml_org: Org, provider: Provider, browser: Browser, response: str
+    saml_org: Org, form: Form, browser: Browser, response: str
 ) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
-    answer = browser.post(saml_org, form, SAMLResponse=response)
+    answer = browser.post_form(saml_org, form, SAMLResponse=response)
     get_error_message(answer, 422, "unprocessable")
     assert answer.json["error"]["field"] == "SAMLResponse"
     # It was not a response, so the sign-in is still valid.
-    assert browser.post(saml_org, form).status_code == 200
+    assert browser.post_form(saml_org, form).status_code == 200
 
 
 def test_large_responses_are_refused(saml_org: Org, browser: Browser) -> None:
     form = {"SAMLResponse": "A" * 300_000, "RelayState": "x"}
-    get_error_message(browser.post(saml_org, form), 413, "payload_too_large")
+    get_error_message(browser.post_form(saml_org, form), 413, "payload_too_large")
 
 
-def test_the_form_may_have_additional_members(
-    saml_org: Org, provider: Provider, browser: Browser
-) -> None:
-    form = get_form(provider, saml_org, browser.start(saml_org))
+def test_the_form_may_have_additional_members(saml_org: Org, form: Form, browser: Browser) -> None:
     lines = "\r\n".join(
         form["SAMLResponse"][i : i + 76] for i in range(0, len(form["SAMLResponse"]), 76)
     )
-    arrived = browser.post(saml_org, form, SAMLResponse=lines, submit="Continue")
+    arrived = browser.post_form(saml_org, form, SAMLResponse=lines, submit="Continue")
     assert arrived.status_code == 200, arrived.json
 
 
@@ -384,7 +374,7 @@ def test_accepted_assertions_are_recorded_and_deleted(
     saml_org: Org, provider: Provider, browser: Browser
 ) -> None:
     form = get_form(provider, saml_org, browser.start(saml_org), lifetimeInSeconds=300)
-    assert browser.post(saml_org, form).status_code == 200
+    assert browser.post_form(saml_org, form).status_code == 200
     with saml_org.app.app_context(), tenancy.organization(saml_org.id):
         kept = db.session().execute(
             text("SELECT expires_at - now() FROM sso_assertions WHERE organization_id = :id"),

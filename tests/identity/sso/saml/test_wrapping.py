@@ -5,6 +5,7 @@ Security 2012) and created by SAML Raider. Each attack is tried against both def
 assertion may be in a response; and, with that check turned off, only signed content is read.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import pytest
@@ -12,28 +13,34 @@ from lxml import etree
 
 from app.identity.sso.saml import response
 from app.identity.sso.saml.xml import ResponseRefused
-from tests.factories.saml import NS, Forge, assertion, find
+from tests.factories.saml import NS, Forge, assertion, copy_element, find, get_refusal, verify
 
 EVIL = "eve"
 
 
-def _copy(element: etree._Element) -> etree._Element:
-    return etree.fromstring(etree.tostring(element, with_tail=False))
-
-
 def _unsigned(element: etree._Element) -> etree._Element:
-    copied = _copy(element)
+    copied = copy_element(element)
     copied.remove(find(copied, "ds:Signature"))
     return copied
 
 
 def _evil(element: etree._Element, identifier: str | None) -> etree._Element:
     """Return a copy that names another person, with another id unless `identifier` is None."""
-    copied = _copy(element)
+    copied = copy_element(element)
     find(copied, "saml:NameID").text = EVIL
     if identifier is not None:
         copied.set("ID", identifier)
     return copied
+
+
+def _replace_assertion(
+    root: etree._Element, identifier: str | None
+) -> tuple[etree._Element, etree._Element]:
+    """Replace the assertion by a forged one that has its signature; return the original and it."""
+    original = assertion(root)
+    evil = _evil(original, identifier)
+    root.replace(original, evil)
+    return original, evil
 
 
 def xsw1(root: etree._Element, identifier: str | None) -> etree._Element:
@@ -68,18 +75,14 @@ def xsw4(root: etree._Element, identifier: str | None) -> etree._Element:
 
 def xsw5(root: etree._Element, identifier: str | None) -> etree._Element:
     """Give the signature to a forged assertion, and put the signed one at the end."""
-    original = assertion(root)
-    evil = _evil(original, identifier)
-    root.replace(original, evil)
+    original, _ = _replace_assertion(root, identifier)
     root.append(_unsigned(original))
     return root
 
 
 def xsw6(root: etree._Element, identifier: str | None) -> etree._Element:
     """Give the signature to a forged assertion, and put the signed one into the signature."""
-    original = assertion(root)
-    evil = _evil(original, identifier)
-    root.replace(original, evil)
+    original, evil = _replace_assertion(root, identifier)
     find(evil, "ds:Signature").append(_unsigned(original))
     return root
 
@@ -95,9 +98,7 @@ def xsw7(root: etree._Element, identifier: str | None) -> etree._Element:
 
 def xsw8(root: etree._Element, identifier: str | None) -> etree._Element:
     """Give the signature to a forged assertion, and put the signed one into an object of it."""
-    original = assertion(root)
-    evil = _evil(original, identifier)
-    root.replace(original, evil)
+    original, evil = _replace_assertion(root, identifier)
     holder = etree.SubElement(find(evil, "ds:Signature"), f"{{{NS['ds']}}}Object")
     holder.append(_unsigned(original))
     return root
@@ -105,20 +106,16 @@ def xsw8(root: etree._Element, identifier: str | None) -> etree._Element:
 
 def in_attribute(root: etree._Element, identifier: str | None) -> etree._Element:
     """Give the signature to a forged assertion; put the signed one into an attribute value."""
-    original = assertion(root)
-    evil = _evil(original, identifier)
-    root.replace(original, evil)
+    original, evil = _replace_assertion(root, identifier)
     find(evil, "saml:AttributeValue").append(_unsigned(original))
     return root
 
 
 def other_id(root: etree._Element, identifier: str | None) -> etree._Element:
     """Give the signed element another id attribute, which some libraries read first."""
-    original = assertion(root)
-    evil = _evil(original, None)
+    original, evil = _replace_assertion(root, None)
     hidden = _unsigned(original)
     hidden.set("Id", hidden.attrib.pop("ID"))
-    root.replace(original, evil)
     find(evil, "saml:AttributeValue").append(hidden)
     return root
 
@@ -153,11 +150,8 @@ def test_a_wrapped_signature_is_refused(
     if not shape:
         monkeypatch.setattr(response, "_check_shape", lambda _: None)
     subject = None
-    try:
-        parsed = response.parse(etree.tostring(root))
-        subject = response.verify(parsed, forge.expected()).subject
-    except ResponseRefused:
-        pass
+    with contextlib.suppress(ResponseRefused):
+        subject = verify(root, forge.expected()).subject
     # Without the first defense, an attack may leave the signed assertion in its place. Reading that
     # one does no harm.
     assert subject != EVIL
@@ -173,14 +167,11 @@ def test_a_second_signed_assertion_is_refused(sign: str) -> None:
     assertion(root).addnext(second)
     if sign == "response":
         root = forge.signed(root, "response")
-    parsed = response.parse(etree.tostring(root))
-    with pytest.raises(ResponseRefused, match="2 assertions"):
-        response.verify(parsed, forge.expected())
+    assert "2 assertions" in get_refusal(root, forge.expected())
 
 
 def test_ids_are_unique() -> None:
     forge = Forge()
     root = forge.make()
     find(root, "samlp:StatusCode").set("Id", "_assertion")
-    with pytest.raises(ResponseRefused, match="not unique"):
-        response.verify(response.parse(etree.tostring(root)), forge.expected())
+    assert "not unique" in get_refusal(root, forge.expected())
