@@ -76,6 +76,17 @@ def reopen(
     return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/reopen", json=body)
 
 
+def set_review_claim(workspace: Workspace, tag_set_id: str, by: str, *, minutes: int) -> None:
+    """Let a user have claimed a review for `minutes`; if they are negative, it has expired."""
+    workspace.sql(
+        "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :minutes * interval"
+        " '1 minute' WHERE id = :id",
+        user=workspace.org.users[by],
+        minutes=minutes,
+        id=tag_set_id,
+    )
+
+
 def publish(workspace: Workspace, schema_id: Any, **policy: Any) -> None:
     """Publish a version with another review policy, and run the jobs that follow."""
     api, path = workspace.org.api("admin"), f"/schemas/{schema_id}"

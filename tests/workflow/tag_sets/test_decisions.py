@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.factories.workspace import Workspace, counts, tag
-from tests.workflow.actions import accept, get_tag_set, reject, submit
+from tests.workflow.actions import accept, get_tag_set, reject, set_review_claim, submit
 
 
 def test_acceptance(workspace: Workspace) -> None:
@@ -82,16 +82,12 @@ def test_nobody_reviews_their_own_unless_the_organization_allows(workspace: Work
 
 def test_a_live_claim_of_another_reviewer_blocks_a_decision(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    claim = (
-        "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :left * interval"
-        " '1 minute' WHERE id = :id"
-    )
-    workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
+    set_review_claim(workspace, sent["id"], "admin", minutes=5)
     for answer in (accept(workspace, sent), reject(workspace, sent)):
         assert answer.status_code == 409
-        holder = answer.json["error"]["details"]["claim"]["user_id"]
-        assert holder == str(workspace.org.users["admin"])
-    workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
+        claim = answer.json["error"]["details"]["claim"]
+        assert claim["user_id"] == str(workspace.org.users["admin"])
+    set_review_claim(workspace, sent["id"], "admin", minutes=-1)
     assert accept(workspace, sent).status_code == 200
     (row,) = workspace.sql("SELECT claim_user_id FROM tag_sets WHERE id = :id", id=sent["id"])
     assert row.claim_user_id is None
