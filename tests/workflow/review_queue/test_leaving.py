@@ -236,7 +236,7 @@ def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
 
 
 def _return(workspace: Workspace, team: str) -> None:
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         unassigning.unassign_team(UUID(team), db.checkpoint, reason="team_left")
 
 
@@ -274,12 +274,7 @@ def test_an_interrupted_return_continues_and_reports_each_review_once(
             raise KeyboardInterrupt
         db.checkpoint()
 
-    with (
-        pytest.raises(KeyboardInterrupt),
-        workspace.org.app.app_context(),
-        tenancy.organization(workspace.org.id),
-        db.transaction(),
-    ):
+    with pytest.raises(KeyboardInterrupt), workspace.transaction():
         unassigning.unassign_team(UUID(team), dies, reason="team_left")
     assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)

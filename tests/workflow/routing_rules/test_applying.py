@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.jobs import LostLease
 from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where
@@ -218,12 +218,7 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
         if len(done) == 2:
             raise LostLease
 
-    with (
-        router.org.app.app_context(),
-        tenancy.organization(router.org.id),
-        pytest.raises(LostLease),
-        db.transaction(),
-    ):
+    with pytest.raises(LostLease), router.workspace.transaction():
         routing.route_unassigned(checkpoint)
     assert [router.get_assignee(item_id) is not None for item_id in ids] == [True] * 4 + [False] * 3
     assert router.apply() == 3
