@@ -91,6 +91,11 @@ class Workspace:
         self._insert((ArtifactSchema, schema), (SchemaVersion, version))
         return schema_id
 
+    def require_skills(self, schema_id: UUID, *keys: str) -> None:
+        """Require skills, which members of teams have, for the documents of a schema."""
+        statement = "UPDATE schemas SET required_skill_keys = :keys WHERE id = :id"
+        self.sql(statement, keys=list(keys), id=schema_id)
+
     def _insert(self, *records: tuple[type[db.Base], dict[str, Any]]) -> None:
         """Insert records without the ORM, which is faster; thousands of tests need records."""
         with self.transaction() as s:

@@ -4,7 +4,6 @@ import json
 
 from sqlalchemy import text
 
-from app.kit import db, tenancy
 from migrations.policies import ROLE
 from tests.factories.statements import Call, record_prepared
 from tests.factories.teams import create_team
@@ -18,8 +17,7 @@ _DOCUMENTS = 500
 def _explain(workspace: Workspace, calls: list[Call]) -> list[Explained]:
     """Explain the prepared statements about artifacts."""
     plans = []
-    org = workspace.org
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with workspace.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
         session.execute(text("ANALYZE artifacts, artifact_assignees"))
         # A small table is read completely if other tests have left few rows in it.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import create_team
@@ -178,6 +178,6 @@ def test_who_labels_again_between_two_batches_keeps_the_rest(
         db.session().execute(text(statement), {"id": labeler})
         db.checkpoint()
 
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         assigning.unassign(labeler, checkpoint, reason="role_changed")
     assert sorted(len(get_assignees(workspace, artifact_id)) for artifact_id in ids) == [0, 1]

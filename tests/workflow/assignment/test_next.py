@@ -140,9 +140,7 @@ def test_a_schema_s_skills_are_those_of_the_teams(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
-    workspace.sql(
-        "UPDATE schemas SET required_skill_keys = '{french,law}' WHERE id = :id", id=schema
-    )
+    workspace.require_skills(schema, "french", "law")
     artifact = workspace.artifact(schema)
     create_team(org, "labeler", "reviewer", skills=["French"])
     law = make_team(org, "Law", skills=["LAW", "Maths"])
@@ -156,7 +154,7 @@ def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
-    workspace.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
+    workspace.require_skills(schema, "law")
     team = create_team(org, "labeler", skills=["French"])
     workspace.artifact(schema, assignees=to(team_id=team))
     assert claim_next() is None

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from app.kit import db, tenancy
 from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.assignment.service import assigning
 from tests.factories.teams import create_team
@@ -235,7 +234,7 @@ def assign_in_bulk(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> No
 
 def assign_as_rules_do(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
     assignments = [ArtifactAssignment(artifact_id, to(user_id=user_id))]
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         assert set(assigning.update_assignments(assignments)) == {artifact_id}
 
 

@@ -26,8 +26,9 @@ def test_a_request_is_queued_once(assisted_workspace: Workspace) -> None:
     assert show_prediction(assisted_workspace, artifact_id) == shown
     assert predict(assisted_workspace, artifact_id, by="admin").json["data"]["id"] == queued["id"]
     ((count,),) = assisted_workspace.sql(
-        "SELECT count(*) FROM jobs WHERE function = 'predictions.predict' AND organization_id = :org",
+        "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = :function",
         org=assisted_workspace.org.id,
+        function="predictions.predict",
     )
     assert count == 1
 
