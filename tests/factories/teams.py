@@ -32,6 +32,12 @@ def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
     return dict(response.json["data"])
 
 
+def create_team(org: Org, *names: str, **body: Any) -> str:
+    """Create a team that has the users with these names as members, and return its id."""
+    body = {"name": f"Team of {' '.join(names)}", **body}
+    return str(add_members(org, make_team(org, **body), *names)["id"])
+
+
 # Each hundredth team has no parent; it is the parent of the 99 teams after it.
 _TEAMS = """
 WITH numbered AS (SELECT i, gen_random_uuid() AS id FROM generate_series(0, :teams - 1) AS i)

@@ -1,10 +1,13 @@
 """Create schemas, documents and tag sets of one organization."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import insert, text
+from sqlalchemy.orm import Session
 
 from app.documents.artifacts.models.content import ArtifactText
 from app.documents.artifacts.models.documents import Artifact
@@ -88,9 +91,14 @@ class Workspace:
         self._insert((ArtifactSchema, schema), (SchemaVersion, version))
         return schema_id
 
+    def require_skills(self, schema_id: UUID, *keys: str) -> None:
+        """Require skills, which members of teams have, for the documents of a schema."""
+        statement = "UPDATE schemas SET required_skill_keys = :keys WHERE id = :id"
+        self.sql(statement, keys=list(keys), id=schema_id)
+
     def _insert(self, *records: tuple[type[db.Base], dict[str, Any]]) -> None:
         """Insert records without the ORM, which is faster; thousands of tests need records."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+        with self.transaction() as s:
             for model, values in records:
                 columns = {model.__mapper__.columns[name].name: v for name, v in values.items()}
                 s.execute(insert(model.__table__), columns)
@@ -169,9 +177,15 @@ class Workspace:
             id=tag_set["id"],
         )
 
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """Open a transaction in the organization, for calls of services."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            yield s
+
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+        with self.transaction() as s:
             result = s.execute(text(statement), values)
             return list(result) if result.returns_rows else []
 

@@ -24,7 +24,8 @@ def _return_empty_list(*_: Any, **__: Any) -> list[Any]:
     return []
 
 
-def _execute(statement: str, **values: Any) -> None:
+def execute(statement: str, **values: Any) -> None:
+    """Run a statement in the mutated code's transaction."""
     db.session().execute(text(statement), values)
 
 
@@ -32,7 +33,7 @@ def allow_claim_takeover(patch: Patch) -> None:
     original = claims.claim
 
     def claim(artifact_id: Any, user_id: Any, **options: Any) -> Any:
-        _execute("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
+        execute("UPDATE artifacts SET claim_user_id = NULL WHERE id = :id", id=artifact_id)
         return original(artifact_id, user_id, **options)
 
     patch.setattr(claims, "claim", claim)
@@ -42,7 +43,7 @@ def ignore_claims_when_claiming_next(patch: Patch) -> None:
     original = next_artifact.claim_next
 
     def claim_next(user_id: Any, *args: Any, **options: Any) -> Any:
-        _execute(
+        execute(
             "UPDATE artifacts SET claim_user_id = NULL WHERE organization_id = (SELECT"
             " organization_id FROM memberships WHERE user_id = :id)",
             id=user_id,
@@ -101,7 +102,7 @@ def delete_saved_revision(patch: Patch) -> None:
 
     def save(draft: Any, *args: Any, **options: Any) -> Any:
         saved = original(draft, *args, **options)
-        _execute(
+        execute(
             "DELETE FROM tag_set_revisions WHERE tag_set_id = :id AND number = :number",
             id=draft.id,
             number=saved.revision,

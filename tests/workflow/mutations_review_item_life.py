@@ -1,20 +1,20 @@
 """Mutation tests: the state machine of review items must notice every broken rule."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 
-from app.kit import db, events
+from app.kit import events
 from app.workflow.review_queue.queries import items, next_item
 from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets.queries import deciding
 from app.workflow.tag_sets.service import bulk, decisions, rules
 from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.mutations_artifact_life import (
+    Fault,
+    execute,
     ignore_bulk_rejection_limit,
     ignore_rejection_limit,
     ignore_revision_when_deciding,
@@ -22,8 +22,6 @@ from tests.workflow.mutations_artifact_life import (
     omit_reviewer,
 )
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
-
-Fault = Callable[[Patch], None]
 
 
 def _return_zero(*_: Any, **__: Any) -> int:
@@ -70,11 +68,11 @@ def ignore_claims_when_claiming_next(patch: Patch) -> None:
     original = next_item.claim_next
 
     def claim_next(user_id: Any, **options: Any) -> Any:
-        statement = (
+        execute(
             "UPDATE tag_sets SET claim_user_id = NULL WHERE organization_id = (SELECT"
-            " organization_id FROM memberships WHERE user_id = :id)"
+            " organization_id FROM memberships WHERE user_id = :id)",
+            id=user_id,
         )
-        db.session().execute(text(statement), {"id": user_id})
         return original(user_id, **options)
 
     patch.setattr(next_item, "claim_next", claim_next)
@@ -85,8 +83,8 @@ def reset_review_ranks(patch: Patch) -> None:
 
     def change(tag_set_ids: Any, *args: Any, **details: Any) -> None:
         original(tag_set_ids, *args, **details)
-        statement = text("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)")
-        db.session().execute(statement, {"ids": list(tag_set_ids)})
+        ids = list(tag_set_ids)
+        execute("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)", ids=ids)
 
     patch.setattr(deciding, "update_tag_sets", change)
 

@@ -493,7 +493,7 @@ class ArtifactLife(RuleBasedStateMachine):
         path = f"/organizations/{self.org.slug}/members/{self.org.users[who]}"
         self._expect(self._send("admin", "DELETE", path), None, 204)
         user_id = self.org.users[who]
-        with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.workspace.transaction():
             claims.release_all_claims(user_id, reason="member_removed")
             claims.release_reservations(user_id, db.checkpoint)
         document.removed_members.add(who)

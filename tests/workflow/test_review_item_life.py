@@ -9,7 +9,7 @@ from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.workflow.review_queue.service import unassigning
 from tests.factories import make_org
 from tests.factories.state_machines import note_request, run_machine
@@ -269,7 +269,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         answer = self.org.api("admin").delete(f"/teams/{self.team}")
         note_request(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
-        with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.workspace.transaction():
             unassigning.unassign_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
         for one in self.items:

@@ -1,12 +1,13 @@
 """Deleting what nothing was labeled with."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.factories import Org, run_jobs_of
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
 
 
@@ -93,57 +94,46 @@ def test_only_admins_delete(workspace: Workspace, role: str) -> None:
     assert _rows(workspace, "schemas", schema) == 1
 
 
+def _delete(workspace: Workspace, schema: UUID) -> int:
+    return int(workspace.org.api("admin").delete(f"/schemas/{schema}").status_code)
+
+
+def _begin(workspace: Workspace, artifact: UUID) -> int:
+    path = f"/artifacts/{artifact}/tag-sets"
+    return int(workspace.org.api("labeler").post(path, json={}).status_code)
+
+
+def _upload(workspace: Workspace, schema: UUID, text: str) -> int:
+    body = {"name": "a.txt", "text": text, "schema_id": str(schema)}
+    return int(workspace.org.api("admin").post("/artifacts", json=body).status_code)
+
+
 def test_no_label_set_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     """Eight labelers begin while the schema is deleted: either somebody is first, and it stays, or
     nobody gets a draft."""
-    outcomes = set()
     for _ in range(6):
         schema = workspace.schema()
         artifacts = [workspace.artifact(schema) for _ in range(8)]
-        start = Barrier(len(artifacts) + 1)
-
-        def begin(artifact: Any, start: Barrier = start) -> int:
-            start.wait()
-            path = f"/artifacts/{artifact}/tag-sets"
-            return int(workspace.org.api("labeler").post(path, json={}).status_code)
-
-        def delete(schema: Any = schema, start: Barrier = start) -> int:
-            start.wait()
-            return int(workspace.org.api("admin").delete(f"/schemas/{schema}").status_code)
-
-        with ThreadPoolExecutor(len(artifacts) + 1) as pool:
-            begun = [pool.submit(begin, artifact) for artifact in artifacts]
-            deleted = pool.submit(delete).result()
-            made = [one.result() for one in begun].count(201)
+        deleted, *begun = run_concurrently(
+            partial(_delete, workspace, schema),
+            *(partial(_begin, workspace, artifact) for artifact in artifacts),
+        )
+        created = begun.count(201)
         run_jobs_of(workspace.org, "bulk")
-        assert _rows(workspace, "tag_sets", schema) == made
+        assert _rows(workspace, "tag_sets", schema) == created
         assert _rows(workspace, "schemas", schema) == (0 if deleted == 204 else 1)
-        assert deleted == 204 if made == 0 else deleted in (409, 503)
-        outcomes.add(deleted)
-    assert outcomes <= {204, 409, 503}
+        assert deleted == 204 if created == 0 else deleted in (409, 503)
 
 
 def test_no_document_slips_through_while_its_schema_goes(workspace: Workspace) -> None:
     for number in range(4):
         schema = workspace.schema()
-        start = Barrier(5)
-
-        def upload(n: int, schema: Any = schema, start: Barrier = start, run: int = number) -> int:
-            body = {"name": "a.txt", "text": f"Text {run} {n}", "schema_id": str(schema)}
-            api = workspace.org.api("admin")
-            start.wait()
-            return int(api.post("/artifacts", json=body).status_code)
-
-        def delete(schema: Any = schema, start: Barrier = start) -> int:
-            start.wait()
-            return int(workspace.org.api("admin").delete(f"/schemas/{schema}").status_code)
-
-        with ThreadPoolExecutor(5) as pool:
-            uploads = [pool.submit(upload, n) for n in range(4)]
-            deleted = pool.submit(delete).result()
-            statuses = {one.result() for one in uploads}
+        deleted, *uploaded = run_concurrently(
+            partial(_delete, workspace, schema),
+            *(partial(_upload, workspace, schema, f"Text {number} {n}") for n in range(4)),
+        )
         assert deleted in (204, 503)
-        assert statuses <= {201, 400, 409}
+        assert set(uploaded) <= {201, 400, 409}
         if deleted == 204:
             run_jobs_of(workspace.org, "bulk")
             assert _rows(workspace, "artifacts", schema) == 0

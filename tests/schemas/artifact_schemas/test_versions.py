@@ -14,13 +14,11 @@ TOTAL: dict[str, Any] = {"key": "total", "type": "money", "required": True}
 STEPS: list[list[dict[str, Any]]] = [[TOTAL], [TOTAL, NUMBER], [NUMBER]]
 
 
-def _publish_steps(
-    api: Api, steps: list[list[dict[str, Any]]] | None = None
-) -> tuple[str, list[str]]:
+def _publish_steps(api: Api) -> tuple[str, list[str]]:
     """(schema id, version ids) of a schema published once for each of the steps."""
     schema = api.post("/schemas", {"name": "Invoices"}).json["data"]["id"]
     versions = []
-    for fields in STEPS if steps is None else steps:
+    for fields in STEPS:
         revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
         api.patch(f"/schemas/{schema}", {"fields": fields, "revision": revision})
         body = {"allow_breaking": True, "note": f"of {len(fields)}"}

@@ -9,18 +9,9 @@ import pytest
 
 from app.kit.ids import uuid7
 from app.workflow.assignment.queries import assignees
-from tests.factories import Org
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
-
-
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
-
-
-def _to(*ids: Any, kind: str = "team_id") -> list[dict[str, Any]]:
-    return [{"user_id": None, "team_id": None, kind: str(item_id)} for item_id in ids]
+from tests.workflow.assignment.conftest import get_assignees, reject, to
 
 
 def _rows(workspace: Workspace, artifact_id: UUID) -> list[tuple[Any, ...]]:
@@ -42,10 +33,10 @@ def _assign(workspace: Workspace, artifact_id: UUID, assignees: list[dict[str, A
 
 def test_the_rows_follow_the_document(workspace: Workspace) -> None:
     user, team = uuid7(), uuid7()
-    both = [*_to(user, kind="user_id"), *_to(team)]
+    both = [*to(user_id=user), *to(team_id=team)]
     artifact = workspace.artifact(assignees=both)
     assert _rows(workspace, artifact) == [(user, False, True), (team, True, True)]
-    _assign(workspace, artifact, _to(team, team))
+    _assign(workspace, artifact, to(team_id=team) * 2)
     assert _rows(workspace, artifact) == [(team, True, True)]
     for column, value, is_open in (
         ("status", "'in_progress'", True),
@@ -62,15 +53,11 @@ def test_the_rows_follow_the_document(workspace: Workspace) -> None:
 
 
 def test_labels_close_what_was_assigned(workspace: Workspace) -> None:
-    team = UUID(make_team(workspace.org)["id"])
-    add_members(workspace.org, {"id": str(team)}, "labeler", "admin")
-    artifact = workspace.artifact(assignees=_to(team))
+    team = UUID(create_team(workspace.org, "labeler", "admin"))
+    artifact = workspace.artifact(assignees=to(team_id=team))
     sent = workspace.submitted(artifact)
     assert _rows(workspace, artifact) == [(team, True, False)]
-    answer = workspace.org.api("reviewer").post(
-        f"/tag-sets/{sent['id']}/reject", json={"reason": "x", "send_to": "pool"}
-    )
-    assert answer.status_code == 200
+    reject(workspace, sent, "pool")
     assert _rows(workspace, artifact) == [(team, True, True)]
     assert workspace.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
     assert _rows(workspace, artifact) == []
@@ -83,11 +70,11 @@ def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     org, user, other = workspace.org, workspace.org.users["labeler"], uuid7()
     team = make_team(org)["id"]
     schema = workspace.schema()
-    alone = [workspace.artifact(schema, assignees=_to(team)) for _ in range(5)]
+    alone = [workspace.artifact(schema, assignees=to(team_id=team)) for _ in range(5)]
     shared = workspace.artifact(
-        schema, assignees=[*_to(other), *_to(team), *_to(user, kind="user_id")], status="done"
+        schema, assignees=[*to(team_id=other), *to(team_id=team), *to(user_id=user)], status="done"
     )
-    untouched = workspace.artifact(schema, assignees=_to(other))
+    untouched = workspace.artifact(schema, assignees=to(team_id=other))
     before = org.api("viewer").get(f"/artifacts/{untouched}").json["data"]
     assert org.api("admin").delete(f"/teams/{team}").status_code == 204
     assert workspace.events("team.deleted") == [
@@ -100,10 +87,9 @@ def test_the_work_of_a_deleted_team_goes_back_to_the_pool(
     ]
     work()
     for artifact in alone:
-        found = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
-        assert (found["assignees"], found["revision"]) == ([], 1)
-    left = org.api("viewer").get(f"/artifacts/{shared}").json["data"]
-    assert left["assignees"] == [*_to(other), *_to(user, kind="user_id")]
+        unassigned = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
+        assert (unassigned["assignees"], unassigned["revision"]) == ([], 1)
+    assert get_assignees(workspace, shared) == [*to(team_id=other), *to(user_id=user)]
     assert org.api("viewer").get(f"/artifacts/{untouched}").json["data"] == before
     assert workspace.sql("SELECT 1 FROM artifact_assignees WHERE assignee_id = :t", t=team) == []
 
@@ -112,12 +98,12 @@ def test_who_left_the_organization_is_assigned_to_nothing(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     org = workspace.org
-    gone, stays = (_to(org.users[name], kind="user_id") for name in ("labeler", "viewer"))
+    gone, stays = (to(user_id=org.users[name]) for name in ("labeler", "viewer"))
     both = workspace.artifact(assignees=[*gone, *stays])
     path = f"/organizations/{org.slug}/members/{org.users['labeler']}"
     assert org.api("admin").delete(path).status_code == 204
     work()
-    assert org.api("viewer").get(f"/artifacts/{both}").json["data"]["assignees"] == stays
+    assert get_assignees(workspace, both) == stays
 
 
 @pytest.mark.parametrize("how", ["left the team", "left", "became a viewer"])
@@ -127,11 +113,10 @@ def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
     org = workspace.org
     org.add_user("last", "labeler")
     last = org.users["last"]
-    teams = [add_members(org, make_team(org, "A"), "last", "viewer")["id"]]
-    teams.append(add_members(org, make_team(org, "B"), "last", "labeler")["id"])
+    teams = [create_team(org, "last", "viewer"), create_team(org, "last", "labeler")]
     # Nobody was ever in it: it is being set up.
     teams.append(make_team(org, "C")["id"])
-    artifacts = [workspace.artifact(assignees=_to(team)) for team in teams]
+    artifacts = [workspace.artifact(assignees=to(team_id=team)) for team in teams]
     member = f"/organizations/{org.slug}/members/{last}"
     owner = org.api("owner")
     if how == "left the team":
@@ -142,8 +127,8 @@ def test_the_work_of_a_team_in_which_nobody_labels_any_more_goes_back(
     else:
         assert owner.patch(member, json={"role": "viewer"}).status_code == 200
     work()
-    found = [org.api("viewer").get(f"/artifacts/{artifact}").json["data"] for artifact in artifacts]
-    assert [one["assignees"] for one in found] == [[], _to(teams[1]), _to(teams[2])]
+    assignees_of_each = [get_assignees(workspace, artifact) for artifact in artifacts]
+    assert assignees_of_each == [[], to(team_id=teams[1]), to(team_id=teams[2])]
     reason = {
         "left the team": "team_left",
         "left": "member_removed",

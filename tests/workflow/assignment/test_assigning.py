@@ -9,22 +9,15 @@ import pytest
 from app.kit.ids import uuid7
 from app.workflow.assignment.service.recipients import LabelerPool
 from tests.factories import Org
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
+from tests.workflow.assignment.conftest import assign, get_user_ids
 
 BULK = "/artifacts/bulk-assign"
 
 
-def _assign(workspace: Workspace, artifact_id: UUID, *, by: str = "reviewer", **body: Any) -> Any:
-    return workspace.org.api(by).post(f"/artifacts/{artifact_id}/assign", json=body)
-
-
 def _bulk_assign(workspace: Workspace, **body: Any) -> Any:
     return workspace.org.api("reviewer").post(BULK, json=body)
-
-
-def _list_user_ids(workspace: Workspace, *names: str) -> list[str]:
-    return [str(workspace.org.users[name]) for name in names]
 
 
 def _build_user_assignee(user_id: str) -> dict[str, Any]:
@@ -42,20 +35,20 @@ def _get_error(answer: Any) -> tuple[int, str, str | None]:
 
 def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
     artifact = workspace.artifact()
-    both = _list_user_ids(workspace, "labeler", "admin")
-    answer = _assign(workspace, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
+    both = get_user_ids(workspace, "labeler", "admin")
+    answer = assign(workspace, artifact, user_ids=[*both, both[0]], due_at="2026-12-31T22:00:00Z")
     assert answer.status_code == 200
     data = answer.json["data"]
     assert data["assignees"] == [_build_user_assignee(one) for one in both]
     assert (data["due_at"], data["revision"]) == ("2026-12-31T22:00:00Z", 2)
-    again = _assign(workspace, artifact, user_ids=both[1:]).json["data"]
+    again = assign(workspace, artifact, user_ids=both[1:]).json["data"]
     # The time stays, and an assignment is no edit of what a writer may send.
     assert (again["assignees"], again["due_at"]) == (
         [_build_user_assignee(both[1])],
         data["due_at"],
     )
     assert again["revision"] == 2
-    assert _assign(workspace, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
+    assert assign(workspace, artifact, user_ids=[], due_at=None).json["data"]["due_at"] is None
     assert _assignees(workspace) == {artifact: []}
     assert workspace.events("artifacts.assigned")[0] == {
         "artifact_ids": [str(artifact)],
@@ -69,24 +62,25 @@ def test_to_people_in_the_place_of_others(workspace: Workspace) -> None:
 
 
 def test_the_revision_is_checked_when_it_is_sent(workspace: Workspace) -> None:
-    artifact, (labeler, admin) = workspace.artifact(), _list_user_ids(workspace, "labeler", "admin")
+    artifact, (labeler, admin) = workspace.artifact(), get_user_ids(workspace, "labeler", "admin")
     due = "2026-12-31T22:00:00Z"
-    answer = _assign(workspace, artifact, user_ids=[labeler], due_at=due, revision=1)
+    answer = assign(workspace, artifact, user_ids=[labeler], due_at=due, revision=1)
     assert (answer.status_code, answer.headers["ETag"]) == (200, '"2"')
-    for sent in ({"json": {"user_ids": [admin], "revision": 1}}, {
-        "json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'},
-    }):  # fmt: skip
+    for sent in (
+        {"json": {"user_ids": [admin], "revision": 1}},
+        {"json": {"user_ids": [admin]}, "headers": {"If-Match": '"1"'}},
+    ):
         error = workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", **sent)
         assert _get_error(error) == (409, "stale_precondition", None)
         assert error.json["error"]["details"] == {"current_revision": 2}
     assert _assignees(workspace)[artifact] == [_build_user_assignee(labeler)]
-    unknown = _assign(workspace, uuid7(), user_ids=[admin], revision=1)
+    unknown = assign(workspace, uuid7(), user_ids=[admin], revision=1)
     assert _get_error(unknown) == (404, "not_found", None)
 
 
 def test_to_a_team(workspace: Workspace) -> None:
     artifact, team = workspace.artifact(), make_team(workspace.org)["id"]
-    data = _assign(workspace, artifact, team_id=team).json["data"]
+    data = assign(workspace, artifact, team_id=team).json["data"]
     assert data["assignees"] == [{"user_id": None, "team_id": team}]
     (event,) = workspace.events("artifacts.assigned")
     assert (event["user_ids"], event["team_ids"], event["count"]) == ([], [team], 1)
@@ -95,7 +89,7 @@ def test_to_a_team(workspace: Workspace) -> None:
 def test_who_works_on_it_goes_on(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     draft = workspace.draft(artifact)
-    data = _assign(workspace, artifact, user_ids=_list_user_ids(workspace, "admin")).json["data"]
+    data = assign(workspace, artifact, user_ids=get_user_ids(workspace, "admin")).json["data"]
     assert data["claim"]["user_id"] == str(workspace.org.users["labeler"])
     assert workspace.save(draft, []).status_code == 200
 
@@ -104,46 +98,43 @@ def test_only_members_who_label_and_teams_of_the_organization(
     workspace: Workspace, other_org: Org
 ) -> None:
     artifact = workspace.artifact()
-    known = _list_user_ids(workspace, "labeler")
+    known = get_user_ids(workspace, "labeler")
     for stranger in (
         str(uuid7()),
         str(workspace.org.users["viewer"]),
         str(other_org.users["labeler"]),
     ):
         for answer in (
-            _assign(workspace, artifact, user_ids=[*known, stranger]),
+            assign(workspace, artifact, user_ids=[*known, stranger]),
             _bulk_assign(workspace, artifact_ids=[str(artifact)], user_ids=[*known, stranger]),
         ):
             assert _get_error(answer) == (400, "validation_error", "user_ids.1")
     for team in (str(uuid7()), make_team(other_org)["id"]):
-        assert _get_error(_assign(workspace, artifact, team_id=team)) == (
-            400,
-            "validation_error",
-            "team_id",
-        )
+        answer = assign(workspace, artifact, team_id=team)
+        assert _get_error(answer) == (400, "validation_error", "team_id")
     assert _assignees(workspace) == {artifact: []}
     assert workspace.events("artifacts.assigned") == []
 
 
 def test_what_there_is_nothing_to_label_of(workspace: Workspace) -> None:
-    me = _list_user_ids(workspace, "labeler")
+    me = get_user_ids(workspace, "labeler")
     for members, state in (
         ({"status": "done"}, "done"),
         ({"status": "failed"}, "failed"),
         ({"archived": True}, "archived"),
     ):
         artifact = workspace.artifact(**members)
-        answer = _assign(workspace, artifact, user_ids=me)
+        answer = assign(workspace, artifact, user_ids=me)
         assert _get_error(answer) == (409, "conflict", None)
         assert answer.json["error"]["details"] == {"state": state}
-        assert _assign(workspace, artifact, user_ids=[]).status_code == 200
+        assert assign(workspace, artifact, user_ids=[]).status_code == 200
 
 
 def test_who_may(workspace: Workspace, other_org: Org) -> None:
     artifact = workspace.artifact()
-    assert _assign(workspace, artifact, by="labeler", user_ids=[]).status_code == 403
+    assert assign(workspace, artifact, by="labeler", user_ids=[]).status_code == 403
     foreign = Workspace(other_org).artifact()
-    assert _get_error(_assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
+    assert _get_error(assign(workspace, foreign, user_ids=[])) == (404, "not_found", None)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +152,7 @@ def test_bodies_that_are_refused(workspace: Workspace, body: dict[str, Any], fie
 
 
 def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) -> None:
-    schema, me = workspace.schema(), _list_user_ids(workspace, "labeler")
+    schema, me = workspace.schema(), get_user_ids(workspace, "labeler")
     good, done = workspace.artifact(schema), workspace.artifact(schema, status="done")
     foreign, absent = Workspace(other_org).artifact(), uuid7()
     ids = [str(one) for one in (done, good, absent, foreign, good)]
@@ -181,7 +172,7 @@ def test_many_by_id_each_with_its_outcome(workspace: Workspace, other_org: Org) 
 
 
 def test_all_that_a_filter_finds(workspace: Workspace) -> None:
-    schema, me = workspace.schema(), _list_user_ids(workspace, "labeler", "admin")
+    schema, me = workspace.schema(), get_user_ids(workspace, "labeler", "admin")
     wanted = {workspace.artifact(schema) for _ in range(3)}
     done, other = workspace.artifact(schema, status="done"), workspace.artifact()
     chosen = {"filter": {"schema_id": str(schema)}, "user_ids": me}
@@ -205,7 +196,7 @@ def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) ->
         workspace,
         filter={},
         expected_count=2**31 - 1,
-        user_ids=_list_user_ids(workspace, "admin", "labeler"),
+        user_ids=get_user_ids(workspace, "admin", "labeler"),
         strategy="round_robin",
     )
     assert _get_error(answer) == (409, "conflict", None)
@@ -213,7 +204,7 @@ def test_a_huge_number_that_is_expected_is_just_another(workspace: Workspace) ->
 
 
 def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
-    schema, people = workspace.schema(), _list_user_ids(workspace, "admin", "labeler")
+    schema, people = workspace.schema(), get_user_ids(workspace, "admin", "labeler")
     made = [workspace.artifact(schema, priority=priority) for priority in (1, 5, 3, 4, 2)]
     workspace.artifact(schema, status="done", priority=6)
     answer = _bulk_assign(
@@ -235,22 +226,21 @@ def test_by_turns_in_the_order_of_urgency(workspace: Workspace) -> None:
 
 def test_to_who_has_least_to_do_of_a_team(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
-    team = make_team(org)
-    add_members(org, team, "labeler", "admin", "viewer")
-    labeler, admin = _list_user_ids(workspace, "labeler", "admin")
+    team = create_team(org, "labeler", "admin", "viewer")
+    labeler, admin = get_user_ids(workspace, "labeler", "admin")
     for _ in range(3):
         workspace.artifact(schema, assignees=[_build_user_assignee(labeler)])
     # What is done weighs nothing.
     workspace.artifact(schema, assignees=[_build_user_assignee(admin)], status="done")
     ids = [str(workspace.artifact(schema)) for _ in range(5)]
-    answer = _bulk_assign(workspace, artifact_ids=ids, team_id=team["id"], strategy="least_loaded")
+    answer = _bulk_assign(workspace, artifact_ids=ids, team_id=team, strategy="least_loaded")
     assert answer.json["data"]["succeeded"] == 5
     (event,) = workspace.events("artifacts.assigned")
     assert event["counts"] == {labeler: 1, admin: 4}
     assert event["team_ids"] == []
     assignees = _assignees(workspace)
-    got = Counter(assignees[UUID(item_id)][0]["user_id"] for item_id in ids)
-    assert got == {labeler: 1, admin: 4}
+    loads = Counter(assignees[UUID(item_id)][0]["user_id"] for item_id in ids)
+    assert loads == {labeler: 1, admin: 4}
 
 
 def test_a_team_without_labelers_takes_none_by_turns(workspace: Workspace) -> None:
@@ -290,42 +280,41 @@ def test_the_least_loaded_labeler_who_is_not_excluded_is_next() -> None:
 
 
 def _list_event_artifact_ids(workspace: Workspace) -> list[list[str]]:
-    """The documents of each event of their assignment; an event tells them in no order."""
+    """Return the documents of each event of their assignment; an event has them in no order."""
     return [sorted(event["artifact_ids"]) for event in workspace.events("artifacts.assigned")]
 
 
-def test_each_transaction_tells_of_its_own(
+def test_each_transaction_emits_an_event_about_its_own_documents(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
     schema = workspace.schema()
-    made = [str(workspace.artifact(schema)) for _ in range(3)]
-    body = {"filter": {}, "expected_count": 3, "user_ids": _list_user_ids(workspace, "labeler")}
+    ids = [str(workspace.artifact(schema)) for _ in range(3)]
+    body = {"filter": {}, "expected_count": 3, "user_ids": get_user_ids(workspace, "labeler")}
     assert _bulk_assign(workspace, **body).status_code == 200
-    assert _list_event_artifact_ids(workspace) == [made[:2], made[2:]]
+    assert _list_event_artifact_ids(workspace) == [ids[:2], ids[2:]]
 
 
-def test_nobody_hears_of_what_they_had_already(workspace: Workspace) -> None:
-    schema, users = workspace.schema(), _list_user_ids(workspace, "labeler", "reviewer")
+def test_nobody_is_notified_of_documents_that_they_had_already(workspace: Workspace) -> None:
+    schema, users = workspace.schema(), get_user_ids(workspace, "labeler", "reviewer")
     ids = [str(workspace.artifact(schema)) for _ in range(3)]
 
-    def assign(ids: list[str], people: list[str]) -> list[list[str]]:
+    def assign_all(ids: list[str], people: list[str]) -> list[list[str]]:
         before = len(_list_event_artifact_ids(workspace))
-        assert _bulk_assign(workspace, artifact_ids=ids, user_ids=people).json["data"][
-            "succeeded"
-        ] == len(ids)
+        result = _bulk_assign(workspace, artifact_ids=ids, user_ids=people).json["data"]
+        assert result["succeeded"] == len(ids)
         return _list_event_artifact_ids(workspace)[before:]
 
-    assert assign(ids[:2], users) == [ids[:2]]
-    assert assign(ids, users[::-1]) == [ids[2:]]
-    assert assign(ids, users) == []
-    # Who is left had them too, and nobody is told of what is taken from them.
-    assert assign(ids, users[:1]) == []
-    assert assign(ids[2:], []) == []
-    assert assign(ids[2:], users[:1]) == [ids[2:]]
+    assert assign_all(ids[:2], users) == [ids[:2]]
+    assert assign_all(ids, users[::-1]) == [ids[2:]]
+    assert assign_all(ids, users) == []
+    # The remaining assignee had them too, and nobody is notified of an unassignment.
+    assert assign_all(ids, users[:1]) == []
+    assert assign_all(ids[2:], []) == []
+    assert assign_all(ids[2:], users[:1]) == [ids[2:]]
     assert workspace.org.api("labeler").post(f"/artifacts/{ids[1]}/claim").status_code == 200
     answer = workspace.org.api("labeler").post(
         f"/artifacts/{ids[1]}/release", {"reason": "Blurred"}
     )
     assert answer.status_code == 200, answer.json
-    assert assign(ids, users[:1]) == [ids[1:2]]
+    assert assign_all(ids, users[:1]) == [ids[1:2]]

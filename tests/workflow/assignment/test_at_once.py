@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Barrier
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +15,11 @@ from sqlalchemy.exc import DBAPIError
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.service import assigning
+from tests.factories.queueing import run_concurrently
 from tests.factories.sessions import terminate_backend
-from tests.factories.teams import add_members, make_team
-from tests.factories.workspace import Workspace, counts, tag
-from tests.workflow.assignment.conftest import ClaimNext
+from tests.factories.teams import create_team
+from tests.factories.workspace import Workspace, counts
+from tests.workflow.assignment.conftest import ClaimNext, assign, to
 
 _PEOPLE = 12
 """As many as the application of the tests has connections for."""
@@ -38,27 +38,12 @@ def _add_labelers(workspace: Workspace, number: int) -> list[str]:
 
 def _run_for_each(names: Sequence[str], act: Callable[[str], Any]) -> dict[str, Any]:
     """What each person's act came to; all start at the same instant."""
-    barrier = Barrier(len(names))
-
-    def run(name: str) -> Any:
-        barrier.wait(timeout=30)
-        return act(name)
-
-    with ThreadPoolExecutor(len(names)) as pool:
-        return dict(zip(names, pool.map(run, names), strict=True))
-
-
-def _label(workspace: Workspace, artifact_id: UUID, by: str) -> None:
-    draft = workspace.org.api(by).post(f"/artifacts/{artifact_id}/tag-sets", json={})
-    assert draft.status_code == 201, draft.json
-    saved = workspace.save(draft.json["data"], [tag("number", "A-1")], by=by)
-    assert saved.status_code == 200, saved.json
-    sent = workspace.org.api(by).post(f"/tag-sets/{draft.json['data']['id']}/submit")
-    assert sent.status_code == 200, sent.json
+    results = run_concurrently(*(partial(act, name) for name in names))
+    return dict(zip(names, results, strict=True))
 
 
 def _claim_all(
-    claim_next: ClaimNext, by: str, work: Callable[[UUID, str], None] | None = None
+    claim_next: ClaimNext, by: str, work: Callable[[UUID, str], object] | None = None
 ) -> list[UUID]:
     """All that somebody draws until nothing is left for them."""
     found = []
@@ -94,9 +79,7 @@ def test_documents_of_two_teams_stay_in_them(workspace: Workspace, claim_next: C
     halves = {"A": people[:4], "B": people[4:]}
     made: dict[str, set[UUID]] = {}
     for name, members in halves.items():
-        team = make_team(org, name)
-        add_members(org, team, *members)
-        assignees = [{"user_id": None, "team_id": team["id"]}]
+        assignees = to(team_id=create_team(org, *members))
         made[name] = {workspace.artifact(schema, assignees=assignees) for _ in range(20)}
     claimed_ids_by_user = _run_for_each(people, lambda name: _claim_all(claim_next, name))
     for name, members in halves.items():
@@ -116,7 +99,7 @@ def test_overlapping_documents_are_labeled_by_each_once(
         found: list[UUID] = []
         # One labels a document at a time: what others have now comes back later.
         while len(found) < len(made):
-            found += _claim_all(claim_next, name, lambda one, by: _label(workspace, one, by))
+            found += _claim_all(claim_next, name, lambda one, by: workspace.submitted(one, by=by))
         return found
 
     claimed_ids_by_user = _run_for_each(people, label)
@@ -200,10 +183,9 @@ def test_whoever_is_given_documents_labels_until_they_are_given(
     workspace: Workspace, environ: dict[str, str], by_team: bool
 ) -> None:
     org, me = workspace.org, workspace.org.users["labeler"]
-    team = make_team(org)
-    add_members(org, team, "labeler")
+    team = create_team(org, "labeler")
     artifact = workspace.artifact()
-    whom = {"team_id": UUID(team["id"])} if by_team else {"user_ids": [me]}
+    whom = {"team_id": UUID(team)} if by_team else {"user_ids": [me]}
     with (
         org.app.app_context(),
         tenancy.organization(org.id),
@@ -234,9 +216,7 @@ def test_documents_assigned_while_others_draw_go_to_one_or_the_other(
     def act(name: str) -> list[UUID]:
         if name == "reviewer":
             for one in made:
-                answer = workspace.org.api(name).post(
-                    f"/artifacts/{one}/assign", json={"user_ids": [admin]}
-                )
+                answer = assign(workspace, one, by=name, user_ids=[admin])
                 assert answer.status_code == 200, answer.json
             return []
         return _claim_all(claim_next, name)

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -12,22 +10,13 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import bulk, events
 from tests.factories import Org
-from tests.factories.teams import add_members, make_team
+from tests.factories.queueing import run_concurrently
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import ClaimNext, to
+from tests.workflow.assignment.conftest import ClaimNext, get_user_ids, insert_artifacts, to
 
 Work = Callable[[], None]
 _ARTIFACT_COUNT = 600
-_INSERT_ARTIFACTS = """
-INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
-    media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,
-    updated_at, revision)
-SELECT :org, gen_random_uuid(), 'document ' || i, :schema, '{}', 50, false, false, 'text/plain',
-    600, encode(sha256(convert_to(:org || i, 'UTF8')), 'hex'), 51, 'ready',
-    CAST(:assignees AS jsonb), '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}', now(),
-    now(), 1
-FROM generate_series(1, :number) AS i
-"""
 
 
 @pytest.fixture
@@ -37,8 +26,8 @@ def workspace(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def _assign(workspace: Workspace, number: int, *people: str, **body: Any) -> dict[str, Any]:
-    given = {"user_ids": [str(workspace.org.users[name]) for name in people]} if people else {}
-    body = {"filter": {}, "expected_count": number, **given, **body}
+    users = {"user_ids": get_user_ids(workspace, *people)} if people else {}
+    body = {"filter": {}, "expected_count": number, **users, **body}
     answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", body)
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
@@ -56,7 +45,7 @@ def test_turns_go_on_from_batch_to_batch(workspace: Workspace) -> None:
     workspace.artifact(schema, priority=4, status="done")
     result = _assign(workspace, 9, "admin", "labeler", "reviewer", strategy="round_robin")
     assert (result["matched"], result["succeeded"], result["failed"]) == (9, 8, 1)
-    people = [str(workspace.org.users[name]) for name in ("admin", "labeler", "reviewer")]
+    people = get_user_ids(workspace, "admin", "labeler", "reviewer")
     assignees = _list_assignee_ids(workspace)
     # Batches are in the order of ids; within a batch the most urgent document comes first.
     order = (9, 3, 1, 8, 7, 5, 6, 2)
@@ -80,7 +69,7 @@ def test_the_least_loaded_comes_first_over_all_batches(workspace: Workspace) -> 
 
 
 @pytest.mark.parametrize("spread", [False, True])
-def test_everybody_is_told_of_the_whole_once(
+def test_everybody_is_notified_once_of_all_their_documents(
     workspace: Workspace, work: Work, spread: bool
 ) -> None:
     schema, users = workspace.schema(), workspace.org.users
@@ -124,7 +113,7 @@ def test_whoever_leaves_meanwhile_ends_it(
     assert [event["count"] for event in workspace.events("artifacts.assigned")] == [3]
 
 
-def test_what_was_given_before_an_error_is_told(
+def test_assignees_are_notified_of_what_was_assigned_before_an_error(
     workspace: Workspace, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = workspace.schema()
@@ -157,26 +146,10 @@ def busy(org: Org, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return Workspace(org)
 
 
-def _insert_artifacts(workspace: Workspace, schema_id: UUID, assignees: str = "[]") -> None:
-    values = {"org": str(workspace.org.id), "schema": schema_id, "number": _ARTIFACT_COUNT}
-    workspace.sql(_INSERT_ARTIFACTS, **values, assignees=assignees)
-
-
-def _run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(timeout=30)
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
-
-
 @pytest.mark.parametrize("action", ["archive", "delete"])
 def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> None:
     org, schema_id = busy.org, busy.schema()
-    _insert_artifacts(busy, schema_id)
+    insert_artifacts(busy, schema_id, _ARTIFACT_COUNT)
     names = [f"person{n}" for n in range(4)]
     for name in names:
         org.add_user(name, "labeler")
@@ -199,7 +172,7 @@ def test_people_draw_and_save_while_all_goes(busy: Workspace, action: str) -> No
                 saved = busy.save(draft.json["data"], [tag("number", "A-1")], by=name)
                 told.append(("save", saved.status_code))
 
-    answer, *told = _run_concurrently(act, *((lambda n=name: label(n)) for name in names))
+    answer, *told = run_concurrently(act, *((lambda n=name: label(n)) for name in names))
     assert answer.status_code == 200, answer.json
     assert answer.json["data"] == {
         "matched": _ARTIFACT_COUNT,
@@ -227,14 +200,13 @@ def test_nobody_finds_the_pool_empty_while_all_is_assigned(
     busy: Workspace, claim_next: ClaimNext
 ) -> None:
     schema_id = busy.schema()
-    _insert_artifacts(busy, schema_id)
-    team = make_team(busy.org)
-    add_members(busy.org, team, "labeler", "admin")
+    insert_artifacts(busy, schema_id, _ARTIFACT_COUNT)
+    team = create_team(busy.org, "labeler", "admin")
     done: list[bool] = []
 
     def assign() -> dict[str, Any]:
         try:
-            return _assign(busy, _ARTIFACT_COUNT, team_id=team["id"])
+            return _assign(busy, _ARTIFACT_COUNT, team_id=team)
         finally:
             done.append(True)
 
@@ -244,7 +216,7 @@ def test_nobody_finds_the_pool_empty_while_all_is_assigned(
             found.append(claim_next(name, skip_held=True))
         return found
 
-    result, *drawn = _run_concurrently(assign, lambda: label("labeler"), lambda: label("admin"))
+    result, *drawn = run_concurrently(assign, lambda: label("labeler"), lambda: label("admin"))
     assert (result["succeeded"], result["failed"]) == (_ARTIFACT_COUNT, 0)
     taken = [one for found in drawn for one in found]
     assert len(taken) > 1

@@ -9,14 +9,11 @@ from app.kit import db, tenancy
 from app.workflow.tag_sets import jobs
 from tests.factories.work import make_job, run_jobs_of
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import submit
 from tests.workflow.assignment.conftest import ClaimNext, expire, reject, to
 
 CLAIM_MINUTES = 30
-
-
-@pytest.fixture(autouse=True)
-def second(workspace: Workspace) -> None:
-    workspace.org.add_user("second", "labeler")
+pytestmark = pytest.mark.usefixtures("second")
 
 
 def _begin_draft(workspace: Workspace, **members: Any) -> tuple[UUID, dict[str, Any]]:
@@ -43,7 +40,7 @@ def test_a_begun_draft_keeps_its_document_when_the_claim_ends(
     assert claim_next("second") is None
     _assert_reserved(workspace, artifact)
     assert claim_next() == artifact
-    sent = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    sent = submit(workspace, draft)
     assert sent.status_code == 200, sent.json
 
 
@@ -65,7 +62,7 @@ def test_an_empty_draft_does_not_take_what_another_has_begun(
     expire(workspace, artifact)
     assert claim_next() is None
     assert claim_next("second") == artifact
-    sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    sent = submit(workspace, draft, by="second")
     assert sent.status_code == 200, sent.json
 
 
@@ -99,10 +96,10 @@ def test_a_draft_that_was_left_for_long_frees_it(
         "SELECT reserved_until - updated_at AS kept FROM tag_sets WHERE id = :id", id=draft["id"]
     )
     assert row.kept.total_seconds() == (2 * 60 + CLAIM_MINUTES) * 60
-    run_due(workspace)
+    _run_due(workspace)
     assert claim_next("second") is None
     workspace.sql("UPDATE tag_sets SET reserved_until = now() WHERE id = :id", id=draft["id"])
-    run_due(workspace)
+    _run_due(workspace)
     assert claim_next("second") == artifact
     # A save of the draft that stayed begins anew, once nobody else has the document.
     workspace.release(artifact, by="second")
@@ -112,7 +109,7 @@ def test_a_draft_that_was_left_for_long_frees_it(
     assert claim_next("second") is None
 
 
-def run_due(workspace: Workspace) -> None:
+def _run_due(workspace: Workspace) -> None:
     """Run the periodic job for this organization."""
     everything = tenancy.across_organizations(reason="as the job")
     with workspace.org.app.app_context(), everything, db.transaction():
@@ -167,7 +164,7 @@ def test_rejections_are_counted_by_document(workspace: Workspace) -> None:
     third = workspace.draft(artifact)
     assert third["rejections"] == 2
     assert workspace.save(third, [tag("number", "A")]).json["data"]["rejections"] == 2
-    assert workspace.org.api("labeler").post(f"/tag-sets/{third['id']}/submit").status_code == 200
+    assert submit(workspace, third).status_code == 200
     body = {"reason": "Again", "send_to": "labeler"}
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{third['id']}/reject", json=body)
     assert (answer.status_code, answer.json["error"]["details"]["rejections"]) == (409, 2)

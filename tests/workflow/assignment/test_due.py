@@ -12,7 +12,7 @@ from app.workflow.assignment.queries import claims
 from app.workflow.review_queue.queries import items
 from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_TIME
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import ClaimNext, to
+from tests.workflow.assignment.conftest import ClaimNext, assign, get_user_ids, to
 
 
 def _create_backlog(workspace: Workspace, schema: UUID, **members: Any) -> list[UUID]:
@@ -29,6 +29,11 @@ def _create_due_artifacts(workspace: Workspace, schema: UUID, **members: Any) ->
     now = datetime.now(UTC)
     due = (timedelta(days=-1), timedelta(hours=1), timedelta(hours=23))
     return [workspace.artifact(schema, due_at=now + one, **members) for one in due]
+
+
+def _submit_all(workspace: Workspace, artifact_ids: list[UUID]) -> list[str]:
+    """Submit a tag set of each document, and return the tag sets' ids."""
+    return [workspace.submitted(artifact_id)["id"] for artifact_id in artifact_ids]
 
 
 def _run_periodic_jobs(workspace: Workspace) -> None:
@@ -97,13 +102,8 @@ def test_what_is_due_later_goes_by_priority_and_age(
 
 def test_reviews_go_by_the_same_rule(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [
-        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
-    ]
-    dated = [
-        workspace.submitted(due_artifact)["id"]
-        for due_artifact in _create_due_artifacts(workspace, schema, priority=0)
-    ]
+    backlog = _submit_all(workspace, _create_backlog(workspace, schema, priority=100))
+    dated = _submit_all(workspace, _create_due_artifacts(workspace, schema, priority=0))
     wanted = [*dated, *backlog]
     assert _list_queue_ids(workspace) == wanted
     assert _list_queue_ids(workspace, "?sort=-review_rank") == wanted[::-1]
@@ -141,9 +141,7 @@ def test_documents_come_first_when_their_time_is_near(
 
 def test_reviews_come_first_when_their_time_is_near(workspace: Workspace) -> None:
     schema, later = workspace.schema(), datetime.now(UTC) + timedelta(days=3)
-    backlog = [
-        workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema, priority=100)
-    ]
+    backlog = _submit_all(workspace, _create_backlog(workspace, schema, priority=100))
     by_document = workspace.submitted(workspace.artifact(schema, due_at=later))["id"]
     by_review = workspace.submitted(workspace.artifact(schema))["id"]
     _assign_review(workspace, by_review, later)
@@ -156,11 +154,8 @@ def test_reviews_come_first_when_their_time_is_near(workspace: Workspace) -> Non
 
 
 def _assign_review(workspace: Workspace, item_id: str, due_at: datetime) -> None:
-    body = {
-        "tag_set_ids": [item_id],
-        "user_ids": [str(workspace.org.users["reviewer"])],
-        "due_at": due_at.isoformat(),
-    }
+    user_ids = get_user_ids(workspace, "reviewer")
+    body = {"tag_set_ids": [item_id], "user_ids": user_ids, "due_at": due_at.isoformat()}
     answer = workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
     assert answer.status_code == 200, answer.json
 
@@ -169,7 +164,7 @@ def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema, soon = workspace.schema(), datetime.now(UTC) + timedelta(hours=2)
-    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
+    backlog = _submit_all(workspace, _create_backlog(workspace, schema))
     _assign_review(workspace, backlog[-1], soon)
     assert _list_queue_ids(workspace)[0] == backlog[-1]
     first, second = workspace.artifact(schema, priority=100), workspace.artifact(schema)
@@ -186,7 +181,7 @@ def test_a_due_time_that_is_set_later_moves_documents_and_reviews(
 
 def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) -> None:
     schema = workspace.schema()
-    backlog = [workspace.submitted(one)["id"] for one in _create_backlog(workspace, schema)]
+    backlog = _submit_all(workspace, _create_backlog(workspace, schema))
     due = datetime.now(UTC) + timedelta(hours=1)
     saved = workspace.saved(workspace.artifact(schema, due_at=due))
     old_rank = 50 * 10**13 + int(due.timestamp() * 1000)
@@ -196,10 +191,7 @@ def test_what_an_older_instance_submits_has_its_place_too(workspace: Workspace) 
         id=saved["id"],
         rank=old_rank,
     )
-    listed = [
-        record["id"] for record in workspace.org.api("reviewer").get("/review-queue").json["data"]
-    ]
-    assert listed == [saved["id"], *backlog]
+    assert _list_queue_ids(workspace) == [saved["id"], *backlog]
 
 
 @pytest.mark.parametrize("priority", [0, 50, 100])
@@ -235,11 +227,11 @@ def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
     due = {"due_at": datetime.min.replace(tzinfo=UTC)}
     first, second = (workspace.artifact(schema, **due, priority=priority) for priority in (50, 0))
     third = workspace.artifact(schema)
-    labelers = [str(workspace.org.users[name]) for name in ("labeler", "reviewer")]
+    labelers = get_user_ids(workspace, "labeler", "reviewer")
     body = {"artifact_ids": [str(third), str(second), str(first)], "user_ids": labelers}
     answer = reviewer.post("/artifacts/bulk-assign", json={**body, "strategy": "round_robin"})
     assert answer.json["data"]["succeeded"] == 3, answer.json
     assert [claim_next(skip_held=True) for _ in range(3)] == [first, third, None]
-    answer = reviewer.post(f"/artifacts/{second}/assign", json={"user_ids": labelers[:1]})
+    answer = assign(workspace, second, user_ids=labelers[:1])
     assert answer.status_code == 200, answer.json
     assert claim_next(skip_held=True) == second

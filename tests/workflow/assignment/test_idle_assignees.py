@@ -6,22 +6,25 @@ from uuid import UUID
 import orjson
 import pytest
 
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import add_members, create_team
 from tests.factories.workspace import Workspace, tag
 from tests.intake.conftest import Imports
-from tests.workflow.assignment.conftest import ClaimNext, reject, skip, to
-from tests.workflow.tag_sets.test_required_labels import publish
+from tests.workflow.actions import publish
+from tests.workflow.assignment.conftest import (
+    ClaimNext,
+    assign,
+    get_assignees,
+    get_user_ids,
+    reject,
+    skip,
+    to,
+)
 
 
 @pytest.fixture(autouse=True)
 def others(workspace: Workspace) -> None:
     for name in ("second", "third"):
         workspace.org.add_user(name, "labeler")
-
-
-def _assignees(workspace: Workspace, artifact: UUID) -> Any:
-    answer = workspace.org.api("viewer").get(f"/artifacts/{artifact}")
-    return answer.json["data"]["assignees"]
 
 
 def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
@@ -33,10 +36,10 @@ def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
         schema, assignees=to(user_id=workspace.org.users["labeler"]) + second
     )
     workspace.submitted(artifact)
-    assert _assignees(workspace, artifact) == second
+    assert get_assignees(workspace, artifact) == second
     assert claim_next("third") is None
     workspace.submitted(artifact, by="second")
-    assert _assignees(workspace, artifact) == []
+    assert get_assignees(workspace, artifact) == []
     assert claim_next() is claim_next("second") is None
     assert claim_next("third") == artifact
     workspace.submitted(artifact, by="third")
@@ -47,53 +50,48 @@ def test_who_has_submitted_the_last_stays_named(workspace: Workspace) -> None:
     mine = to(user_id=workspace.org.users["labeler"])
     artifact = workspace.artifact(assignees=mine)
     workspace.submitted(artifact)
-    assert _assignees(workspace, artifact) == mine
+    assert get_assignees(workspace, artifact) == mine
 
 
 def test_a_team_that_has_done_its_part_is_named_no_more(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    org = workspace.org
-    team = make_team(org)
-    add_members(org, team, "labeler", "second", "viewer")
+    team = create_team(workspace.org, "labeler", "second", "viewer")
     schema = workspace.schema(labels_per_artifact=3)
-    artifact = workspace.artifact(schema, assignees=to(team_id=team["id"]))
+    artifact = workspace.artifact(schema, assignees=to(team_id=team))
     workspace.submitted(artifact)
-    assert _assignees(workspace, artifact) == to(team_id=team["id"])
+    assert get_assignees(workspace, artifact) == to(team_id=team)
     assert claim_next("third") is None
     workspace.submitted(artifact, by="second")
-    assert _assignees(workspace, artifact) == []
+    assert get_assignees(workspace, artifact) == []
     assert claim_next("third") == artifact
 
 
 def test_a_team_that_has_skipped_it_is_named_no_more(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    org = workspace.org
-    team = make_team(org)
-    add_members(org, team, "labeler", "second")
-    artifact = workspace.artifact(assignees=to(team_id=team["id"]))
+    team = create_team(workspace.org, "labeler", "second")
+    artifact = workspace.artifact(assignees=to(team_id=team))
     assert claim_next() == artifact
     skip(workspace, artifact)
     assert claim_next("third") is None
     reject(workspace, workspace.submitted(artifact, by="second"), "pool")
-    assert _assignees(workspace, artifact) == []
+    assert get_assignees(workspace, artifact) == []
     assert claim_next() is claim_next("second") is None
     assert claim_next("third") == artifact
 
 
 def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> None:
     org = workspace.org
-    team = make_team(org)
-    add_members(org, team, "labeler", "second")
+    team = create_team(org, "labeler", "second")
     artifact = workspace.artifact()
     for name in ("labeler", "second"):
         claim = org.api(name).post(f"/artifacts/{artifact}/claim")
         assert claim.status_code == 200, claim.json
         skip(workspace, artifact, by=name)
-    refused = _assign(workspace, artifact, team_id=str(team["id"]))
+    refused = assign(workspace, artifact, team_id=team)
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
-    assert _assignees(workspace, artifact) == []
+    assert get_assignees(workspace, artifact) == []
 
 
 def test_when_more_are_wanted_others_get_it(workspace: Workspace, claim_next: ClaimNext) -> None:
@@ -101,7 +99,7 @@ def test_when_more_are_wanted_others_get_it(workspace: Workspace, claim_next: Cl
     artifact = workspace.artifact(schema, assignees=to(user_id=workspace.org.users["labeler"]))
     workspace.submitted(artifact)
     publish(workspace, schema, labels_per_artifact=2)
-    assert _assignees(workspace, artifact) == []
+    assert get_assignees(workspace, artifact) == []
     assert claim_next("second") == artifact
 
 
@@ -116,22 +114,13 @@ def imported(workspace: Workspace) -> UUID:
     return UUID(item["artifact_id"])
 
 
-def _assign(workspace: Workspace, artifact: UUID, **body: Any) -> Any:
-    return workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", json=body)
-
-
-def _name(workspace: Workspace, *names: str) -> list[str]:
-    return [str(workspace.org.users[name]) for name in names]
-
-
 def test_an_imported_tag_set_unassigns_no_team(
     workspace: Workspace, claim_next: ClaimNext, imported: UUID
 ) -> None:
-    team = make_team(workspace.org)
-    add_members(workspace.org, team, "labeler", "second")
-    assert _assign(workspace, imported, team_id=team["id"]).status_code == 200
+    team = create_team(workspace.org, "labeler", "second")
+    assert assign(workspace, imported, team_id=team).status_code == 200
     workspace.submitted(imported)
-    assert _assignees(workspace, imported) == to(team_id=team["id"])
+    assert get_assignees(workspace, imported) == to(team_id=team)
     assert claim_next("third") is None
     assert claim_next("second") == imported
 
@@ -139,10 +128,10 @@ def test_an_imported_tag_set_unassigns_no_team(
 def test_an_imported_tag_set_unassigns_no_user(
     workspace: Workspace, claim_next: ClaimNext, imported: UUID
 ) -> None:
-    both = _name(workspace, "labeler", "second")
-    assert _assign(workspace, imported, user_ids=both).status_code == 200
+    both = get_user_ids(workspace, "labeler", "second")
+    assert assign(workspace, imported, user_ids=both).status_code == 200
     workspace.submitted(imported)
-    assert _assignees(workspace, imported) == to(user_id=both[1])
+    assert get_assignees(workspace, imported) == to(user_id=both[1])
     assert claim_next("third") is None
     assert claim_next("second") == imported
 
@@ -152,11 +141,11 @@ def test_only_those_who_have_not_labeled_it_are_assigned(
 ) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
-    me, second = _name(workspace, "labeler", "second")
-    refused = _assign(workspace, artifact, user_ids=[me])
+    me, second = get_user_ids(workspace, "labeler", "second")
+    refused = assign(workspace, artifact, user_ids=[me])
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
-    assert _assignees(workspace, artifact) == []
-    answer = _assign(workspace, artifact, user_ids=[me, second])
+    assert get_assignees(workspace, artifact) == []
+    answer = assign(workspace, artifact, user_ids=[me, second])
     assert answer.json["data"]["assignees"] == to(user_id=second)
     (event,) = workspace.events("artifacts.assigned")
     assert (event["user_ids"], event["counts"]) == ([second], {second: 1})
@@ -179,14 +168,13 @@ def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, claim_next: Cl
 def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    team = make_team(workspace.org)
-    add_members(workspace.org, team, "labeler", "viewer")
+    team = create_team(workspace.org, "labeler", "viewer")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
     workspace.submitted(artifact)
-    refused = _assign(workspace, artifact, team_id=team["id"])
+    refused = assign(workspace, artifact, team_id=team)
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
-    add_members(workspace.org, team, "second")
-    assert _assign(workspace, artifact, team_id=team["id"]).status_code == 200
+    add_members(workspace.org, {"id": team}, "second")
+    assert assign(workspace, artifact, team_id=team).status_code == 200
     assert claim_next("third") is None
     assert claim_next("second") == artifact
 
@@ -194,8 +182,8 @@ def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
 def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     workspace.submitted(artifact)
-    me = _name(workspace, "labeler")
-    assert _assign(workspace, artifact, user_ids=me).status_code == 200
+    me = get_user_ids(workspace, "labeler")
+    assert assign(workspace, artifact, user_ids=me).status_code == 200
 
 
 def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strategy: str) -> Any:
@@ -215,11 +203,11 @@ def test_each_strategy_passes_over_those_who_have_labeled_it(
     fresh = workspace.artifact(schema)
     for artifact in labeled:
         workspace.submitted(artifact)
-    me, second = _name(workspace, "labeler", "second")
+    me, second = get_user_ids(workspace, "labeler", "second")
     codes = _distribute(workspace, *labeled, fresh, users=[me, second], strategy=strategy)
     assert codes == [None] * 3
-    assert [_assignees(workspace, one) for one in labeled] == [to(user_id=second)] * 2
-    assert _assignees(workspace, fresh) == to(user_id=me)
+    assert [get_assignees(workspace, one) for one in labeled] == [to(user_id=second)] * 2
+    assert get_assignees(workspace, fresh) == to(user_id=me)
     codes = _distribute(workspace, *labeled, fresh, users=[me], strategy=strategy)
     assert codes == ["conflict", "conflict", None]
     assert claim_next("third") is None
@@ -232,10 +220,10 @@ def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
 ) -> None:
     artifact = workspace.artifact()
     reject(workspace, workspace.submitted(artifact), "pool")
-    me, second = _name(workspace, "labeler", "second")
+    me, second = get_user_ids(workspace, "labeler", "second")
     assert _distribute(workspace, artifact, users=[me], strategy=strategy) == ["conflict"]
     assert _distribute(workspace, artifact, users=[me, second], strategy=strategy) == [None]
-    assert _assignees(workspace, artifact) == to(user_id=second)
+    assert get_assignees(workspace, artifact) == to(user_id=second)
     # A reviewer who names the labeler has decided.
     assert _distribute(workspace, artifact, users=[me], strategy="everyone") == [None]
     assert claim_next() == artifact

@@ -1,39 +1,23 @@
 """A labeler who requests a language does not wait for the documents in other languages."""
 
-from typing import Any
+import json
 
 from sqlalchemy import text
 
-from app.kit import db, tenancy
 from migrations.policies import ROLE
 from tests.factories.statements import Call, record_prepared
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
 from tests.plans.explaining import Explained, explain_prepared
-from tests.workflow.assignment.conftest import ClaimNext
+from tests.workflow.assignment.conftest import ClaimNext, insert_artifacts, to
 
 _DOCUMENTS = 500
-_FILL = """
-INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
-    media_type, size_bytes, sha256, page_count, language, text_length, status, assignees,
-    label_counts, created_at, updated_at, revision)
-SELECT :org, gen_random_uuid(), 'document ' || n, :schema, '{}', 50, false, false, 'text/plain',
-    100, md5(:org || n) || md5(n || :org), 1, 'en', 100, 'ready', CAST(:assignees AS jsonb),
-    '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}', now(), now(), 1
-FROM generate_series(1, :documents) AS n
-"""
-
-
-def _fill(workspace: Workspace, schema: Any, assignees: str = "[]") -> None:
-    values = {"org": str(workspace.org.id), "schema": str(schema), "documents": _DOCUMENTS}
-    workspace.sql(_FILL, assignees=assignees, **values)
 
 
 def _explain(workspace: Workspace, calls: list[Call]) -> list[Explained]:
     """Explain the prepared statements about artifacts."""
     plans = []
-    org = workspace.org
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with workspace.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
         session.execute(text("ANALYZE artifacts, artifact_assignees"))
         # A small table is read completely if other tests have left few rows in it.
@@ -54,7 +38,7 @@ def test_documents_in_other_languages_are_not_read(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     schema = workspace.schema()
-    _fill(workspace, schema)
+    insert_artifacts(workspace, schema, _DOCUMENTS)
     polish = workspace.artifact(schema, language="pl")
     with record_prepared() as calls:
         assert claim_next(language="uk") is None
@@ -67,9 +51,8 @@ def test_documents_in_other_languages_are_not_read(
 
 
 def test_the_documents_of_a_team_are_read_once(workspace: Workspace, claim_next: ClaimNext) -> None:
-    team = make_team(workspace.org)
-    add_members(workspace.org, team, "labeler")
-    _fill(workspace, workspace.schema(), f'[{{"user_id": null, "team_id": "{team["id"]}"}}]')
+    assignees = json.dumps(to(team_id=create_team(workspace.org, "labeler")))
+    insert_artifacts(workspace, workspace.schema(), _DOCUMENTS, assignees=assignees)
     with record_prepared() as calls:
         assert claim_next(language="uk") is None
     rows = [_count_rows(plan, "artifact_assignees") for plan in _explain(workspace, calls)]

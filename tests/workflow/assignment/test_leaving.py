@@ -1,19 +1,26 @@
 """What becomes of documents that wait for somebody who leaves, or does not label any more."""
 
 from collections.abc import Callable
-from typing import Any
-from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.service import assigning
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import ClaimNext
+from tests.workflow.actions import reject
+from tests.workflow.assignment.conftest import (
+    ClaimNext,
+    assign,
+    get_assignees,
+    get_reserved_for,
+    get_user_ids,
+    to,
+)
 
+pytestmark = pytest.mark.usefixtures("second")
 _HOWS = pytest.mark.parametrize("role", [None, "viewer"])
 
 
@@ -25,75 +32,58 @@ def _leave(workspace: Workspace, name: str, role: str | None) -> None:
     assert answer.status_code in (200, 204), answer.json
 
 
-def _reject(workspace: Workspace, sent: dict[str, Any], **body: Any) -> Any:
-    body = {"reason": "Look again", **body}
-    return workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
-
-
-def _reserved(workspace: Workspace, artifact_id: Any) -> list[UUID]:
-    statement = "SELECT reserved_for FROM artifacts WHERE id = :id"
-    return list(workspace.sql(statement, id=str(artifact_id))[0].reserved_for)
-
-
 @_HOWS
 def test_what_was_sent_back_to_them_is_free_for_others(
     workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
-    assert _reject(workspace, sent).status_code == 200
+    assert reject(workspace, sent).status_code == 200
     workspace.release(sent["artifact_id"])
     assert claim_next("second") is None
     _leave(workspace, "labeler", role)
     work()
-    assert _reserved(workspace, sent["artifact_id"]) == []
+    assert get_reserved_for(workspace, sent["artifact_id"]) == []
     assert str(claim_next("second")) == sent["artifact_id"]
 
 
 def test_who_labels_on_in_another_role_keeps_it(
     workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
-    assert _reject(workspace, sent).status_code == 200
+    assert reject(workspace, sent).status_code == 200
     _leave(workspace, "labeler", "reviewer")
     work()
-    assert _reserved(workspace, sent["artifact_id"]) == [workspace.org.users["labeler"]]
-    assert (
-        workspace.artifact_row(sent["artifact_id"]).claim_user_id == workspace.org.users["labeler"]
-    )
+    assert get_reserved_for(workspace, sent["artifact_id"]) == [workspace.org.users["labeler"]]
+    row = workspace.artifact_row(sent["artifact_id"])
+    assert row.claim_user_id == workspace.org.users["labeler"]
     assert claim_next("second") is None
 
 
 def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
     workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     schema_id = workspace.schema()
-    held, assigned = workspace.artifact(schema_id), workspace.artifact(schema_id)
-    assert workspace.org.api("labeler").post(f"/artifacts/{held}/claim").status_code == 200
-    body = {"user_ids": [str(workspace.org.users["labeler"])]}
-    path = f"/artifacts/{assigned}/assign"
-    assert workspace.org.api("reviewer").post(path, json=body).status_code == 200
+    claimed, assigned = workspace.artifact(schema_id), workspace.artifact(schema_id)
+    assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
+    user_ids = get_user_ids(workspace, "labeler")
+    assert assign(workspace, assigned, user_ids=user_ids).status_code == 200
     _leave(workspace, "labeler", "viewer")
     work()
-    assert workspace.artifact_row(held).claim_user_id is None
+    assert workspace.artifact_row(claimed).claim_user_id is None
     assert workspace.events("artifact.released")[-1]["reason"] == "role_changed"
-    shown = workspace.org.api("viewer").get(f"/artifacts/{assigned}").json["data"]
-    assert shown["assignees"] == []
+    assert get_assignees(workspace, assigned) == []
 
 
 @_HOWS
 def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
     workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None], role: str | None
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     saved = workspace.saved()
     _leave(workspace, "labeler", role)
     work()
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id is None
-    assert _reserved(workspace, saved["artifact_id"]) == []
+    assert get_reserved_for(workspace, saved["artifact_id"]) == []
     assert str(claim_next("second")) == saved["artifact_id"]
 
 
@@ -105,7 +95,7 @@ def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(
     assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
     labeler = workspace.org.users["labeler"]
     assert workspace.artifact_row(saved["artifact_id"]).claim_user_id == labeler
-    assert _reserved(workspace, saved["artifact_id"]) == [labeler]
+    assert get_reserved_for(workspace, saved["artifact_id"]) == [labeler]
     assert claim_next("admin") is None
 
 
@@ -116,74 +106,60 @@ def test_nothing_is_sent_back_to_who_does_not_label_any_more(
     sent = workspace.submitted()
     _leave(workspace, "labeler", role)
     work()
-    refused = _reject(workspace, sent)
+    refused = reject(workspace, sent)
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
     body = {"tag_set_ids": [sent["id"]], "reason": "x", "send_to": "labeler"}
     answer = workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
     (outcome,) = answer.json["data"]["outcomes"]
     assert (outcome["ok"], outcome["code"]) == (False, "validation_error")
-    assert _reject(workspace, sent, send_to="pool").status_code == 200
+    assert reject(workspace, sent, send_to="pool").status_code == 200
 
 
 def test_a_disabled_account_holds_and_is_assigned_nothing(
     workspace: Workspace, claim_next: ClaimNext, work: Callable[[], None]
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     labeler = str(workspace.org.users["labeler"])
     schema_id = workspace.schema()
-    held, assigned = workspace.artifact(schema_id), workspace.artifact(schema_id)
+    claimed, assigned = workspace.artifact(schema_id), workspace.artifact(schema_id)
     kept = workspace.submitted(workspace.artifact(schema_id))
-    assert _reject(workspace, kept).status_code == 200
+    assert reject(workspace, kept).status_code == 200
     workspace.release(kept["artifact_id"])
-    assert workspace.org.api("labeler").post(f"/artifacts/{held}/claim").status_code == 200
-    api, path = workspace.org.api("reviewer"), f"/artifacts/{assigned}/assign"
-    assert api.post(path, json={"user_ids": [labeler]}).status_code == 200
+    assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
+    assert assign(workspace, assigned, user_ids=[labeler]).status_code == 200
     workspace.disable("labeler")
     work()
-    assert workspace.artifact_row(held).claim_user_id is None
+    assert workspace.artifact_row(claimed).claim_user_id is None
     assert workspace.events("artifact.released")[-1]["reason"] == "account_disabled"
-    shown = workspace.org.api("viewer").get(f"/artifacts/{assigned}").json["data"]
-    assert shown["assignees"] == []
-    assert api.post(path, json={"user_ids": [labeler]}).status_code == 400
-    assert _reserved(workspace, kept["artifact_id"]) == []
+    assert get_assignees(workspace, assigned) == []
+    assert assign(workspace, assigned, user_ids=[labeler]).status_code == 400
+    assert get_reserved_for(workspace, kept["artifact_id"]) == []
 
 
 def test_nothing_is_sent_back_to_a_disabled_account(workspace: Workspace) -> None:
     sent = workspace.submitted()
     workspace.disable("labeler")
-    refused = _reject(workspace, sent)
+    refused = reject(workspace, sent)
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
-    assert _reject(workspace, sent, send_to="pool").status_code == 200
-    assert _reserved(workspace, sent["artifact_id"]) == []
-
-
-def _assign(workspace: Workspace, artifact_id: UUID, **body: Any) -> None:
-    path = f"/artifacts/{artifact_id}/assign"
-    answer = workspace.org.api("reviewer").post(path, json=body)
-    assert answer.status_code == 200, answer.json
-
-
-def _assignees(workspace: Workspace, artifact_id: UUID) -> Any:
-    return workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["assignees"]
+    assert reject(workspace, sent, send_to="pool").status_code == 200
+    assert get_reserved_for(workspace, sent["artifact_id"]) == []
 
 
 def test_a_late_event_takes_nothing_from_who_labels_again(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
-    team = make_team(workspace.org)["id"]
-    add_members(workspace.org, {"id": team}, "labeler")
+    team = create_team(workspace.org, "labeler")
     labeler = str(workspace.org.users["labeler"])
     schema_id = workspace.schema()
-    held, named, teams = (workspace.artifact(schema_id) for _ in range(3))
-    assert workspace.org.api("labeler").post(f"/artifacts/{held}/claim").status_code == 200
-    _assign(workspace, named, user_ids=[labeler])
-    _assign(workspace, teams, team_id=team)
+    claimed, named, teams = (workspace.artifact(schema_id) for _ in range(3))
+    assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
+    assert assign(workspace, named, user_ids=[labeler]).status_code == 200
+    assert assign(workspace, teams, team_id=team).status_code == 200
     _leave(workspace, "labeler", "viewer")
     _leave(workspace, "labeler", "labeler")
     work()
-    assert workspace.artifact_row(held).claim_user_id == workspace.org.users["labeler"]
-    assert _assignees(workspace, named) == [{"user_id": labeler, "team_id": None}]
-    assert _assignees(workspace, teams) == [{"user_id": None, "team_id": team}]
+    assert workspace.artifact_row(claimed).claim_user_id == workspace.org.users["labeler"]
+    assert get_assignees(workspace, named) == to(user_id=labeler)
+    assert get_assignees(workspace, teams) == to(team_id=team)
     assert workspace.events("artifact.released") == workspace.events("artifacts.unassigned") == []
 
 
@@ -194,7 +170,7 @@ def test_who_labels_again_between_two_batches_keeps_the_rest(
     labeler, schema_id = workspace.org.users["labeler"], workspace.schema()
     ids = [workspace.artifact(schema_id) for _ in range(2)]
     for artifact_id in ids:
-        _assign(workspace, artifact_id, user_ids=[str(labeler)])
+        assert assign(workspace, artifact_id, user_ids=[str(labeler)]).status_code == 200
     _leave(workspace, "labeler", "viewer")
 
     def checkpoint() -> None:
@@ -202,6 +178,6 @@ def test_who_labels_again_between_two_batches_keeps_the_rest(
         db.session().execute(text(statement), {"id": labeler})
         db.checkpoint()
 
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         assigning.unassign(labeler, checkpoint, reason="role_changed")
-    assert sorted(len(_assignees(workspace, artifact_id)) for artifact_id in ids) == [0, 1]
+    assert sorted(len(get_assignees(workspace, artifact_id)) for artifact_id in ids) == [0, 1]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.factories.statements import record_statements
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import add_members, create_team, make_team
 from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import ClaimNext, expire, reject, skip, to
 
@@ -45,10 +45,9 @@ def test_one_s_own_come_before_what_is_assigned_and_the_pool(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
-    team = make_team(org)
-    add_members(org, team, "labeler")
+    team = create_team(org, "labeler")
     pool = workspace.artifact(schema, priority=100)
-    by_team = workspace.artifact(schema, priority=90, assignees=to(team_id=team["id"]))
+    by_team = workspace.artifact(schema, priority=90, assignees=to(team_id=team))
     by_name = workspace.artifact(schema, priority=80, assignees=to(user_id=org.users["labeler"]))
     begun = workspace.artifact(schema, priority=1)
     workspace.draft(begun)
@@ -124,11 +123,10 @@ def test_assigned_documents_are_for_their_assignees(
 ) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
-    team = make_team(org)
-    add_members(org, team, "second")
+    team = create_team(org, "second")
     schema = workspace.schema()
     named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
-    teams = workspace.artifact(schema, assignees=to(team_id=team["id"]))
+    teams = workspace.artifact(schema, assignees=to(team_id=team))
     assert claim_next("admin") is None
     assert claim_next("second", skip_held=True) == teams
     assert claim_next("second", skip_held=True) is None
@@ -142,13 +140,10 @@ def test_a_schema_s_skills_are_those_of_the_teams(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
-    workspace.sql(
-        "UPDATE schemas SET required_skill_keys = '{french,law}' WHERE id = :id", id=schema
-    )
+    workspace.require_skills(schema, "french", "law")
     artifact = workspace.artifact(schema)
-    french = make_team(org, "French", skills=["French"])
+    create_team(org, "labeler", "reviewer", skills=["French"])
     law = make_team(org, "Law", skills=["LAW", "Maths"])
-    add_members(org, french, "labeler", "reviewer")
     assert claim_next() is None
     add_members(org, law, "labeler")
     assert claim_next("reviewer") is None
@@ -159,10 +154,9 @@ def test_whom_a_document_is_assigned_to_by_name_needs_no_skill(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org, schema = workspace.org, workspace.schema()
-    workspace.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=schema)
-    team = make_team(org, "French", skills=["French"])
-    add_members(org, team, "labeler")
-    workspace.artifact(schema, assignees=to(team_id=team["id"]))
+    workspace.require_skills(schema, "law")
+    team = create_team(org, "labeler", skills=["French"])
+    workspace.artifact(schema, assignees=to(team_id=team))
     assert claim_next() is None
     named = workspace.artifact(schema, assignees=to(user_id=org.users["labeler"]))
     assert claim_next() == named
@@ -204,10 +198,9 @@ def test_what_was_sent_back_waits_for_its_labeler(
 def test_what_was_handed_to_somebody_waits_for_them(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    heir = workspace.org.add_user("second", "labeler")
+    next_labeler = workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    sent = workspace.submitted(artifact)
-    reject(workspace, sent, str(heir))
+    reject(workspace, workspace.submitted(artifact), str(next_labeler))
     expire(workspace, artifact)
     assert claim_next() is None
     assert claim_next("second") == artifact
@@ -239,11 +232,10 @@ def test_begun_work_that_was_left_is_for_all_again(
 def test_wishes(workspace: Workspace, claim_next: ClaimNext) -> None:
     org = workspace.org
     schema, other = workspace.schema(), workspace.schema()
-    team = make_team(org)
-    add_members(org, team, "labeler")
+    team = create_team(org, "labeler")
     german = workspace.artifact(schema, language="de", priority=1)
     english = workspace.artifact(other, language="en", priority=2)
-    teams = workspace.artifact(other, assignees=to(team_id=team["id"]))
+    teams = workspace.artifact(other, assignees=to(team_id=team))
     assert claim_next(language="fr") is None
     assert claim_next(language="de", skip_held=True) == german
     assert claim_next(schema_ids=[], skip_held=True) is None
@@ -251,9 +243,9 @@ def test_wishes(workspace: Workspace, claim_next: ClaimNext) -> None:
     # What is held answers to the same wishes.
     assert claim_next(schema_ids=[str(schema)]) == german
     assert claim_next(schema_ids=[str(other)], language="en") == english
-    assert claim_next(team_id=team["id"]) == teams
+    assert claim_next(team_id=team) == teams
     workspace.release(teams)
-    assert claim_next("admin", team_id=team["id"]) is None
+    assert claim_next("admin", team_id=team) is None
     assert claim_next(team_id=str(org.id)) is None
 
 

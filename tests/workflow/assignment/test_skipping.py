@@ -6,30 +6,35 @@ from uuid import UUID
 
 import pytest
 
-from app.kit import db, tenancy
 from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.assignment.service import assigning
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.assignment.conftest import ClaimNext, expire, reject, skip, to
+from tests.workflow.actions import accept, get_data, reopen, submit
+from tests.workflow.assignment.conftest import (
+    ClaimNext,
+    assign,
+    expire,
+    get_assignees,
+    get_reserved_for,
+    reject,
+    skip,
+    to,
+)
+
+pytestmark = pytest.mark.usefixtures("second")
 
 
-def claim(workspace: Workspace, artifact_id: UUID, by: str = "labeler") -> dict[str, Any]:
-    answer = workspace.org.api(by).post(f"/artifacts/{artifact_id}/claim")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
-
-
-def reserved_for(workspace: Workspace, artifact_id: UUID) -> list[UUID]:
-    (row,) = workspace.sql("SELECT reserved_for FROM artifacts WHERE id = :id", id=artifact_id)
-    return list(row.reserved_for)
+def _submit_after_skipping(workspace: Workspace, artifact: UUID) -> dict[str, Any]:
+    """Save a draft, skip its document, and submit the draft all the same."""
+    saved = workspace.saved(artifact)
+    skip(workspace, artifact)
+    return get_data(submit(workspace, saved))
 
 
 def test_a_skipped_document_is_handed_to_others(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    org = workspace.org
-    org.add_user("second", "labeler")
     artifact = workspace.artifact()
     skip(workspace, claim_next())
     assert claim_next() is None
@@ -38,7 +43,7 @@ def test_a_skipped_document_is_handed_to_others(
     assert claim_next("second") == artifact
     workspace.release(artifact, by="second")
     # Whoever asks for it by name has it, and goes on with it later.
-    assert org.api("labeler").post(f"/artifacts/{artifact}/claim").status_code == 200
+    assert workspace.org.api("labeler").post(f"/artifacts/{artifact}/claim").status_code == 200
     workspace.release(artifact)
     assert claim_next() == artifact
 
@@ -46,21 +51,17 @@ def test_a_skipped_document_is_handed_to_others(
 def test_a_skip_ends_when_the_document_is_assigned_or_sent_by_name(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    org = workspace.org
-    org.add_user("second", "labeler")
-    team = make_team(org)
-    add_members(org, team, "labeler", "second")
+    team = create_team(workspace.org, "labeler", "second")
     artifact = workspace.artifact()
     skip(workspace, claim_next())
-    path = f"/artifacts/{artifact}/assign"
-    assert org.api("reviewer").post(path, {"team_id": team["id"]}).status_code == 200
+    assert assign(workspace, artifact, team_id=team).status_code == 200
     assert claim_next() is None
-    me = str(org.users["labeler"])
-    assert org.api("reviewer").post(path, {"user_ids": [me]}).status_code == 200
+    me = str(workspace.org.users["labeler"])
+    assert assign(workspace, artifact, user_ids=[me]).status_code == 200
     assert claim_next() == artifact
     skip(workspace, artifact)
     assert claim_next() is None
-    assert org.api("reviewer").post(path, {"user_ids": []}).status_code == 200
+    assert assign(workspace, artifact, user_ids=[]).status_code == 200
     assert claim_next("second") == artifact
     reject(workspace, workspace.submitted(artifact, by="second"), me)
     expire(workspace, artifact)
@@ -80,7 +81,7 @@ def test_who_is_named_and_skips_is_named_no_more(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org = workspace.org
-    second = org.add_user("second", "labeler")
+    second = org.users["second"]
     assignees = to(user_id=org.users["labeler"]) + to(user_id=second)
     artifact = workspace.artifact(assignees=assignees)
     assert claim_next() == artifact
@@ -100,16 +101,13 @@ def test_a_team_stays_assigned_when_one_of_it_skips(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     org = workspace.org
-    org.add_user("second", "labeler")
-    team = make_team(org)
-    add_members(org, team, "labeler", "second")
-    both = to(team_id=team["id"]) + to(user_id=org.users["labeler"])
+    team = create_team(org, "labeler", "second")
+    both = to(team_id=team) + to(user_id=org.users["labeler"])
     artifact = workspace.artifact(assignees=both)
     assert claim_next() == artifact
     skip(workspace, artifact)
     assert claim_next() is claim_next("admin") is None
-    found = org.api("viewer").get(f"/artifacts/{artifact}").json["data"]
-    assert found["assignees"] == to(team_id=team["id"])
+    assert get_assignees(workspace, artifact) == to(team_id=team)
     assert claim_next("second") == artifact
 
 
@@ -126,22 +124,20 @@ def test_who_gives_a_document_back_without_a_reason_stays_named(
     assert claim_next() == artifact
 
 
-@pytest.mark.parametrize("verdict", ["accept", "reject"])
+@pytest.mark.parametrize("decision", ["accept", "reject"])
 def test_what_is_reopened_after_a_skip_reaches_its_labeler(
-    workspace: Workspace, claim_next: ClaimNext, verdict: str
+    workspace: Workspace, claim_next: ClaimNext, decision: str
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    saved = workspace.saved(artifact)
-    skip(workspace, artifact)
-    api, path = workspace.org.api("reviewer"), f"/tag-sets/{saved['id']}"
-    assert workspace.org.api("labeler").post(f"{path}/submit").status_code == 200
-    body = {"reason": "No", "send_to": "pool"} if verdict == "reject" else {}
-    assert api.post(f"{path}/{verdict}", json=body).status_code == 200
-    again = api.post(f"{path}/reopen", json={"reason": "Look again", "to": "labeler"})
-    assert again.status_code == 200, again.json
+    sent = _submit_after_skipping(workspace, artifact)
+    if decision == "accept":
+        assert accept(workspace, sent).status_code == 200
+    else:
+        reject(workspace, sent, "pool")
+    reopened = reopen(workspace, sent, to="labeler")
+    assert reopened.status_code == 200, reopened.json
     expire(workspace, artifact)
-    assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
+    assert get_reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
     assert claim_next("second") is None
     assert claim_next() == artifact
 
@@ -149,12 +145,8 @@ def test_what_is_reopened_after_a_skip_reaches_its_labeler(
 def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    saved = workspace.saved(artifact)
-    skip(workspace, artifact)
-    assert workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit").status_code == 200
-    reject(workspace, saved, "labeler")
+    reject(workspace, _submit_after_skipping(workspace, artifact), "labeler")
     expire(workspace, artifact)
     assert claim_next("second") is None
     assert claim_next() == artifact
@@ -163,16 +155,15 @@ def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
 def sent_back_and_skipped(workspace: Workspace) -> UUID:
     artifact = workspace.artifact()
     reject(workspace, workspace.submitted(artifact), "labeler")
-    assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
+    assert get_reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
     skip(workspace, artifact)
-    assert reserved_for(workspace, artifact) == []
+    assert get_reserved_for(workspace, artifact) == []
     return artifact
 
 
 def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     reject(workspace, workspace.submitted(artifact), "labeler")
     expire(workspace, artifact)
@@ -182,7 +173,7 @@ def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
         assert workspace.org.api(by).post(path, json=body).status_code == 409
     assert claim_next("second") is None
     skip(workspace, artifact)
-    assert reserved_for(workspace, artifact) == []
+    assert get_reserved_for(workspace, artifact) == []
     assert claim_next() is None
     assert claim_next("second") == artifact
 
@@ -190,12 +181,11 @@ def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
 def test_whoever_claims_what_they_skipped_has_it_kept_again(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     artifact = sent_back_and_skipped(workspace)
-    shown = claim(workspace, artifact)
-    assert shown["claim"]["user_id"] == str(workspace.org.users["labeler"])
+    claimed = get_data(workspace.org.api("labeler").post(f"/artifacts/{artifact}/claim"))
+    assert claimed["claim"]["user_id"] == str(workspace.org.users["labeler"])
     expire(workspace, artifact)
-    assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
+    assert get_reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
     assert claim_next("second") is None
     assert claim_next() == artifact
 
@@ -203,12 +193,11 @@ def test_whoever_claims_what_they_skipped_has_it_kept_again(
 def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
-    workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     saved = workspace.saved(artifact)
     skip(workspace, artifact)
     assert workspace.save(saved, [tag("number", "B")]).status_code == 200
-    assert reserved_for(workspace, artifact) == []
+    assert get_reserved_for(workspace, artifact) == []
     assert workspace.artifact_row(artifact).claim_user_id is None
     assert claim_next() is None
     assert claim_next("second") == artifact
@@ -216,22 +205,19 @@ def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
 
 def test_a_save_of_what_came_back_after_a_skip_keeps_it(workspace: Workspace) -> None:
     artifact = workspace.artifact()
-    saved = workspace.saved(artifact)
-    skip(workspace, artifact)
-    assert workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit").status_code == 200
-    reject(workspace, saved, "labeler")
+    sent = _submit_after_skipping(workspace, artifact)
+    reject(workspace, sent, "labeler")
     workspace.release(artifact)
     assert workspace.artifact_row(artifact).claim_user_id is None
-    returned = workspace.org.api("labeler").get(f"/tag-sets/{saved['id']}").json["data"]
+    returned = workspace.org.api("labeler").get(f"/tag-sets/{sent['id']}").json["data"]
     assert workspace.save(returned, [tag("number", "B")]).status_code == 200
     me = workspace.org.users["labeler"]
     assert workspace.artifact_row(artifact).claim_user_id == me
-    assert reserved_for(workspace, artifact) == [me]
+    assert get_reserved_for(workspace, artifact) == [me]
 
 
-def assign(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
-    body = {"user_ids": [str(user_id)]}
-    answer = workspace.org.api("reviewer").post(f"/artifacts/{artifact_id}/assign", body)
+def assign_alone(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
+    answer = assign(workspace, artifact_id, user_ids=[str(user_id)])
     assert answer.status_code == 200, answer.json
 
 
@@ -247,12 +233,12 @@ def assign_in_bulk(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> No
 
 
 def assign_as_rules_do(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
-    given = [ArtifactAssignment(artifact_id, to(user_id=user_id))]
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        assert set(assigning.update_assignments(given)) == {artifact_id}
+    assignments = [ArtifactAssignment(artifact_id, to(user_id=user_id))]
+    with workspace.transaction():
+        assert set(assigning.update_assignments(assignments)) == {artifact_id}
 
 
-@pytest.mark.parametrize("give", [assign, assign_in_bulk, assign_as_rules_do])
+@pytest.mark.parametrize("give", [assign_alone, assign_in_bulk, assign_as_rules_do])
 def test_what_is_assigned_by_name_after_a_skip_is_handed_out(
     workspace: Workspace, claim_next: ClaimNext, give: Any
 ) -> None:
@@ -266,7 +252,7 @@ def test_what_is_assigned_by_name_after_a_skip_is_handed_out(
 
     begun = sent_back_and_skipped(workspace)
     give(workspace, begun, me)
-    assert reserved_for(workspace, begun) == [me]
+    assert get_reserved_for(workspace, begun) == [me]
     assert claim_next() == begun
 
 

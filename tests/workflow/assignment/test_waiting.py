@@ -40,7 +40,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
     assert labeler.post(f"/artifacts/{artifact_id}/claim").status_code == 200
 
     def release() -> None:
-        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        with workspace.transaction():
             claims.release_all_claims(org.users["labeler"], reason="account_disabled")
 
     with hold_lock(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
@@ -50,11 +50,8 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
         start(release)
     assert begun.result().status_code == 201
     row = workspace.artifact_row(artifact_id)
-    assert (row.status, row.claim_user_id, row.label_counts) == (
-        "in_progress",
-        None,
-        counts(draft=1),
-    )
+    assert (row.status, row.claim_user_id) == ("in_progress", None)
+    assert row.label_counts == counts(draft=1)
 
 
 def test_nothing_is_assigned_to_an_account_that_is_being_disabled(workspace: Workspace) -> None:

@@ -1,7 +1,6 @@
 """The discussion of a label set: comments, replies, who may take part."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +8,9 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import get_tag_set, submit
 
 
 def _say(workspace: Workspace, tag_set: Any, *, by: str = "labeler", **body: Any) -> Any:
@@ -79,7 +80,7 @@ def test_a_comment_is_kept_as_it_was_said(workspace: Workspace) -> None:
     ]
 
 
-def test_threads_stand_together_and_in_order(workspace: Workspace) -> None:
+def test_threads_are_listed_together_and_in_order(workspace: Workspace) -> None:
     draft = workspace.draft()
     first, second = _said(workspace, draft), _said(workspace, draft, field="number")
     reply = _said(workspace, draft, by="reviewer", parent_id=first["id"])
@@ -109,15 +110,15 @@ def test_pages_go_through_threads(workspace: Workspace) -> None:
     draft = workspace.draft()
     roots = [_said(workspace, draft)["id"] for _ in range(3)]
     replies = [_said(workspace, draft, parent_id=root)["id"] for root in roots]
-    found: list[str] = []
+    listed_ids: list[str] = []
     cursor = ""
     for _ in range(3):
         path = f"/tag-sets/{draft['id']}/comments?page_size=2{cursor}"
         answer = workspace.org.api("reviewer").get(path).json
         assert answer["meta"]["total"] == 6
-        found += [item["id"] for item in answer["data"]]
+        listed_ids += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
-    assert found == [one for pair in zip(roots, replies, strict=True) for one in pair]
+    assert listed_ids == [id_ for pair in zip(roots, replies, strict=True) for id_ in pair]
     other = workspace.draft()
     path = f"/tag-sets/{other['id']}/comments?page_size=2{cursor}"
     assert workspace.org.api("reviewer").get(path).status_code == 422
@@ -206,7 +207,7 @@ def test_who_must_label_blind_neither_reads_nor_is_mentioned(workspace: Workspac
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "mentions.0")
     workspace.release(artifact_id)
     workspace.submitted(artifact_id, by="second")
-    assert workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
+    assert submit(workspace, draft).status_code == 200
     assert _said(workspace, draft, by="reviewer", mentions=mention)["mentions"] == mention
     assert second.get(path).status_code == 200
 
@@ -225,7 +226,7 @@ def test_who_labels_blind_does_not_learn_who_is_done(workspace: Workspace) -> No
     allowed = [str(workspace.org.users[name]) for name in ("reviewer", "labeler")]
     assert _said(workspace, draft, mentions=allowed)["mentions"] == allowed
     second = [str(workspace.org.users["second"])]
-    assert workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").status_code == 200
+    assert submit(workspace, draft).status_code == 200
     assert _said(workspace, draft, by="reviewer", mentions=second)["mentions"] == second
 
 
@@ -279,16 +280,13 @@ def test_what_cannot_be_resolved(workspace: Workspace) -> None:
 def test_comments_are_counted_and_are_no_revision(workspace: Workspace) -> None:
     draft = workspace.saved()
     writers, each = ("labeler", "reviewer", "admin", "owner"), 5
-    barrier = Barrier(len(writers))
 
     def write(name: str) -> list[int]:
-        barrier.wait(timeout=10)
         return [_say(workspace, draft, by=name).status_code for _ in range(each)]
 
-    with ThreadPoolExecutor(len(writers)) as pool:
-        assert list(pool.map(write, writers)) == [[201] * each] * len(writers)
-    after = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
-    assert after == {**draft, "comment_count": each * len(writers)}
+    statuses = run_concurrently(*(partial(write, name) for name in writers))
+    assert statuses == [[201] * each] * len(writers)
+    assert get_tag_set(workspace, draft) == {**draft, "comment_count": each * len(writers)}
     # The labeler's next save is not stale.
     assert workspace.save(draft, []).status_code == 200
 
@@ -296,14 +294,7 @@ def test_comments_are_counted_and_are_no_revision(workspace: Workspace) -> None:
 def test_resolved_by_many_at_once_is_resolved_by_one(workspace: Workspace) -> None:
     said = _said(workspace, workspace.draft())
     names = ("labeler", "reviewer", "admin", "owner")
-    barrier = Barrier(len(names))
-
-    def resolve(name: str) -> Any:
-        barrier.wait(timeout=10)
-        return _resolve(workspace, said, by=name)
-
-    with ThreadPoolExecutor(len(names)) as pool:
-        answers = list(pool.map(resolve, names))
+    answers = run_concurrently(*(partial(_resolve, workspace, said, by=name) for name in names))
     assert {a.status_code for a in answers} == {200}
     assert len({str(a.json["data"]) for a in answers}) == 1
     assert answers[0].json["data"]["revision"] == 2
@@ -343,7 +334,7 @@ def test_a_retry_with_a_key_says_it_once(workspace: Workspace) -> None:
     assert len(_listed(workspace, draft)) == 1
 
 
-def test_the_log_tells_who_said_and_who_resolved(workspace: Workspace) -> None:
+def test_the_audit_log_names_who_commented_and_who_resolved(workspace: Workspace) -> None:
     said = _said(workspace, workspace.draft())
     _resolve(workspace, said, by="reviewer")
     entries = workspace.sql(

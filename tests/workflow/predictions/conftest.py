@@ -27,17 +27,19 @@ SERVER = Path(__file__).with_name("model_server.py")
 @pytest.fixture
 def assisted_workspace(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance."""
-    workspace = Workspace(org)
-    workspace.schema_id = workspace.schema(fields=FIELDS)  # type: ignore[attr-defined]
-    set_assistance(workspace, enabled=True)
-    return workspace
+    return build_assisted_workspace(org, FIELDS)
 
 
 @pytest.fixture
 def trainable_workspace(org: Org) -> Workspace:
     """Return a workspace; `schema_id` is a schema with AI assistance that models can learn."""
+    return build_assisted_workspace(org, LEARNED_FIELDS)
+
+
+def build_assisted_workspace(org: Org, fields: list[dict[str, Any]]) -> Workspace:
+    """Return a workspace; `schema_id` is a schema with AI assistance and these fields."""
     workspace = Workspace(org)
-    workspace.schema_id = workspace.schema(fields=LEARNED_FIELDS)  # type: ignore[attr-defined]
+    workspace.schema_id = workspace.schema(fields=fields)  # type: ignore[attr-defined]
     set_assistance(workspace, enabled=True)
     return workspace
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, submit_tags
 from tests.workflow.predictions.conftest import predict, show_prediction
 
 VENDORS = ("Blue Anchor", "North Wind", "Old Harbour")
@@ -31,11 +32,8 @@ def create_invoice(workspace: Workspace, number: int) -> UUID:
 
 def accept_tags(workspace: Workspace, artifact_id: UUID, tags: list[Any]) -> None:
     """Label a document, and accept the tag set."""
-    saved = workspace.save(workspace.draft(artifact_id), tags)
-    assert saved.status_code == 200, saved.json
-    path = f"/tag-sets/{saved.json['data']['id']}"
-    assert workspace.org.api("labeler").post(f"{path}/submit").status_code == 200
-    assert workspace.org.api("reviewer").post(f"{path}/accept", json={}).status_code == 200
+    sent = submit_tags(workspace, artifact_id, tags)
+    assert accept(workspace, sent).status_code == 200
 
 
 def accept_invoices(workspace: Workspace, *numbers: int) -> list[UUID]:

@@ -11,6 +11,7 @@ from app.kit.ids import uuid7
 from app.workflow.predictions.service import provider
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import get_data, start_draft
 from tests.workflow.predictions.conftest import TEXT, create_document, predict, show_prediction
 
 UseServer = Callable[[str], None]
@@ -32,11 +33,8 @@ def _predict(workspace: Workspace) -> tuple[str, Any]:
     return artifact_id, show_prediction(workspace, artifact_id)
 
 
-def _draft(workspace: Workspace, artifact_id: str) -> Any:
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    answer = workspace.org.api("labeler").post(path, {"from": "prediction"})
-    assert answer.status_code == 201, answer.json
-    return answer.json["data"]
+def _draft(workspace: Workspace, artifact_id: str) -> dict[str, Any]:
+    return get_data(start_draft(workspace, artifact_id, source="prediction"))
 
 
 @pytest.mark.parametrize("behavior", ["good", "slow", "busy_once", "largest"])
@@ -52,8 +50,8 @@ def test_values_become_tags_with_evidence(
     )
     draft = _draft(assisted_workspace, artifact_id)
     assert draft["prediction"] == {"id": shown["id"], "model_version": "small-2026"}
-    found = {(tag["field"], tag["row"]): tag for tag in draft["tags"]}
-    values = {key: one["value"] for key, one in found.items()}
+    tags = {(tag["field"], tag["row"]): tag for tag in draft["tags"]}
+    values = {key: tag["value"] for key, tag in tags.items()}
     assert values == {
         ("number", None): "A-17",
         ("total", None): {"amount": "1250.50", "currency": "EUR"},
@@ -62,37 +60,35 @@ def test_values_become_tags_with_evidence(
         ("lines.item", 0): "Anchor",
         ("lines.item", 1): "Rope",
     }
-    assert {one["source"] for one in found.values()} == {"model"}
-    (evidence,) = found["total", None]["evidence"]
+    assert {tag["source"] for tag in tags.values()} == {"model"}
+    (evidence,) = tags["total", None]["evidence"]
     assert TEXT[evidence["start"] : evidence["end"]] == evidence["text"] == "EUR 1,250.50"
-    (evidence,) = found["issued", None]["evidence"]
+    (evidence,) = tags["issued", None]["evidence"]
     assert evidence["text"] == "3 March 2026"
     assert evidence["page"] == 1
     assert len(evidence["box"]) == 4
-    assert found["paid", None]["evidence"] == []
+    assert tags["paid", None]["evidence"] == []
     usage = assisted_workspace.sql(
         "SELECT model, pages, prompt_tokens, completion_tokens FROM predictions"
     )
     assert usage == [("small", 1, 120, 30)]
 
 
-def test_values_that_are_not_in_the_document_are_left_out(
-    assisted_workspace: Workspace, use_server: UseServer
+@pytest.mark.parametrize(
+    ("behavior", "fields"),
+    [
+        pytest.param("made_up", ["issued", "paid"], id="values that are not in the document"),
+        pytest.param("nonsense", [], id="values of wrong types"),
+    ],
+)
+def test_values_that_cannot_be_used_are_left_out(
+    assisted_workspace: Workspace, use_server: UseServer, behavior: str, fields: list[str]
 ) -> None:
-    use_server("made_up")
+    use_server(behavior)
     artifact_id, shown = _predict(assisted_workspace)
     assert shown["status"] == "completed"
     draft = _draft(assisted_workspace, artifact_id)
-    assert [tag["field"] for tag in draft["tags"]] == ["issued", "paid"]
-
-
-def test_values_of_wrong_types_are_left_out(
-    assisted_workspace: Workspace, use_server: UseServer
-) -> None:
-    use_server("nonsense")
-    artifact_id, shown = _predict(assisted_workspace)
-    assert shown["status"] == "completed"
-    assert _draft(assisted_workspace, artifact_id)["tags"] == []
+    assert [tag["field"] for tag in draft["tags"]] == fields
 
 
 def test_a_model_version_that_the_database_cannot_store_is_ignored(
@@ -127,11 +123,12 @@ def test_a_server_that_fails(
     artifact_id, shown = _predict(assisted_workspace)
     assert (shown["status"], shown["error"]["code"]) == ("failed", code)
     assert "sk-right" not in str(shown)
-    made = assisted_workspace.sql("SELECT attempts FROM jobs WHERE queue = 'model_servers'"
-                        " AND organization_id = :org", org=assisted_workspace.org.id)  # fmt: skip
-    assert made == [(retries,)]
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    refused = assisted_workspace.org.api("labeler").post(path, {"from": "prediction"})
+    attempts = assisted_workspace.sql(
+        "SELECT attempts FROM jobs WHERE queue = 'model_servers' AND organization_id = :org",
+        org=assisted_workspace.org.id,
+    )
+    assert attempts == [(retries,)]
+    refused = start_draft(assisted_workspace, artifact_id, source="prediction")
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "from")
     assert predict(assisted_workspace, artifact_id).json["data"]["id"] != shown["id"]
 

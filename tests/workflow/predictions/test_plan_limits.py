@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from app.kit import db, tenancy
 from app.workflow.predictions.service import requesting
 from app.workflow.predictions.service.documents import MAX_PAGES
 from tests.factories import run_jobs_of
@@ -50,11 +49,7 @@ def test_only_the_pages_that_are_read_count(assisted_workspace: Workspace) -> No
         create_document(assisted_workspace, f"{TEXT.format(n)}{pages}") for n in range(2)
     )
     set_plan(assisted_workspace.org, "team", {"ai_pages_per_month": MAX_PAGES})
-    with (
-        assisted_workspace.org.app.app_context(),
-        tenancy.organization(assisted_workspace.org.id),
-        db.transaction(),
-    ):
+    with assisted_workspace.transaction():
         (outcome,) = requesting.request_many(
             [UUID(second)], requested_by=None, ingestion_job_id=UUID(first)
         )
@@ -71,17 +66,12 @@ def test_a_repeated_job_counts_once(assisted_workspace: Workspace) -> None:
     artifact_id = create_document(assisted_workspace)
     prediction_id = predict(assisted_workspace, artifact_id).json["data"]["id"]
     run_jobs_of(assisted_workspace.org, "predictions")
-    with (
-        assisted_workspace.org.app.app_context(),
-        tenancy.organization(assisted_workspace.org.id),
-        db.transaction(),
-    ):
+    with assisted_workspace.transaction():
         requesting.enqueue_prediction(UUID(prediction_id))
     assert run_jobs_of(assisted_workspace.org, "predictions") == 1
     assert _get_used(assisted_workspace) == 1
-    assert (
-        assisted_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
-    )
+    response = assisted_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}")
+    assert response.status_code == 204
     assert _get_used(assisted_workspace) == 1
     assert find_usage_differences(assisted_workspace.org) == []
 
@@ -89,11 +79,7 @@ def test_a_repeated_job_counts_once(assisted_workspace: Workspace) -> None:
 def test_many_requests_are_allowed_in_their_order(assisted_workspace: Workspace) -> None:
     ids = [UUID(create_document(assisted_workspace, TEXT.format(n))) for n in range(3)]
     set_plan(assisted_workspace.org, "team", {"ai_pages_per_month": 2})
-    with (
-        assisted_workspace.org.app.app_context(),
-        tenancy.organization(assisted_workspace.org.id),
-        db.transaction(),
-    ):
+    with assisted_workspace.transaction():
         outcomes = requesting.request_many(ids, requested_by=None, ingestion_job_id=ids[0])
     errors = [outcome.error and outcome.error["code"] for outcome in outcomes]
     assert errors == [None, None, "plan_limit_reached"]

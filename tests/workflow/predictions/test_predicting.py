@@ -10,6 +10,7 @@ from app.engines.extraction import rule_based
 from app.engines.fields import CompiledFields
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import get_data, start_draft, submit
 from tests.workflow.predictions.conftest import (
     FIELDS,
     TEXT,
@@ -42,6 +43,13 @@ def _propose(
     monkeypatch.setattr(rule_based, "propose_by_rules", propose)
 
 
+def _request(workspace: Workspace) -> str:
+    """Create a document and request its prediction; return the document's id."""
+    artifact_id = create_document(workspace)
+    assert predict(workspace, artifact_id).status_code == 202
+    return artifact_id
+
+
 def _complete(workspace: Workspace, artifact_id: str) -> list[Any]:
     """Run the queued prediction, and return the values that it stores."""
     run_jobs_of(workspace.org, "predictions")
@@ -53,8 +61,7 @@ def _complete(workspace: Workspace, artifact_id: str) -> list[Any]:
 def test_tags_that_do_not_fit_are_left_out(
     assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
+    artifact_id = _request(assisted_workspace)
     moved = _build_tag("A-17")
     moved["evidence"][0]["start"] -= 1
     unknown = {**_build_tag("ACME"), "field": "unknown"}
@@ -64,8 +71,7 @@ def test_tags_that_do_not_fit_are_left_out(
 
 
 def test_a_document_that_is_read_again_meanwhile(assisted_workspace: Workspace) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
+    artifact_id = _request(assisted_workspace)
     assisted_workspace.sql("UPDATE artifacts SET status = 'processing'")
     # More runs than attempts, because text recognition can take minutes.
     for _ in range(5):
@@ -77,20 +83,20 @@ def test_a_document_that_is_read_again_meanwhile(assisted_workspace: Workspace) 
     assert show_prediction(assisted_workspace, artifact_id)["status"] == "completed"
 
 
-def test_a_document_that_is_read_for_a_day(assisted_workspace: Workspace) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
-    assisted_workspace.sql("UPDATE artifacts SET status = 'processing'")
-    assisted_workspace.sql("UPDATE predictions SET created_at = now() - interval '25 hours'")
-    run_jobs_of(assisted_workspace.org, "predictions")
-    shown = show_prediction(assisted_workspace, artifact_id)
-    assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
+READ_FOR_A_DAY = (
+    "UPDATE artifacts SET status = 'processing'",
+    "UPDATE predictions SET created_at = now() - interval '25 hours'",
+)
+UNREADABLE = ("UPDATE artifacts SET status = 'failed'",)
 
 
-def test_a_document_that_cannot_be_read_any_more(assisted_workspace: Workspace) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
-    assisted_workspace.sql("UPDATE artifacts SET status = 'failed'")
+@pytest.mark.parametrize("changes", [READ_FOR_A_DAY, UNREADABLE], ids=["read for a day", "failed"])
+def test_a_document_that_does_not_become_ready(
+    assisted_workspace: Workspace, changes: tuple[str, ...]
+) -> None:
+    artifact_id = _request(assisted_workspace)
+    for statement in changes:
+        assisted_workspace.sql(statement)
     run_jobs_of(assisted_workspace.org, "predictions")
     shown = show_prediction(assisted_workspace, artifact_id)
     assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
@@ -99,8 +105,7 @@ def test_a_document_that_cannot_be_read_any_more(assisted_workspace: Workspace) 
 def test_a_text_that_changes_meanwhile(
     assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
+    artifact_id = _request(assisted_workspace)
 
     def change_text() -> None:
         assisted_workspace.sql("UPDATE artifact_texts SET text = 'B' || substr(text, 2)")
@@ -114,8 +119,7 @@ def test_a_text_that_changes_meanwhile(
 def test_tags_are_checked_before_the_document_is_locked(
     assisted_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact_id = create_document(assisted_workspace)
-    predict(assisted_workspace, artifact_id)
+    artifact_id = _request(assisted_workspace)
     steps: list[str] = []
     check = CompiledFields.keep_valid_tags
 
@@ -149,11 +153,10 @@ def _submit_prediction(workspace: Workspace, schema_id: Any, version: str) -> An
         version=version,
         id=artifact_id,
     )
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    draft = workspace.org.api("labeler").post(path, {"from": "prediction"}).json["data"]
+    draft = get_data(start_draft(workspace, artifact_id, source="prediction"))
     assert draft["tags"]
     assert all(tag["source"] == "model" for tag in draft["tags"])
-    return workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit").json["data"]
+    return get_data(submit(workspace, draft))
 
 
 def test_rules_never_accept_by_themselves(assisted_workspace: Workspace) -> None:

@@ -25,9 +25,12 @@ def test_a_request_is_queued_once(assisted_workspace: Workspace) -> None:
     shown = {"id": queued["id"], "status": "queued", "model_version": None, "error": None}
     assert show_prediction(assisted_workspace, artifact_id) == shown
     assert predict(assisted_workspace, artifact_id, by="admin").json["data"]["id"] == queued["id"]
-    jobs = assisted_workspace.sql("SELECT count(*) FROM jobs WHERE function = 'predictions.predict'"
-                        " AND organization_id = :org", org=assisted_workspace.org.id)  # fmt: skip
-    assert jobs[0][0] == 1
+    ((count,),) = assisted_workspace.sql(
+        "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = :function",
+        org=assisted_workspace.org.id,
+        function="predictions.predict",
+    )
+    assert count == 1
 
 
 def test_a_prediction_changes_neither_revision_nor_time(assisted_workspace: Workspace) -> None:
@@ -67,9 +70,8 @@ def test_a_schema_without_assistance_or_inactive(assisted_workspace: Workspace) 
     answer = predict(assisted_workspace, artifact_id)
     assert answer.json["error"]["details"] == {"missing": "ai_assist"}
     assisted_workspace.sql("UPDATE schemas SET status = 'inactive'")
-    assert predict(assisted_workspace, artifact_id).json["error"]["details"] == {
-        "state": "inactive"
-    }
+    answer = predict(assisted_workspace, artifact_id)
+    assert answer.json["error"]["details"] == {"state": "inactive"}
 
 
 def test_another_organization_finds_nothing(assisted_workspace: Workspace, other_org: Org) -> None:

@@ -8,7 +8,12 @@ from app.kit.ids import uuid7
 from app.workflow.predictions.service.training import compute_next_document_count
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.predictions.conftest import LEARNED_FIELDS, set_assistance
+from tests.workflow.actions import get_data, start_draft, submit
+from tests.workflow.predictions.conftest import (
+    LEARNED_FIELDS,
+    build_assisted_workspace,
+    set_assistance,
+)
 from tests.workflow.predictions.teaching import (
     accept_invoices,
     accept_tags,
@@ -40,8 +45,7 @@ def test_five_accepted_tag_sets_train_a_model_that_predicts(trainable_workspace:
     assert (state, count) == ("active", 9)
     shown = predict_artifact(trainable_workspace, fresh)
     assert (shown["status"], shown["model_version"]) == ("completed", version)
-    path = f"/artifacts/{fresh}/tag-sets"
-    draft = trainable_workspace.org.api("labeler").post(path, {"from": "prediction"}).json["data"]
+    draft = start_draft(trainable_workspace, fresh, source="prediction").json["data"]
     assert draft["prediction"]["model_version"] == version
     proposed = {one["field"]: one["value"] for one in draft["tags"]}
     assert proposed == {one["field"]: one["value"] for one in write_invoice(40)[1]}
@@ -77,10 +81,8 @@ def _submit_unchanged(workspace: Workspace, number: int) -> UUID:
     artifact_id = create_invoice(workspace, number)
     tags = [{**one, "confidence": 0.99} for one in write_invoice(number)[1]]
     workspace.predict(artifact_id, tags)
-    labeler = workspace.org.api("labeler")
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    draft = labeler.post(path, {"from": "prediction"}).json["data"]
-    submitted = labeler.post(f"/tag-sets/{draft['id']}/submit").json["data"]
+    draft = get_data(start_draft(workspace, artifact_id, source="prediction"))
+    submitted = get_data(submit(workspace, draft))
     assert (submitted["status"], submitted["reviewer"]) == ("accepted", None)
     return artifact_id
 
@@ -124,9 +126,7 @@ def test_models_and_examples_of_other_organizations_are_not_used(
 ) -> None:
     accept_invoices(trainable_workspace, *range(5))
     run_jobs_of(trainable_workspace.org, "training")
-    other = Workspace(other_org)
-    other.schema_id = other.schema(fields=LEARNED_FIELDS)  # type: ignore[attr-defined]
-    set_assistance(other, enabled=True)
+    other = build_assisted_workspace(other_org, LEARNED_FIELDS)
     assert list_models(other) == []
     assert predict_artifact(other, create_invoice(other, 40))["model_version"] == "rules-1"
 
@@ -135,21 +135,16 @@ def test_content_that_is_not_authentic_is_not_parsed(trainable_workspace: Worksp
     accept_invoices(trainable_workspace, *range(5))
     run_jobs_of(trainable_workspace.org, "training")
     trainable_workspace.sql("UPDATE extraction_models SET content = content || decode('00', 'hex')")
-    assert (
-        predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))[
-            "model_version"
-        ]
-        == "rules-1"
-    )
+    shown = predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))
+    assert shown["model_version"] == "rules-1"
 
 
 def test_deleting_a_document_deletes_what_learned_from_it(trainable_workspace: Workspace) -> None:
     documents = accept_invoices(trainable_workspace, *range(6))
     run_jobs_of(trainable_workspace.org, "training")
     ((first, *_),) = list_models(trainable_workspace)
-    assert (
-        trainable_workspace.org.api("admin").delete(f"/artifacts/{documents[0]}").status_code == 204
-    )
+    response = trainable_workspace.org.api("admin").delete(f"/artifacts/{documents[0]}")
+    assert response.status_code == 204
     run_jobs_of(trainable_workspace.org, "default", "bulk")
     assert list_models(trainable_workspace) == []
     run_jobs_of(trainable_workspace.org, "training")
@@ -193,23 +188,11 @@ def test_an_operator_rolls_back(trainable_workspace: Workspace) -> None:
     states = {row[0]: row[1] for row in list_models(trainable_workspace)}
     assert states.pop(first) == "active"
     assert set(states.values()) <= {"retired", "candidate"}
-    assert (
-        predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))[
-            "model_version"
-        ]
-        == version
-    )
-    shown = run(
-        args=[
-            "extraction",
-            "versions",
-            "--org",
-            trainable_workspace.org.slug,
-            "--schema",
-            str(trainable_workspace.schema_id),  # type: ignore[attr-defined]
-        ]
-    )
-    assert version in shown.output
+    shown = predict_artifact(trainable_workspace, create_invoice(trainable_workspace, 40))
+    assert shown["model_version"] == version
+    schema_id = str(trainable_workspace.schema_id)  # type: ignore[attr-defined]
+    options = ["--org", trainable_workspace.org.slug, "--schema", schema_id]
+    assert version in run(args=["extraction", "versions", *options]).output
 
 
 def test_the_command_evaluates(trainable_workspace: Workspace) -> None:

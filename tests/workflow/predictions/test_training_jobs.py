@@ -12,12 +12,13 @@ import pytest
 from app.engines import learning
 from app.engines.extraction.model import Example
 from app.engines.learning import LearningFailed, LearningInterrupted
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS, Job
 from app.workflow.predictions.service import training
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import reopen
 from tests.workflow.predictions.teaching import (
     accept_invoices,
     count_trainings,
@@ -29,7 +30,7 @@ Examples = Iterable[Example]
 
 
 def _enqueue(workspace: Workspace, *, force: bool) -> None:
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         training.enqueue_training(_get_version(workspace), force=force)
 
 
@@ -59,6 +60,13 @@ def _follow_examples(
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
     return read
+
+
+def _run_in_thread(call: Callable[[], object]) -> None:
+    """Run a call in a thread of its own, because requests would end the job's organization."""
+    thread = Thread(target=call)
+    thread.start()
+    thread.join()
 
 
 def test_no_transaction_is_open_while_the_child_has_an_example(
@@ -159,10 +167,7 @@ def test_documents_that_are_accepted_during_a_training_are_learned(
     def train_in_child(*args: Any, **options: Any) -> Any:
         runs.append(args)
         if len(runs) == 1:
-            # A thread of its own, because requests would end the job's organization.
-            labeler = Thread(target=accept_invoices, args=(trainable_workspace, *range(5, 10)))
-            labeler.start()
-            labeler.join()
+            _run_in_thread(lambda: accept_invoices(trainable_workspace, *range(5, 10)))
         return train(*args, **options)
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
@@ -181,10 +186,7 @@ def test_documents_that_are_accepted_before_a_training_commits_are_learned(
     def train_and_accept(job: Job) -> None:
         handler.function(job)
         if len(list_accepted(trainable_workspace)) == 5:
-            # A thread of its own, because requests would end the job's organization.
-            labeler = Thread(target=accept_invoices, args=(trainable_workspace, *range(5, 10)))
-            labeler.start()
-            labeler.join()
+            _run_in_thread(lambda: accept_invoices(trainable_workspace, *range(5, 10)))
 
     monkeypatch.setitem(HANDLERS, handler.name, replace(handler, function=train_and_accept))
     run_jobs_of(trainable_workspace.org, "training", "bulk", "training")
@@ -197,16 +199,11 @@ def test_a_tag_set_that_is_reopened_during_a_training_is_not_learned(
     accept_invoices(trainable_workspace, *range(6))
     (reopened_id, *_) = list_accepted(trainable_workspace)
 
-    def reopen(count: int) -> None:
+    def reopen_once(count: int) -> None:
         if count == 1:
-            path = f"/tag-sets/{reopened_id}/reopen"
-            owner = Thread(
-                target=trainable_workspace.org.api("admin").post, args=(path, {"reason": "Wrong."})
-            )
-            owner.start()
-            owner.join()
+            _run_in_thread(lambda: reopen(trainable_workspace, {"id": reopened_id}, by="admin"))
 
-    read = _follow_examples(monkeypatch, reopen)
+    read = _follow_examples(monkeypatch, reopen_once)
     assert run_jobs_of(trainable_workspace.org, "training") == 1
     assert len(list_accepted(trainable_workspace)) == 5
     assert len(read) == 5
@@ -218,10 +215,8 @@ def test_a_schema_is_deleted_with_its_models(trainable_workspace: Workspace) -> 
     assert run_jobs_of(trainable_workspace.org, "training") == 1
     version_id = _get_version(trainable_workspace)
     for artifact_id in documents:
-        assert (
-            trainable_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code
-            == 204
-        )
+        response = trainable_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}")
+        assert response.status_code == 204
     assert len(list_models(trainable_workspace)) == 1
     _enqueue(trainable_workspace, force=True)
     path = f"/schemas/{trainable_workspace.schema_id}"  # type: ignore[attr-defined]
@@ -231,9 +226,5 @@ def test_a_schema_is_deleted_with_its_models(trainable_workspace: Workspace) -> 
     failed = trainable_workspace.sql("SELECT function, error FROM jobs WHERE organization_id = :org"
                         " AND error IS NOT NULL", org=trainable_workspace.org.id)  # fmt: skip
     assert failed == []
-    with (
-        trainable_workspace.org.app.app_context(),
-        tenancy.organization(trainable_workspace.org.id),
-        db.transaction(),
-    ):
+    with trainable_workspace.transaction():
         training.record_interruption(version_id)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.engines.learning import LearningFailed
-from app.kit import db, tenancy
+from app.kit import tenancy
 from app.workflow.predictions.service import store, training
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
@@ -98,11 +98,7 @@ def test_a_training_notices_it(trainable_workspace: Workspace) -> None:
     model_id, _ = _train_first(trainable_workspace)
     _damage(trainable_workspace)
     ((version_id,),) = trainable_workspace.sql("SELECT schema_version_id FROM extraction_models")
-    with (
-        trainable_workspace.org.app.app_context(),
-        tenancy.organization(trainable_workspace.org.id),
-        db.transaction(),
-    ):
+    with trainable_workspace.transaction():
         training.enqueue_training(version_id)
     assert run_jobs_of(trainable_workspace.org, "training") == 2
     states = {model[0]: model[1] for model in list_models(trainable_workspace)}

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from app.kit import db, tenancy
 from app.workflow.predictions.service import predicting, requesting
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
@@ -26,11 +25,7 @@ def _list_usage(workspace: Workspace) -> list[Any]:
 def test_a_completed_prediction_is_recorded_once(assisted_workspace: Workspace) -> None:
     artifact_id, prediction_id = _complete(assisted_workspace)
     assert _list_usage(assisted_workspace) == [(prediction_id, 1)]
-    with (
-        assisted_workspace.org.app.app_context(),
-        tenancy.organization(assisted_workspace.org.id),
-        db.transaction(),
-    ):
+    with assisted_workspace.transaction():
         requesting.enqueue_prediction(UUID(prediction_id))
     assert run_jobs_of(assisted_workspace.org, "predictions") == 1
     assisted_workspace.sql("UPDATE predictions SET status = 'completed', pages = 7 WHERE true")
@@ -44,19 +39,14 @@ def test_a_failed_prediction_is_not_recorded(assisted_workspace: Workspace) -> N
     artifact_id = create_document(assisted_workspace)
     prediction_id = predict(assisted_workspace, artifact_id).json["data"]["id"]
     assert _list_usage(assisted_workspace) == []
-    with (
-        assisted_workspace.org.app.app_context(),
-        tenancy.organization(assisted_workspace.org.id),
-        db.transaction(),
-    ):
+    with assisted_workspace.transaction():
         predicting.fail(UUID(prediction_id), code="internal_error", message="Failed.")
     assert _list_usage(assisted_workspace) == []
 
 
 def test_deleting_the_document_keeps_the_usage(assisted_workspace: Workspace) -> None:
     artifact_id, prediction_id = _complete(assisted_workspace)
-    assert (
-        assisted_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
-    )
+    response = assisted_workspace.org.api("admin").delete(f"/artifacts/{artifact_id}")
+    assert response.status_code == 204
     assert assisted_workspace.sql("SELECT id FROM predictions") == []
     assert _list_usage(assisted_workspace) == [(prediction_id, 1)]

@@ -8,7 +8,10 @@ from flask import Flask
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.statements import record_statements
+from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace, counts
+from tests.workflow.actions import accept, get_tag_set
+from tests.workflow.review_queue.conftest import assign, list_items, update_tag_set
 
 
 @pytest.fixture
@@ -35,14 +38,7 @@ def _list_codes(result: Any) -> list[str | None]:
 
 
 def _get_status(workspace: Workspace, tag_set: dict[str, Any]) -> str:
-    read = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
-    status: str = read["status"]
-    return status
-
-
-def _update_tag_set(workspace: Workspace, tag_set: dict[str, Any], **values: Any) -> None:
-    places = ", ".join(f"{name} = :{name}" for name in values)
-    workspace.sql(f"UPDATE tag_sets SET {places} WHERE id = :id", id=tag_set["id"], **values)
+    return str(get_tag_set(workspace, tag_set)["status"])
 
 
 def test_many_are_accepted_as_one_is(workspace: Workspace, schema: Any) -> None:
@@ -51,7 +47,7 @@ def test_many_are_accepted_as_one_is(workspace: Workspace, schema: Any) -> None:
     result = _bulk(workspace, "accept", [*ids, ids[0]], note="Good")
     assert (result["succeeded"], _list_codes(result)) == (3, [None] * 3)
     for one in sent:
-        read = workspace.org.api("reviewer").get(f"/tag-sets/{one['id']}").json["data"]
+        read = get_tag_set(workspace, one)
         assert (read["status"], read["reason"]) == ("accepted", "Good")
         assert read["reviewer"]["id"] == str(workspace.org.users["reviewer"])
         assert read["revision"] == one["revision"] + 1
@@ -62,10 +58,10 @@ def test_many_are_accepted_as_one_is(workspace: Workspace, schema: Any) -> None:
         row = workspace.artifact_row(one["artifact_id"])
         assert (row.status, row.label_counts) == ("done", counts(accepted=1))
     names = ("artifact_id", "schema_id", "schema_version_id")
-    told = sorted(
+    events = sorted(
         workspace.events("tag_set.accepted"), key=lambda data: ids.index(data["tag_set_id"])
     )
-    assert told == [
+    assert events == [
         {
             "tag_set_id": one["id"],
             **{name: one[name] for name in names},
@@ -85,21 +81,12 @@ def test_each_that_may_not_be_accepted_says_why_and_undoes_no_other(
     )
     own = workspace.submitted(workspace.artifact(schema), by="reviewer")
     workspace.org.api("other").post(f"/review-queue/{claimed['id']}/claim")
-    _update_tag_set(workspace, assigned, assignee_id=workspace.org.users["other"])
-    made = workspace.org.api("admin").post("/teams", json={"name": "Others"}).json["data"]
-    _update_tag_set(workspace, team, assignee_team_id=made["id"])
-    workspace.org.api("other").post(f"/tag-sets/{decided['id']}/accept", json={})
+    update_tag_set(workspace, assigned["id"], assignee_id=workspace.org.users["other"])
+    update_tag_set(workspace, team["id"], assignee_team_id=make_team(workspace.org)["id"])
+    accept(workspace, decided, by="other")
     foreign = Workspace(other_org).submitted()
-    asked = [
-        foreign,
-        own,
-        claimed,
-        assigned,
-        team,
-        decided,
-        workspace.draft(workspace.artifact(schema)),
-        good,
-    ]
+    draft = workspace.draft(workspace.artifact(schema))
+    asked = [foreign, own, claimed, assigned, team, decided, draft, good]
     result = _bulk(workspace, "accept", [one["id"] for one in asked] + [str(uuid7())])
     conflicts = ["conflict"] * 5
     assert _list_codes(result) == ["not_found", "permission_denied", *conflicts, None, "not_found"]
@@ -178,11 +165,8 @@ def test_many_go_back_to_their_labelers(workspace: Workspace, schema: Any) -> No
     events = workspace.events("tag_set.rejected")
     assert {data["tag_set_id"] for data in events} == {one["id"] for one in sent.values()}
     for data in events:
-        assert (data["reason"], data["send_to"], data["draft_id"]) == (
-            "Look again",
-            "labeler",
-            None,
-        )
+        assert (data["reason"], data["send_to"]) == ("Look again", "labeler")
+        assert data["draft_id"] is None
 
 
 def test_many_go_to_the_pool(workspace: Workspace, schema: Any) -> None:
@@ -199,9 +183,9 @@ def test_what_cannot_go_back_says_why(workspace: Workspace) -> None:
     strict, lax = workspace.schema(max_rejections=0), workspace.schema(labels_per_artifact=2)
     often = workspace.submitted(workspace.artifact(strict))
     nobodys = workspace.submitted(workspace.artifact(lax))
-    _update_tag_set(workspace, nobodys, labeler_id=None)
+    update_tag_set(workspace, nobodys["id"], labeler_id=None)
     twice = [workspace.submitted(workspace.artifact(lax)) for _ in range(2)]
-    _update_tag_set(workspace, twice[1], artifact_id=twice[0]["artifact_id"])
+    update_tag_set(workspace, twice[1]["id"], artifact_id=twice[0]["artifact_id"])
     ids = [one["id"] for one in (often, nobodys, *twice)]
     result = _bulk(workspace, "reject", ids, reason="x")
     assert _list_codes(result) == ["conflict", "validation_error", "conflict", "conflict"]
@@ -216,14 +200,14 @@ def test_items_are_spread_evenly_but_never_to_their_labeler(
     people = [str(workspace.org.users[name]) for name in ("reviewer", "other")]
     ids = [one["id"] for one in (*own, *sent)]
     assert _bulk(workspace, "assign", ids, by="admin", user_ids=people)["failed"] == 0
-    items = workspace.org.api("admin").get("/review-queue").json["data"]
-    given = {item["id"]: item["assignee_id"] for item in items}
-    assert {given[one["id"]] for one in own} == {people[1]}
-    assert sorted(given.values()) == sorted(people * 3)
-    told = {data["user_ids"][0]: data for data in workspace.events("reviews.assigned")}
-    assert set(told) == set(people)
-    for user, data in told.items():
-        assert sorted(data["tag_set_ids"]) == sorted(one for one, of in given.items() if of == user)
+    assignees = {item_id: item["assignee_id"] for item_id, item in list_items(workspace).items()}
+    assert {assignees[tag_set["id"]] for tag_set in own} == {people[1]}
+    assert sorted(assignees.values()) == sorted(people * 3)
+    events = {data["user_ids"][0]: data for data in workspace.events("reviews.assigned")}
+    assert set(events) == set(people)
+    for user, data in events.items():
+        assigned_ids = [item_id for item_id, assignee in assignees.items() if assignee == user]
+        assert sorted(data["tag_set_ids"]) == sorted(assigned_ids)
         assert (data["by"], data["escalated"]) == (str(workspace.org.users["admin"]), False)
 
 
@@ -247,29 +231,21 @@ def test_a_due_time_moves_an_item_up(workspace: Workspace, schema: Any) -> None:
 
 
 def test_what_others_work_on_is_not_assigned_away(workspace: Workspace, schema: Any) -> None:
-    held, own = (
-        workspace.submitted(workspace.artifact(schema)),
-        workspace.submitted(workspace.artifact(schema)),
-    )
-    workspace.org.api("other").post(f"/review-queue/{held['id']}/claim")
-    workspace.org.api("admin").post(f"/review-queue/{own['id']}/claim")
-    ids = [held["id"], own["id"]]
+    ids = [workspace.submitted(workspace.artifact(schema))["id"] for _ in range(2)]
+    for item_id, by in zip(ids, ("other", "admin"), strict=True):
+        workspace.org.api(by).post(f"/review-queue/{item_id}/claim")
     reviewer, other = (str(workspace.org.users[name]) for name in ("reviewer", "other"))
     result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer])
     assert _list_codes(result) == ["conflict", None]
     result = _bulk(workspace, "assign", ids, by="admin", user_ids=[reviewer, other])
     assert _list_codes(result) == [None, None]
-    items = {
-        item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
-    }
-    assert items[held["id"]]["assignee_id"] == items[held["id"]]["claim"]["user_id"] == other
-    assert (items[own["id"]]["assignee_id"], items[own["id"]]["claim"]) == (reviewer, None)
+    items = list_items(workspace)
+    assert items[ids[0]]["assignee_id"] == items[ids[0]]["claim"]["user_id"] == other
+    assert (items[ids[1]]["assignee_id"], items[ids[1]]["claim"]) == (reviewer, None)
 
 
 def test_many_are_assigned_to_a_team(workspace: Workspace, schema: Any) -> None:
-    team = workspace.org.api("admin").post("/teams", json={"name": "A"}).json["data"]["id"]
-    people = [str(workspace.org.users[name]) for name in ("reviewer", "labeler")]
-    workspace.org.api("admin").post(f"/teams/{team}/members", json={"user_ids": people})
+    team = create_team(workspace.org, "reviewer", "labeler")
     sent = workspace.submitted(workspace.artifact(schema))
     own = workspace.submitted(workspace.artifact(schema), by="reviewer")
     ids = [sent["id"], own["id"], str(uuid7())]
@@ -285,22 +261,11 @@ def test_to_whom_nothing_is_assigned(workspace: Workspace, schema: Any, other_or
     sent = workspace.submitted(workspace.artifact(schema))
     reviewer = str(workspace.org.users["reviewer"])
     for unknown in (workspace.org.users["labeler"], other_org.users["reviewer"], uuid7()):
-        body = {"tag_set_ids": [sent["id"]], "user_ids": [reviewer, str(unknown)]}
-        error = (
-            workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
-        )
+        error = assign(workspace, sent["id"], user_ids=[reviewer, str(unknown)]).json["error"]
         assert (error["code"], error["field"]) == ("validation_error", "user_ids.1")
         assert error["details"] == {"user_ids": [str(unknown)]}
-    without = (
-        workspace.org.api("admin").post("/teams", json={"name": "Labelers"}).json["data"]["id"]
-    )
-    people = {"user_ids": [str(workspace.org.users["labeler"])]}
-    workspace.org.api("admin").post(f"/teams/{without}/members", json=people)
-    for team in (str(uuid7()), without):
-        body = {"tag_set_ids": [sent["id"]], "team_id": team}
-        error = (
-            workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["error"]
-        )
+    for team in (str(uuid7()), create_team(workspace.org, "labeler")):
+        error = assign(workspace, sent["id"], team_id=team).json["error"]
         assert (error["code"], error["field"]) == ("validation_error", "team_id")
     assert workspace.events("reviews.assigned") == []
 

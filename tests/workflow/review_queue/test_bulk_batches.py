@@ -14,7 +14,7 @@ from app.kit import bulk
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import deciding
 from tests.factories.statements import record_statements
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
@@ -28,14 +28,7 @@ from tests.workflow.review_queue.by_filter import (
 )
 
 Work = Callable[[], None]
-
-
-@pytest.fixture
-def workspace(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """With batches of three, and two reviewers."""
-    monkeypatch.setattr(bulk, "BATCH", 3)
-    workspace.org.add_user("other", "reviewer")
-    return workspace
+pytestmark = pytest.mark.usefixtures("batches_of_three")
 
 
 @pytest.mark.parametrize("what", ACTIONS)
@@ -94,7 +87,7 @@ def test_what_breaks_in_the_first_batch_leaves_nothing(
     assert list_event_item_ids(workspace, "accept") == []
 
 
-def test_what_breaks_later_tells_what_was_done(
+def test_an_error_in_a_later_batch_keeps_and_reports_the_earlier_ones(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = make_items(workspace, 8)
@@ -142,7 +135,7 @@ def test_shares_even_out_over_all_batches(workspace: Workspace) -> None:
 
 
 def test_a_team_gets_all_but_its_own(workspace: Workspace) -> None:
-    team = add_members(workspace.org, make_team(workspace.org), "reviewer", "labeler")["id"]
+    team = create_team(workspace.org, "reviewer", "labeler")
     ids, own = make_items(workspace, 4), make_items(workspace, 1, by="reviewer")
     result = act(workspace, "assign", 5, team_id=team)
     assert get_error_codes(result) == dict.fromkeys(own, "conflict")
@@ -151,15 +144,12 @@ def test_a_team_gets_all_but_its_own(workspace: Workspace) -> None:
     assert list_event_item_ids(workspace, "assign") == ids
 
 
-def test_people_are_told_once_of_all_batches(workspace: Workspace, work: Work) -> None:
+def test_people_are_notified_once_of_all_batches(workspace: Workspace, work: Work) -> None:
     make_items(workspace, 8)
     other = workspace.org.users["other"]
     act(workspace, "assign", 8, user_ids=[str(other)])
-    assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.assigned")] == [
-        3,
-        3,
-        2,
-    ]
+    events = workspace.events("reviews.assigned")
+    assert [len(event["tag_set_ids"]) for event in events] == [3, 3, 2]
     work()
     (notification,) = workspace.sql(
         "SELECT user_id, count FROM notifications WHERE user_id = :u", u=other
@@ -167,17 +157,17 @@ def test_people_are_told_once_of_all_batches(workspace: Workspace, work: Work) -
     assert notification.count == 8
 
 
-def test_what_is_assigned_again_is_not_told_again(workspace: Workspace, work: Work) -> None:
+def test_nobody_is_notified_again_of_what_is_assigned_again(
+    workspace: Workspace, work: Work
+) -> None:
     ids = make_items(workspace, 4)
     people = {name: str(workspace.org.users[name]) for name in ("reviewer", "other")}
-    team = add_members(workspace.org, make_team(workspace.org), "admin")["id"]
+    team = create_team(workspace.org, "admin")
     for number in (2, 4, 4):
         body = {"tag_set_ids": ids[:number], "user_ids": [people["other"]]}
         assert post(workspace, "assign", **body).json["data"]["succeeded"] == number
-    assert [event["tag_set_ids"] for event in workspace.events("reviews.assigned")] == [
-        ids[:2],
-        ids[2:],
-    ]
+    events = workspace.events("reviews.assigned")
+    assert [event["tag_set_ids"] for event in events] == [ids[:2], ids[2:]]
     work()
     (notification,) = workspace.sql(
         "SELECT count FROM notifications WHERE user_id = :u", u=people["other"]
@@ -244,7 +234,7 @@ def test_of_deciding_by_filter_at_once_each_item_has_one(
     assert sum(result["succeeded"] for result in results) == 20
     failed = [code for result in results for code in get_error_codes(result).values()]
     assert failed == ["conflict"] * 40
-    told = list_event_item_ids(workspace, "accept") + list_event_item_ids(workspace, "reject")
-    assert sorted(told) == sorted(ids)
+    decided = list_event_item_ids(workspace, "accept") + list_event_item_ids(workspace, "reject")
+    assert sorted(decided) == sorted(ids)
     for item_id in ids:
         assert [r.number for r in workspace.revisions(item_id)] == [2]

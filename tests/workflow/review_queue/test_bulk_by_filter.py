@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.kit import bulk
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
 from tests.workflow.review_queue.by_filter import (
     ACTIONS,
@@ -20,14 +19,9 @@ from tests.workflow.review_queue.by_filter import (
     post,
     run_after_find,
 )
+from tests.workflow.review_queue.conftest import assign
 
-
-@pytest.fixture
-def workspace(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """With batches of three, and two reviewers."""
-    monkeypatch.setattr(bulk, "BATCH", 3)
-    workspace.org.add_user("other", "reviewer")
-    return workspace
+pytestmark = pytest.mark.usefixtures("batches_of_three")
 
 
 @pytest.mark.parametrize("what", ACTIONS)
@@ -43,12 +37,10 @@ def test_a_filter_acts_on_all_that_the_queue_shows(
     assert result == {"matched": 8, "succeeded": 8, "failed": 0, "outcomes": []}
     assert list_changed_ids(workspace, what) == set(ids)
     assert sorted(list_event_item_ids(workspace, what)) == sorted(ids)
-    left = other_org.api("owner").get("/review-queue").json["data"]
-    assert [(one["assignee_id"], one["claim"]) for one in left] == [(None, None)]
-    assert (
-        workspace.sql("SELECT status FROM tag_sets WHERE id = :id", id=archived)[0][0]
-        == "submitted"
-    )
+    foreign = other_org.api("owner").get("/review-queue").json["data"]
+    assert [(item["assignee_id"], item["claim"]) for item in foreign] == [(None, None)]
+    ((status,),) = workspace.sql("SELECT status FROM tag_sets WHERE id = :id", id=archived)
+    assert status == "submitted"
 
 
 @pytest.mark.parametrize("what", ACTIONS)
@@ -57,16 +49,15 @@ def test_it_does_what_it_does_by_id(workspace: Workspace, what: str) -> None:
         "status, reviewer_id IS NULL AS free, reason, rejections, revision, assignee_team_id,"
         " review_due_at, claim_user_id"
     )
-    team = add_members(workspace.org, make_team(workspace.org), "reviewer", "other")["id"]
+    team = create_team(workspace.org, "reviewer", "other")
     more = {
         "accept": {"note": "Good"},
         "reject": {"send_to": "labeler"},
         "assign": {"team_id": team, "due_at": "2030-01-31T12:00:00Z"},
     }[what]
     by_filter, by_id = make_items(workspace, 1), make_items(workspace, 1)
-    schema_id = workspace.sql("SELECT schema_id FROM tag_sets WHERE id = :id", id=by_filter[0])[0][
-        0
-    ]
+    statement = "SELECT schema_id FROM tag_sets WHERE id = :id"
+    ((schema_id,),) = workspace.sql(statement, id=by_filter[0])
     chosen = {"schema_id": str(schema_id)}
     assert act(workspace, what, 1, filter=chosen, **more)["succeeded"] == 1
     assert post(workspace, what, tag_set_ids=by_id, **more).json["data"]["succeeded"] == 1
@@ -113,8 +104,7 @@ def test_each_filter_of_the_list_chooses(workspace: Workspace) -> None:
 def test_mine_is_the_callers(workspace: Workspace) -> None:
     ids, users = make_items(workspace, 4), workspace.org.users
     for item, who in zip(ids, ("reviewer", "other", "reviewer"), strict=False):
-        body = {"tag_set_ids": [item], "user_ids": [str(users[who])]}
-        assert workspace.org.api("admin").post("/review-queue/bulk-assign", body).status_code == 200
+        assert assign(workspace, item, user_ids=[str(users[who])]).status_code == 200
     refused = post(workspace, "accept", "reviewer", filter={"mine": True}, expected_count=3)
     assert refused.json["error"]["details"] == {"count": 2}
     assert act(workspace, "accept", 2, "reviewer", filter={"mine": True})["succeeded"] == 2
@@ -131,13 +121,10 @@ def test_what_is_not_the_callers_to_review_fails_and_undoes_no_other(
     (own,) = make_items(workspace, 1, by="reviewer")
     claimed, assigned, team = make_items(workspace, 3)
     workspace.org.api("other").post(f"/review-queue/{claimed}/claim")
-    theirs = add_members(workspace.org, make_team(workspace.org), "other")["id"]
-    for item, to in (
-        (assigned, {"user_ids": [str(workspace.org.users["other"])]}),
-        (team, {"team_id": theirs}),
-    ):
-        answer = post(workspace, "assign", tag_set_ids=[item], **to)
-        assert answer.json["data"]["failed"] == 0
+    other = str(workspace.org.users["other"])
+    assert assign(workspace, assigned, user_ids=[other]).json["data"]["failed"] == 0
+    others_team = create_team(workspace.org, "other")
+    assert assign(workspace, team, team_id=others_team).json["data"]["failed"] == 0
     result = act(workspace, what, 8, "reviewer")
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 4, 4)
     assert get_error_codes(result) == {
@@ -163,8 +150,8 @@ def test_another_count_than_expected_changes_nothing(workspace: Workspace, what:
 
 @pytest.mark.parametrize("what", ACTIONS)
 def test_nothing_to_be_found_is_no_error(workspace: Workspace, what: str) -> None:
-    found = {"matched": 0, "succeeded": 0, "failed": 0, "outcomes": []}
-    assert act(workspace, what, 0) == found
+    nothing = {"matched": 0, "succeeded": 0, "failed": 0, "outcomes": []}
+    assert act(workspace, what, 0) == nothing
 
 
 @pytest.mark.parametrize("what", ACTIONS)

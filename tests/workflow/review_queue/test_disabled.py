@@ -5,39 +5,32 @@ from typing import Any
 
 from app.workflow.review_queue.queries import items
 from tests.factories.submitted import make_submitted_tag_sets
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
-
-
-def _assign(workspace: Workspace, ids: list[str], **to: Any) -> Any:
-    body = {"tag_set_ids": ids, **to}
-    return workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
+from tests.workflow.review_queue.conftest import assign, list_items
 
 
 def test_what_waits_for_them_and_their_team_is_everybodys_again(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     user_id = str(workspace.org.add_user("last", "reviewer"))
-    lonely = str(add_members(workspace.org, make_team(workspace.org, "Lonely"), "last")["id"])
-    staffed = make_team(workspace.org, "Staffed")
-    staffed = str(add_members(workspace.org, staffed, "last", "reviewer")["id"])
-    theirs, teams, kept, held = (workspace.submitted()["id"] for _ in range(4))
-    for item, to in (
-        (theirs, {"user_ids": [user_id]}),
-        (teams, {"team_id": lonely}),
+    lonely = create_team(workspace.org, "last")
+    staffed = create_team(workspace.org, "last", "reviewer")
+    by_name, by_team, kept, claimed = (workspace.submitted()["id"] for _ in range(4))
+    for item, assignee in (
+        (by_name, {"user_ids": [user_id]}),
+        (by_team, {"team_id": lonely}),
         (kept, {"team_id": staffed}),
     ):
-        assert _assign(workspace, [item], **to).json["data"]["failed"] == 0
-    assert workspace.org.api("last").post(f"/review-queue/{held}/claim").status_code == 200
+        assert assign(workspace, item, **assignee).json["data"]["failed"] == 0
+    assert workspace.org.api("last").post(f"/review-queue/{claimed}/claim").status_code == 200
     workspace.disable("last")
     work()
-    items = {
-        item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
-    }
-    assert items[theirs]["assignee_id"] is None
-    assert items[teams]["assignee_team_id"] is None
-    assert items[kept]["assignee_team_id"] == staffed
-    assert items[held]["claim"] is None
+    shown = list_items(workspace)
+    assert shown[by_name]["assignee_id"] is None
+    assert shown[by_team]["assignee_team_id"] is None
+    assert shown[kept]["assignee_team_id"] == staffed
+    assert shown[claimed]["claim"] is None
     assert {event["reason"] for event in workspace.events("reviews.returned")} == {
         "account_disabled"
     }
@@ -45,10 +38,10 @@ def test_what_waits_for_them_and_their_team_is_everybodys_again(
 
 def test_nothing_is_assigned_to_them(workspace: Workspace) -> None:
     user_id = str(workspace.org.add_user("last", "reviewer"))
-    team = str(add_members(workspace.org, make_team(workspace.org), "last")["id"])
+    team = create_team(workspace.org, "last")
     item = workspace.submitted()["id"]
     workspace.disable("last")
-    assert _assign(workspace, [item], user_ids=[user_id]).status_code == 400
+    assert assign(workspace, item, user_ids=[user_id]).status_code == 400
     path = f"/review-queue/{item}/escalate"
     for to in ({"user_id": user_id}, {"team_id": team}):
         answer = workspace.org.api("reviewer").post(path, json={**to, "reason": "Two totals?"})
@@ -59,8 +52,7 @@ def test_who_is_in_a_team_is_looked_up_once_for_all_its_reviews(workspace: Works
     names = [f"seat-{number}" for number in range(30)]
     for name in names:
         workspace.org.add_user(name, "labeler")
-    team = make_team(workspace.org)
-    team = str(add_members(workspace.org, team, *names, "reviewer")["id"])
+    team = create_team(workspace.org, *names, "reviewer", name="Large")
     make_submitted_tag_sets(workspace, 200, "labeler")
     workspace.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
     explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {items._UNASSIGN_TEAM}"

@@ -7,7 +7,9 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, reject, submit
 
 
 @pytest.fixture
@@ -40,14 +42,6 @@ def _get_user_id(workspace: Workspace, name: str) -> str:
     return str(workspace.org.users[name])
 
 
-def _create_team(workspace: Workspace, *people: str) -> str:
-    api = workspace.org.api("admin")
-    team: str = api.post("/teams", json={"name": uuid7().hex}).json["data"]["id"]
-    for one in people:
-        api.post(f"/teams/{team}/members", json={"user_ids": [_get_user_id(workspace, one)]})
-    return team
-
-
 def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(
     workspace: Workspace,
 ) -> None:
@@ -68,7 +62,7 @@ def test_an_item_shows_all_of_its_label_set_its_document_and_the_prediction(
 
 def test_only_what_waits_is_an_item(workspace: Workspace, other_org: Org) -> None:
     draft, decided = workspace.draft(), workspace.submitted()
-    workspace.org.api("reviewer").post(f"/tag-sets/{decided['id']}/accept", json={})
+    accept(workspace, decided)
     waiting = workspace.submitted()
     for org, tag_set in ((workspace.org, draft), (workspace.org, decided), (other_org, waiting)):
         api, path = org.api("admin"), f"/review-queue/{tag_set['id']}"
@@ -95,15 +89,14 @@ def test_a_claim_is_exclusive_renewed_and_leaves_the_revision(
     workspace.settings(claim_minutes=90)
     again = _get_result(workspace, item, "claim")["claim"]
     assert again["expires_at"] > first["claim"]["expires_at"]
-    accept = workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={})
-    assert _get_error(accept) == (409, "conflict", {"claim": again})
+    refused = accept(workspace, item, by="other")
+    assert _get_error(refused) == (409, "conflict", {"claim": again})
 
 
 def test_an_admin_takes_an_item_over(workspace: Workspace, item: dict[str, Any]) -> None:
     _get_result(workspace, item, "claim")
-    assert _get_result(workspace, item, "claim", "admin")["claim"]["user_id"] == _get_user_id(
-        workspace, "admin"
-    )
+    claim = _get_result(workspace, item, "claim", "admin")["claim"]
+    assert claim["user_id"] == _get_user_id(workspace, "admin")
     assert _post(workspace, item, "claim").status_code == 409
 
 
@@ -119,18 +112,14 @@ def test_ones_own_label_set_is_not_for_oneself(workspace: Workspace) -> None:
 def test_what_is_assigned_to_others_is_left_to_them(
     workspace: Workspace, item: dict[str, Any]
 ) -> None:
-    other, team = workspace.org.users["other"], _create_team(workspace, "other")
-    accept = f"/tag-sets/{item['id']}/accept"
+    other, team = workspace.org.users["other"], create_team(workspace.org, "other")
     for column, value in (("assignee_id", other), ("assignee_team_id", team)):
         assign = f"UPDATE tag_sets SET {column} = :value WHERE id = :id"
         workspace.sql(assign, value=value, id=item["id"])
         expected = (409, "conflict", {column: str(value)})
         assert _get_error(_post(workspace, item, "claim")) == expected
-        assert _get_error(workspace.org.api("reviewer").post(accept, json={})) == expected
-        reject = workspace.org.api("reviewer").post(
-            accept.replace("accept", "reject"), {"reason": "x"}
-        )
-        assert _get_error(reject) == expected
+        assert _get_error(accept(workspace, item)) == expected
+        assert _get_error(reject(workspace, item)) == expected
         for by in ("other", "admin"):
             _get_result(workspace, item, "claim", by)
             _get_result(workspace, item, "release", by)
@@ -149,23 +138,19 @@ def test_giving_back(workspace: Workspace, item: dict[str, Any]) -> None:
 
 def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[str, Any]) -> None:
     _get_result(workspace, item, "claim")
-    shown = _get_result(
-        workspace, item, "escalate", user_id=_get_user_id(workspace, "other"), reason="Too hard"
-    )
-    assert (shown["assignee_id"], shown["assignee_team_id"]) == (
-        _get_user_id(workspace, "other"),
-        None,
-    )
+    reviewer, other = (_get_user_id(workspace, name) for name in ("reviewer", "other"))
+    shown = _get_result(workspace, item, "escalate", user_id=other, reason="Too hard")
+    assert (shown["assignee_id"], shown["assignee_team_id"]) == (other, None)
     assert (shown["claim"], shown["escalated"]) == (None, True)
-    told = shown["escalation"]
-    assert (told["by"], told["reason"]) == (_get_user_id(workspace, "reviewer"), "Too hard")
-    assert datetime.now(UTC) - datetime.fromisoformat(told["at"]) < timedelta(minutes=1)
+    escalation = shown["escalation"]
+    assert (escalation["by"], escalation["reason"]) == (reviewer, "Too hard")
+    assert datetime.now(UTC) - datetime.fromisoformat(escalation["at"]) < timedelta(minutes=1)
     assert workspace.events("reviews.assigned") == [
         {
             "tag_set_ids": [item["id"]],
-            "user_ids": [_get_user_id(workspace, "other")],
+            "user_ids": [other],
             "team_id": None,
-            "by": _get_user_id(workspace, "reviewer"),
+            "by": reviewer,
             "escalated": True,
             "reason": "Too hard",
         }
@@ -173,10 +158,7 @@ def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[st
     assert _post(workspace, item, "claim").status_code == 409
     next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
     assert next_item["id"] == item["id"]
-    assert (
-        workspace.org.api("other").post(f"/tag-sets/{item['id']}/accept", json={}).status_code
-        == 200
-    )
+    assert accept(workspace, item, by="other").status_code == 200
 
 
 def test_an_escalation_may_name_the_revision(workspace: Workspace, item: dict[str, Any]) -> None:
@@ -193,7 +175,7 @@ def test_an_escalation_may_name_the_revision(workspace: Workspace, item: dict[st
 
 
 def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, Any]) -> None:
-    team = _create_team(workspace, "other", "labeler")
+    team = create_team(workspace.org, "other", "labeler")
     shown = _get_result(workspace, item, "escalate", team_id=team, reason="Theirs")
     assert (shown["assignee_id"], shown["assignee_team_id"]) == (None, team)
     assert workspace.events("reviews.assigned")[0]["team_id"] == team
@@ -202,47 +184,36 @@ def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, An
 
 
 def test_a_decision_ends_what_was_of_the_review(workspace: Workspace, item: dict[str, Any]) -> None:
-    _get_result(
-        workspace, item, "escalate", user_id=_get_user_id(workspace, "other"), reason="Too hard"
-    )
-    workspace.org.api("other").post(f"/tag-sets/{item['id']}/reject", json={"reason": "no"})
-    workspace.org.api("labeler").post(f"/tag-sets/{item['id']}/submit")
+    other = _get_user_id(workspace, "other")
+    _get_result(workspace, item, "escalate", user_id=other, reason="Too hard")
+    reject(workspace, item, by="other")
+    submit(workspace, item)
     (again,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert (again["escalated"], again["escalation"], again["assignee_id"]) == (False, None, None)
 
 
 def test_who_may_not_escalate(workspace: Workspace, item: dict[str, Any]) -> None:
-    body = {"user_id": _get_user_id(workspace, "admin"), "reason": "x"}
+    admin, owner = (_get_user_id(workspace, name) for name in ("admin", "owner"))
     claim = _get_result(workspace, item, "claim", "other")["claim"]
-    assert _get_error(_post(workspace, item, "escalate", **body)) == (
-        409,
-        "conflict",
-        {"claim": claim},
-    )
-    shown = _get_result(
-        workspace,
-        item,
-        "escalate",
-        "admin",
-        **{**body, "user_id": _get_user_id(workspace, "owner")},
-    )
-    assert shown["assignee_id"] == _get_user_id(workspace, "owner")
-    refused = _get_error(_post(workspace, item, "escalate", **body))
-    assert refused == (409, "conflict", {"assignee_id": _get_user_id(workspace, "owner")})
+    refused = _get_error(_post(workspace, item, "escalate", user_id=admin, reason="x"))
+    assert refused == (409, "conflict", {"claim": claim})
+    shown = _get_result(workspace, item, "escalate", "admin", user_id=owner, reason="x")
+    assert shown["assignee_id"] == owner
+    refused = _get_error(_post(workspace, item, "escalate", user_id=admin, reason="x"))
+    assert refused == (409, "conflict", {"assignee_id": owner})
 
 
 def test_to_whom_nothing_is_escalated(
     workspace: Workspace, item: dict[str, Any], other_org: Org
 ) -> None:
-    theirs = Workspace(other_org)
     cases: list[tuple[str, Any]] = [
         ("user_id", _get_user_id(workspace, "labeler")),
         ("user_id", _get_user_id(workspace, "reviewer")),
         ("user_id", str(other_org.users["reviewer"])),
         ("user_id", str(uuid7())),
-        ("team_id", _create_team(theirs, "reviewer")),
+        ("team_id", create_team(other_org, "reviewer")),
         ("team_id", str(uuid7())),
-        ("team_id", _create_team(workspace, "labeler")),
+        ("team_id", create_team(workspace.org, "labeler")),
     ]
     for field, value in cases:
         answer = _post(workspace, item, "escalate", **{field: value, "reason": "x"})
@@ -250,7 +221,7 @@ def test_to_whom_nothing_is_escalated(
     own = workspace.submitted(by="other")
     for field, value in (
         ("user_id", _get_user_id(workspace, "other")),
-        ("team_id", _create_team(workspace, "other")),
+        ("team_id", create_team(workspace.org, "other")),
     ):
         answer = _post(workspace, own, "escalate", **{field: value, "reason": "x"})
         assert _get_error(answer) == (400, "validation_error", field)

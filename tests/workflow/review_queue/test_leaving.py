@@ -1,6 +1,7 @@
 """What becomes of claims and assignments when time, people and teams go."""
 
 from collections.abc import Callable
+from itertools import chain
 from threading import Event, Thread
 from typing import Any
 from uuid import UUID
@@ -15,20 +16,14 @@ from app.workflow.review_queue.service import unassigning
 from tests.factories.queueing import wait_for_blocked_transaction
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted_tag_sets
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
+from tests.workflow.review_queue.conftest import assign, list_items
 
 
-def _assign(workspace: Workspace, ids: list[str], **to: Any) -> None:
-    body = {"tag_set_ids": ids, **to}
-    answer = workspace.org.api("admin").post("/review-queue/bulk-assign", json=body)
+def _assign(workspace: Workspace, *ids: str, **to: Any) -> None:
+    answer = assign(workspace, *ids, **to)
     assert answer.json["data"]["failed"] == 0, answer.json
-
-
-def _list_items_by_id(workspace: Workspace) -> dict[str, Any]:
-    return {
-        item["id"]: item for item in workspace.org.api("admin").get("/review-queue").json["data"]
-    }
 
 
 def _expire(workspace: Workspace) -> int:
@@ -60,17 +55,13 @@ def test_reviews_of_a_deleted_team_are_everybodys_again(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("other", "reviewer")
-    api = workspace.org.api("admin")
-    teams = [api.post("/teams", json={"name": name}).json["data"]["id"] for name in ("A", "B")]
-    for team in teams:
-        user_ids = [str(workspace.org.users["reviewer"])]
-        api.post(f"/teams/{team}/members", json={"user_ids": user_ids})
+    teams = [create_team(workspace.org, "reviewer", name=name) for name in ("A", "B")]
     gone, kept = workspace.submitted()["id"], workspace.submitted()["id"]
-    _assign(workspace, [gone], team_id=teams[0])
-    _assign(workspace, [kept], team_id=teams[1])
-    assert api.delete(f"/teams/{teams[0]}").status_code == 204
+    _assign(workspace, gone, team_id=teams[0])
+    _assign(workspace, kept, team_id=teams[1])
+    assert workspace.org.api("admin").delete(f"/teams/{teams[0]}").status_code == 204
     work()
-    items = _list_items_by_id(workspace)
+    items = list_items(workspace)
     assert (items[gone]["assignee_team_id"], items[kept]["assignee_team_id"]) == (None, teams[1])
     next_item = workspace.org.api("other").post("/review-queue/next", json={}).json["data"]
     assert next_item["id"] == gone
@@ -83,14 +74,14 @@ def test_who_does_not_review_any_more_gives_back_what_they_had(
         name = f"becomes {role}"
         user_id = workspace.org.add_user(name.replace(" ", "-"), "reviewer")
         held, assigned = workspace.submitted()["id"], workspace.submitted()["id"]
-        _assign(workspace, [assigned], user_ids=[str(user_id)])
+        _assign(workspace, assigned, user_ids=[str(user_id)])
         workspace.org.api(name.replace(" ", "-")).post(f"/review-queue/{held}/claim")
         path = f"/organizations/{workspace.org.slug}/members/{user_id}"
         owner = workspace.org.api("owner")
         answer = owner.patch(path, json={"role": role}) if role else owner.delete(path)
         assert answer.status_code in (200, 204), answer.json
         work()
-        items = _list_items_by_id(workspace)
+        items = list_items(workspace)
         stays = role == "admin"
         assert (items[assigned]["assignee_id"] == str(user_id)) is stays, role
         assert (items[held]["claim"] is not None) is stays, role
@@ -101,20 +92,16 @@ def test_a_late_event_takes_nothing_from_who_reviews_again(
 ) -> None:
     user_id = workspace.org.add_user("again", "reviewer")
     held, assigned = workspace.submitted()["id"], workspace.submitted()["id"]
-    _assign(workspace, [assigned], user_ids=[str(user_id)])
+    _assign(workspace, assigned, user_ids=[str(user_id)])
     assert workspace.org.api("again").post(f"/review-queue/{held}/claim").status_code == 200
     path = f"/organizations/{workspace.org.slug}/members/{user_id}"
     for role in ("labeler", "reviewer"):
         answer = workspace.org.api("owner").patch(path, json={"role": role})
         assert answer.status_code == 200, answer.json
     work()
-    items = _list_items_by_id(workspace)
+    items = list_items(workspace)
     assert items[assigned]["assignee_id"] == str(user_id)
     assert items[held]["claim"]["user_id"] == str(user_id)
-
-
-def _create_team(workspace: Workspace, *names: str) -> str:
-    return str(add_members(workspace.org, make_team(workspace.org), *names)["id"])
 
 
 def _leave(workspace: Workspace, name: str, team: str, how: str) -> None:
@@ -143,9 +130,9 @@ def test_what_a_team_has_nobody_left_for_is_everybodys_again(
     workspace: Workspace, work: Callable[[], None], how: str, reason: str
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _create_team(workspace, "last", "labeler")
+    team = create_team(workspace.org, "last", "labeler")
     item = workspace.submitted()["id"]
-    _assign(workspace, [item], team_id=team)
+    _assign(workspace, item, team_id=team)
     assert workspace.org.api("reviewer").post("/review-queue/next", json={}).json["data"] is None
     _leave(workspace, "last", team, how)
     work()
@@ -175,12 +162,12 @@ def test_a_team_with_another_reviewer_keeps_what_it_was_assigned(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _create_team(workspace, "last", "reviewer")
+    team = create_team(workspace.org, "last", "reviewer")
     item = workspace.submitted()["id"]
-    _assign(workspace, [item], team_id=team)
+    _assign(workspace, item, team_id=team)
     _leave(workspace, "last", team, "left the team")
     work()
-    assert _list_items_by_id(workspace)[item]["assignee_team_id"] == team
+    assert list_items(workspace)[item]["assignee_team_id"] == team
     assert workspace.events("reviews.returned") == []
 
 
@@ -189,23 +176,23 @@ def test_a_team_that_has_only_the_labeler_left_has_nobody(
     workspace: Workspace, work: Callable[[], None], own_too: bool
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _create_team(workspace, "last", "reviewer")
+    team = create_team(workspace.org, "last", "reviewer")
     own, others = workspace.submitted(by="reviewer")["id"], workspace.submitted()["id"]
-    _assign(workspace, [own, others], team_id=team)
+    _assign(workspace, own, others, team_id=team)
     workspace.settings(allow_self_review=own_too)
     _leave(workspace, "last", team, "left")
     work()
-    items = _list_items_by_id(workspace)
+    items = list_items(workspace)
     assert items[own]["assignee_team_id"] == (team if own_too else None)
     assert items[others]["assignee_team_id"] == team
 
 
 @pytest.mark.parametrize("to_team", [True, False])
-def test_of_what_was_escalated_the_admins_are_told_once(
+def test_the_admins_are_notified_once_of_escalated_reviews(
     workspace: Workspace, work: Callable[[], None], to_team: bool
 ) -> None:
     workspace.org.add_user("last", "reviewer")
-    team = _create_team(workspace, "last")
+    team = create_team(workspace.org, "last")
     last = str(workspace.org.users["last"])
     items = [workspace.submitted()["id"] for _ in range(2)]
     for item in items:
@@ -215,10 +202,10 @@ def test_of_what_was_escalated_the_admins_are_told_once(
         assert answer.status_code == 200, answer.json
     _leave(workspace, "last", team, "left")
     work()
-    found = _list_items_by_id(workspace)
+    shown = list_items(workspace)
     for item in items:
-        assert found[item]["escalated"]
-        assert (found[item]["assignee_id"], found[item]["assignee_team_id"]) == (None, None)
+        assert shown[item]["escalated"]
+        assert (shown[item]["assignee_id"], shown[item]["assignee_team_id"]) == (None, None)
     notifications = workspace.sql(
         "SELECT user_id, title, link FROM notifications WHERE message = 'escalations_returned'"
     )
@@ -231,8 +218,8 @@ def test_of_what_was_escalated_the_admins_are_told_once(
         for name in ("admin", "owner")
     }
     assert len(notifications) == 2
-    shown = workspace.org.api("admin").get("/review-queue?escalated=true").json["data"]
-    assert {one["id"] for one in shown} == set(items)
+    escalated = workspace.org.api("admin").get("/review-queue?escalated=true").json["data"]
+    assert {item["id"] for item in escalated} == set(items)
 
 
 def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
@@ -240,16 +227,16 @@ def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
 ) -> None:
     user_id = workspace.org.add_user("back", "reviewer")
     item = workspace.submitted()["id"]
-    _assign(workspace, [item], user_ids=[str(user_id)])
+    _assign(workspace, item, user_ids=[str(user_id)])
     path = f"/organizations/{workspace.org.slug}/members/{user_id}"
     for role in ("labeler", "reviewer"):
         assert workspace.org.api("owner").patch(path, json={"role": role}).status_code == 200
     work()
-    assert _list_items_by_id(workspace)[item]["assignee_id"] == str(user_id)
+    assert list_items(workspace)[item]["assignee_id"] == str(user_id)
 
 
 def _return(workspace: Workspace, team: str) -> None:
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.transaction():
         unassigning.unassign_team(UUID(team), db.checkpoint, reason="team_left")
 
 
@@ -272,7 +259,7 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
     assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [3, 300]
 
 
-def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
+def test_an_interrupted_return_continues_and_reports_each_review_once(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(items, "BATCH", 2)
@@ -287,21 +274,12 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
             raise KeyboardInterrupt
         db.checkpoint()
 
-    with (
-        pytest.raises(KeyboardInterrupt),
-        workspace.org.app.app_context(),
-        tenancy.organization(workspace.org.id),
-        db.transaction(),
-    ):
+    with pytest.raises(KeyboardInterrupt), workspace.transaction():
         unassigning.unassign_team(UUID(team), dies, reason="team_left")
     assert [len(event["tag_set_ids"]) for event in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)
-    told = [
-        tag_set_id
-        for data in workspace.events("reviews.returned")
-        for tag_set_id in data["tag_set_ids"]
-    ]
-    assert sorted(told) == sorted(ids)
+    returned = [data["tag_set_ids"] for data in workspace.events("reviews.returned")]
+    assert sorted(chain.from_iterable(returned)) == sorted(ids)
 
 
 def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
@@ -309,7 +287,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
 ) -> None:
     """Whoever leaves waits for the assignment that counts on them."""
     user_id = workspace.org.add_user("last", "reviewer")
-    team = _create_team(workspace, "last")
+    team = create_team(workspace.org, "last")
     item = workspace.submitted()["id"]
     leaving, lock_team = Event(), recipients.lock_eligible_team_members
     left: list[Thread] = []
@@ -329,7 +307,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
         return able
 
     monkeypatch.setattr(recipients, "lock_eligible_team_members", crossed)
-    _assign(workspace, [item], team_id=team)
+    _assign(workspace, item, team_id=team)
     left[0].join(60)
     work()
-    assert _list_items_by_id(workspace)[item]["assignee_team_id"] is None
+    assert list_items(workspace)[item]["assignee_team_id"] is None

@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import Org
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, reject, set_review_claim, submit_tags
 
 
 def _list_queue(workspace: Workspace, query: str = "") -> list[dict[str, Any]]:
@@ -114,30 +115,23 @@ def test_garbled_filters_are_refused(query: str, workspace: Workspace) -> None:
 
 def test_a_live_claim_is_shown_and_an_expired_one_is_not(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    claim = (
-        "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :left * interval"
-        " '1 minute' WHERE id = :id"
-    )
-    workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
+    set_review_claim(workspace, sent["id"], "admin", minutes=5)
     assert _list_queue(workspace)[0]["claim"]["user_id"] == str(workspace.org.users["admin"])
-    workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
+    set_review_claim(workspace, sent["id"], "admin", minutes=-1)
     assert _list_queue(workspace)[0]["claim"] is None
 
 
 def test_what_is_decided_or_goes_back_leaves_the_queue(workspace: Workspace) -> None:
     accepted, rejected, pooled = (workspace.submitted() for _ in range(3))
-    api = workspace.org.api("reviewer")
-    api.post(f"/tag-sets/{accepted['id']}/accept", json={})
-    api.post(f"/tag-sets/{rejected['id']}/reject", json={"reason": "no"})
-    api.post(f"/tag-sets/{pooled['id']}/reject", json={"reason": "no", "send_to": "pool"})
+    accept(workspace, accepted)
+    reject(workspace, rejected)
+    reject(workspace, pooled, send_to="pool")
     assert _list_queue(workspace) == []
 
 
 def test_large_tags_stay_out_of_the_queue(workspace: Workspace) -> None:
-    draft = workspace.draft()
     tags = [tag("number", "A"), *(tag("note", "x" * 500) for _ in range(200))]
-    workspace.save(draft, tags)
-    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    submit_tags(workspace, workspace.artifact(), tags)
     (item,) = _list_queue(workspace)
     assert (item["tag_set"]["tags"], item["tag_set"]["tag_count"]) == (None, 201)
     (alone,) = _list_queue(workspace, "?page_size=10")

@@ -6,12 +6,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories.workspace import Workspace
-
-
-def _claim_next_id(workspace: Workspace, **body: Any) -> str | None:
-    answer = workspace.org.api("reviewer").post("/review-queue/next", json=body)
-    assert answer.status_code == 200, answer.json
-    return answer.json["data"]["id"] if answer.json["data"] else None
+from tests.workflow.review_queue.conftest import assign, claim_next_id
 
 
 def _create_items(workspace: Workspace, number: int) -> list[str]:
@@ -25,45 +20,44 @@ def _create_items(workspace: Workspace, number: int) -> list[str]:
 
 def test_what_one_holds_is_skipped(workspace: Workspace) -> None:
     items = _create_items(workspace, 3)
-    assert [_claim_next_id(workspace, skip_held=True) for _ in range(4)] == [*items, None]
+    assert [claim_next_id(workspace, skip_held=True) for _ in range(4)] == [*items, None]
     # All of them are held now.
-    assert _claim_next_id(workspace) == items[0]
-    assert (
-        workspace.org.api("reviewer").post(f"/review-queue/{items[1]}/release").status_code == 200
-    )
-    assert _claim_next_id(workspace, skip_held=True) == items[1]
+    assert claim_next_id(workspace) == items[0]
+    answer = workspace.org.api("reviewer").post(f"/review-queue/{items[1]}/release")
+    assert answer.status_code == 200
+    assert claim_next_id(workspace, skip_held=True) == items[1]
 
 
 def test_what_is_excluded_is_not_drawn(workspace: Workspace) -> None:
     first, second, third = _create_items(workspace, 3)
-    assert _claim_next_id(workspace) == first
-    assert _claim_next_id(workspace, exclude=[first]) == second
-    assert _claim_next_id(workspace, exclude=[first, second]) == third
-    assert _claim_next_id(workspace, exclude=[first, second, third]) is None
-    assert _claim_next_id(workspace, exclude=[str(uuid7())]) == first
+    assert claim_next_id(workspace) == first
+    assert claim_next_id(workspace, exclude=[first]) == second
+    assert claim_next_id(workspace, exclude=[first, second]) == third
+    assert claim_next_id(workspace, exclude=[first, second, third]) is None
+    assert claim_next_id(workspace, exclude=[str(uuid7())]) == first
 
 
 def test_neither_is_drawn_of_what_is_assigned(workspace: Workspace) -> None:
     pooled, assigned = _create_items(workspace, 2)
-    body = {"tag_set_ids": [assigned], "user_ids": [str(workspace.org.users["reviewer"])]}
-    assert workspace.org.api("admin").post("/review-queue/bulk-assign", body).status_code == 200
-    assert _claim_next_id(workspace, exclude=[assigned]) == pooled
-    assert _claim_next_id(workspace, skip_held=True) == assigned
-    assert _claim_next_id(workspace, skip_held=True) is None
+    reviewer = str(workspace.org.users["reviewer"])
+    assert assign(workspace, assigned, user_ids=[reviewer]).status_code == 200
+    assert claim_next_id(workspace, exclude=[assigned]) == pooled
+    assert claim_next_id(workspace, skip_held=True) == assigned
+    assert claim_next_id(workspace, skip_held=True) is None
 
 
 def test_many_excluded_at_the_head_hide_nothing(workspace: Workspace) -> None:
     items = _create_items(workspace, 12)
-    assert _claim_next_id(workspace, exclude=items[:11]) == items[11]
+    assert claim_next_id(workspace, exclude=items[:11]) == items[11]
 
 
 def test_an_item_that_was_asked_for_once_more_by_its_key_is_the_same(workspace: Workspace) -> None:
     items = _create_items(workspace, 2)
     keyed = {"headers": {"Idempotency-Key": "ahead-1"}, "json": {"skip_held": True}}
-    found = [workspace.org.api("reviewer").post("/review-queue/next", **keyed) for _ in range(2)]
-    assert [answer.json["data"]["id"] for answer in found] == [items[0], items[0]]
-    assert found[1].headers["Idempotency-Replayed"] == "true"
-    assert _claim_next_id(workspace, skip_held=True) == items[1]
+    answers = [workspace.org.api("reviewer").post("/review-queue/next", **keyed) for _ in range(2)]
+    assert [answer.json["data"]["id"] for answer in answers] == [items[0], items[0]]
+    assert answers[1].headers["Idempotency-Replayed"] == "true"
+    assert claim_next_id(workspace, skip_held=True) == items[1]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from app.identity.organizations import service as organizations
-from tests.factories.teams import add_members, make_team
+from tests.factories.teams import create_team
 from tests.factories.workspace import Workspace
+from tests.workflow.review_queue.conftest import assign, list_items
 
 
 def _allow(workspace: Workspace, allowed: bool) -> None:
@@ -16,33 +17,23 @@ def _allow(workspace: Workspace, allowed: bool) -> None:
     assert workspace.org.api("owner").patch(path, json=body).status_code == 200
 
 
-def _assign(workspace: Workspace, item_id: str, **to: Any) -> Any:
-    body = {"tag_set_ids": [item_id], **to}
-    return workspace.org.api("admin").post("/review-queue/bulk-assign", json=body).json["data"]
-
-
-def _list_items_by_id(workspace: Workspace) -> dict[str, Any]:
-    answer = workspace.org.api("admin").get("/review-queue")
-    return {item["id"]: item for item in answer.json["data"]}
-
-
 def test_reviews_of_own_tag_sets_return_to_the_pool(
     workspace: Workspace, work: Callable[[], None]
 ) -> None:
     reviewer = str(workspace.org.users["reviewer"])
-    team = str(add_members(workspace.org, make_team(workspace.org), "reviewer")["id"])
+    team = create_team(workspace.org, "reviewer")
     _allow(workspace, True)
     assigned, claimed, by_team = (workspace.submitted(by="reviewer")["id"] for _ in range(3))
     other = workspace.submitted()["id"]
-    assert _assign(workspace, assigned, user_ids=[reviewer])["failed"] == 0
-    assert _assign(workspace, other, user_ids=[reviewer])["failed"] == 0
-    assert _assign(workspace, by_team, team_id=team)["failed"] == 0
+    assert assign(workspace, assigned, user_ids=[reviewer]).json["data"]["failed"] == 0
+    assert assign(workspace, other, user_ids=[reviewer]).json["data"]["failed"] == 0
+    assert assign(workspace, by_team, team_id=team).json["data"]["failed"] == 0
     claim = workspace.org.api("reviewer").post(f"/review-queue/{claimed}/claim")
     assert claim.status_code == 200, claim.json
     work()
     _allow(workspace, False)
     work()
-    items = _list_items_by_id(workspace)
+    items = list_items(workspace)
     assert items[assigned]["assignee_id"] is None
     assert items[claimed]["claim"] is None
     assert items[by_team]["assignee_team_id"] is None
@@ -60,11 +51,11 @@ def test_self_review_that_is_allowed_again_keeps_its_reviews(
     reviewer = str(workspace.org.users["reviewer"])
     _allow(workspace, True)
     item = workspace.submitted(by="reviewer")["id"]
-    assert _assign(workspace, item, user_ids=[reviewer])["failed"] == 0
+    assert assign(workspace, item, user_ids=[reviewer]).json["data"]["failed"] == 0
     _allow(workspace, False)
     _allow(workspace, True)
     work()
-    assert _list_items_by_id(workspace)[item]["assignee_id"] == reviewer
+    assert list_items(workspace)[item]["assignee_id"] == reviewer
 
 
 def test_an_assignment_reads_the_setting_that_is_in_force(
@@ -81,6 +72,5 @@ def test_an_assignment_reads_the_setting_that_is_in_force(
         return lock(caller)
 
     monkeypatch.setattr(organizations, "lock_self_review", disallow_first)
-    answer = _assign(workspace, item, user_ids=[reviewer])
-    assert answer["failed"] == 1
-    assert _list_items_by_id(workspace)[item]["assignee_id"] is None
+    assert assign(workspace, item, user_ids=[reviewer]).json["data"]["failed"] == 1
+    assert list_items(workspace)[item]["assignee_id"] is None

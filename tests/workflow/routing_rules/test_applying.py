@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.jobs import LostLease
 from app.workflow.routing_rules.service import routing
 from tests.factories.routing import Router, where
 from tests.factories.statements import record_statements
 from tests.factories.workspace import tag
+from tests.workflow.actions import reject
 
 
 def _create(router: Router, **body: Any) -> str:
@@ -56,7 +57,7 @@ def test_what_comes_in_goes_where_the_first_matching_rule_says(
     assert all(event["by"] is None for event in events)
 
 
-def test_a_batch_is_told_by_one_event(router: Router) -> None:
+def test_a_batch_emits_one_event(router: Router) -> None:
     team = router.team("ann", "ben")
     router.rule(team_id=team, strategy="round_robin", due_in_hours=1)
     ids = [router.workspace.artifact() for _ in range(4)]
@@ -138,21 +139,18 @@ def test_documents_that_are_gone_are_passed_over(router: Router) -> None:
 
 
 def test_a_document_with_label_sets_keeps_its_schema(router: Router) -> None:
-    mine, theirs = router.workspace.schema(), router.workspace.schema()
-    router.rule(schema_id=str(theirs), priority=60)
-    sent = router.workspace.submitted(router.workspace.artifact(mine))
-    answer = router.org.api("reviewer").post(
-        f"/tag-sets/{sent['id']}/reject", json={"reason": "No", "send_to": "pool"}
-    )
-    assert answer.status_code == 200
+    first, second = router.workspace.schema(), router.workspace.schema()
+    router.rule(schema_id=str(second), priority=60)
+    sent = router.workspace.submitted(router.workspace.artifact(first))
+    assert reject(router.workspace, sent, send_to="pool").status_code == 200
     router.workspace.sql(
         "UPDATE artifacts SET status = 'ready' WHERE id = :i", i=sent["artifact_id"]
     )
-    fresh = router.workspace.artifact(mine)
+    fresh = router.workspace.artifact(first)
     assert router.apply() == 2
-    assert router.artifact(sent["artifact_id"])["schema_id"] == str(mine)
+    assert router.artifact(sent["artifact_id"])["schema_id"] == str(first)
     assert router.artifact(sent["artifact_id"])["priority"] == 60
-    assert router.artifact(fresh)["schema_id"] == str(theirs)
+    assert router.artifact(fresh)["schema_id"] == str(second)
 
 
 def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> None:
@@ -218,12 +216,7 @@ def test_what_was_done_stands_when_it_is_broken_off(router: Router, monkeypatch:
         if len(done) == 2:
             raise LostLease
 
-    with (
-        router.org.app.app_context(),
-        tenancy.organization(router.org.id),
-        pytest.raises(LostLease),
-        db.transaction(),
-    ):
+    with pytest.raises(LostLease), router.workspace.transaction():
         routing.route_unassigned(checkpoint)
     assert [router.get_assignee(item_id) is not None for item_id in ids] == [True] * 4 + [False] * 3
     assert router.apply() == 3

@@ -137,7 +137,7 @@ def test_a_slow_batch_is_written_in_parts(router: Router, monkeypatch: pytest.Mo
         db.checkpoint()
         commits.append(None)
 
-    with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
+    with router.workspace.transaction():
         assert routing.route_ingested(ids, checkpoint) == 4
     assert len(commits) == 3
     more = [router.workspace.artifact() for _ in range(4)]

@@ -19,28 +19,25 @@ def _order(router: Router) -> list[str]:
     return [rule["name"] for rule in rules]
 
 
-def test_a_rule_is_made_read_changed_and_deleted(router: Router) -> None:
+def test_a_rule_is_created_read_changed_and_deleted(router: Router) -> None:
     team, schema = router.team("ann"), str(router.workspace.schema())
     action = {"team_id": team, "strategy": "round_robin", "priority": 80, "due_in_hours": 24}
-    made = router.rule(where("name", "ends_with", ".pdf"), **action, schema_id=schema)
-    assert made["conditions"] == {"all": [where("name", "ends_with", ".pdf")]}
-    assert made["action"] == {**action, "user_id": None, "schema_id": schema}
-    assert (made["enabled"], made["stop"], made["position"]) == (True, True, 1)
-    assert (made["match_count"], made["last_matched_at"], made["disabled_reason"]) == (
-        0,
-        None,
-        None,
-    )
-    assert router.read(made) == made
-    path = f"/routing-rules/{made['id']}"
+    rule = router.rule(where("name", "ends_with", ".pdf"), **action, schema_id=schema)
+    assert rule["conditions"] == {"all": [where("name", "ends_with", ".pdf")]}
+    assert rule["action"] == {**action, "user_id": None, "schema_id": schema}
+    assert (rule["enabled"], rule["stop"], rule["position"]) == (True, True, 1)
+    assert (rule["match_count"], rule["last_matched_at"]) == (0, None)
+    assert rule["disabled_reason"] is None
+    assert router.read(rule) == rule
+    path = f"/routing-rules/{rule['id']}"
     api = router.org.api("admin")
     body = {"name": "New", "action": {"priority": 1}, "conditions": {}, "stop": False}
-    changed = api.patch(path, json={**body, "revision": made["revision"]}).json["data"]
+    changed = api.patch(path, json={**body, "revision": rule["revision"]}).json["data"]
     assert changed["name"] == "New"
     assert changed["conditions"] == {"all": []}
-    assert changed["action"] == {**dict.fromkeys(made["action"]), "priority": 1}
-    assert changed["revision"] == made["revision"] + 1
-    stale = api.patch(path, json={"name": "Old", "revision": made["revision"]})
+    assert changed["action"] == {**dict.fromkeys(rule["action"]), "priority": 1}
+    assert changed["revision"] == rule["revision"] + 1
+    stale = api.patch(path, json={"name": "Old", "revision": rule["revision"]})
     assert stale.json["error"]["code"] == "stale_precondition"
     assert stale.json["error"]["details"] == {"current_revision": changed["revision"]}
     assert api.delete(path, headers={"If-Match": '"1"'}).status_code == 409
@@ -120,28 +117,24 @@ def test_conditions_that_break_a_rule(
 def test_actions_that_break_a_rule(router: Router, other_org: Org) -> None:
     team, viewer = router.team("ann"), str(router.org.users["viewer"])
     foreign = make_team(other_org)["id"]
-    for action, field in (
-        ({}, "action"),
-        ({"strategy": "skills"}, "action.strategy"),
-        ({"user_id": str(router.org.users["ann"]), "strategy": "skills"}, "action.strategy"),
-        ({"user_id": viewer, "team_id": team}, "action.user_id"),
-        ({"user_id": viewer}, "action.user_id"),
-        ({"user_id": str(other_org.users["labeler"])}, "action.user_id"),
-        ({"user_id": str(uuid7())}, "action.user_id"),
-        ({"team_id": foreign}, "action.team_id"),
-        ({"schema_id": str(uuid4())}, "action.schema_id"),
+    ann = str(router.org.users["ann"])
+    for action, status, field in (
+        ({}, 400, "action"),
+        ({"strategy": "skills"}, 400, "action.strategy"),
+        ({"user_id": ann, "strategy": "skills"}, 400, "action.strategy"),
+        ({"user_id": viewer, "team_id": team}, 400, "action.user_id"),
+        ({"user_id": viewer}, 400, "action.user_id"),
+        ({"user_id": str(other_org.users["labeler"])}, 400, "action.user_id"),
+        ({"user_id": str(uuid7())}, 400, "action.user_id"),
+        ({"team_id": foreign}, 400, "action.team_id"),
+        ({"schema_id": str(uuid4())}, 400, "action.schema_id"),
+        ({"priority": 101}, 422, "action.priority"),
+        ({"due_in_hours": -1}, 422, "action.due_in_hours"),
+        ({"strategy": "random"}, 422, "action.strategy"),
+        ({"to": 1}, 422, "action.to"),
     ):
         answer = router.send(**action)
-        assert answer.status_code == 400, action
-        assert answer.json["error"]["field"] == field
-    for action, field in (
-        ({"priority": 101}, "action.priority"),
-        ({"due_in_hours": -1}, "action.due_in_hours"),
-        ({"strategy": "random"}, "action.strategy"),
-        ({"to": 1}, "action.to"),
-    ):
-        answer = router.send(**action)
-        assert answer.status_code == 422, action
+        assert answer.status_code == status, action
         assert answer.json["error"]["field"] == field
     assert router.rules() == []
 

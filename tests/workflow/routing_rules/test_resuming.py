@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.jobs.handlers import Job
 from app.workflow.routing_rules.service import routing
 from app.workflow.routing_rules.service.progress import ApplyProgress
@@ -105,9 +105,9 @@ def test_documents_that_come_in_later_are_not_part_of_it(
 ) -> None:
     router.rule(priority=90)
     before = router.workspace.artifact()
-    with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
+    with router.workspace.transaction():
         progress = ApplyProgress()
     later = router.workspace.artifact()
-    with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
+    with router.workspace.transaction():
         assert routing.route_unassigned(db.checkpoint, progress=progress) == 1
     assert [router.artifact(one)["priority"] for one in (before, later)] == [90, 50]

@@ -66,13 +66,8 @@ def test_it_says_what_routing_then_does_and_changes_nothing(router: Router) -> N
         assert artifact["assignees"] == (given if one["name"] == "a" else [])
         assert artifact["priority"] == one["outcome"]["priority"] == 66
     assert told[0]["outcome"]["user_id"] != told[1]["outcome"]["user_id"]
-    assert [
-        one["waiting"] for one in router.simulate(artifact_ids=[str(item_id) for item_id in ids])
-    ] == [
-        False,
-        False,
-        True,
-    ]
+    again = router.simulate(artifact_ids=[str(item_id) for item_id in ids])
+    assert [document["waiting"] for document in again] == [False, False, True]
 
 
 def test_documents_that_are_not_there_and_rules_that_are_not_saved(router: Router) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.jobs import LostLease
 from app.kit.jobs.handlers import HANDLERS
 from app.workflow.routing_rules.service import routing
@@ -50,7 +50,7 @@ def test_a_run_that_goes_on_tells_of_what_is_left(router: Router, work: Work) ->
         raise LostLease
 
     def run(checkpoint: Callable[[], None]) -> None:
-        with router.org.app.app_context(), tenancy.organization(router.org.id), db.transaction():
+        with router.workspace.transaction():
             routing.route_unassigned(checkpoint)
 
     with pytest.raises(LostLease):

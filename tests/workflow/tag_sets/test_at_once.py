@@ -10,6 +10,7 @@ from app.kit import db
 from app.kit.prepared import Prepared
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace, counts, tag
+from tests.workflow.actions import accept, get_tag_set, start_draft, submit
 
 _THREADS = 4
 
@@ -38,23 +39,19 @@ def test_of_writers_at_once_exactly_one_wins(workspace: Workspace) -> None:
     assert len(workspace.events("tag_set.saved")) == 10
 
 
-def test_of_acceptances_at_once_one_stands_and_is_told_once(workspace: Workspace) -> None:
+def test_of_acceptances_at_once_one_succeeds_and_emits_one_event(workspace: Workspace) -> None:
     workspace.org.add_user("other", "reviewer")
     schema_id = workspace.schema()
     for _ in range(5):
         sent = workspace.submitted(workspace.artifact(schema_id))
-        path = f"/tag-sets/{sent['id']}/accept"
         answers = run_concurrently(
-            *(
-                lambda r=r, p=path: workspace.org.api(r).post(p, json={})
-                for r in ("reviewer", "other")
-            )
+            *(lambda r=r, s=sent: accept(workspace, s, by=r) for r in ("reviewer", "other"))
         )
         assert sorted(a.status_code for a in answers) == [200, 409]
         (lost,) = [a.json["error"] for a in answers if a.status_code == 409]
         assert lost["details"] == {"state": "accepted"}
-        told = [t for t in workspace.events("tag_set.accepted") if t["tag_set_id"] == sent["id"]]
-        assert len(told) == 1
+        accepted_ids = [data["tag_set_id"] for data in workspace.events("tag_set.accepted")]
+        assert accepted_ids.count(sent["id"]) == 1
         assert [r.number for r in workspace.revisions(sent["id"])] == [1, 2, 3, 4]
 
 
@@ -64,10 +61,10 @@ def test_a_save_and_a_submission_at_once_lose_nothing(workspace: Workspace) -> N
         draft = workspace.saved(workspace.artifact(schema_id))
         saved, sent = run_concurrently(
             lambda d=draft: workspace.save(d, [tag("number", "B")]),
-            lambda d=draft: workspace.org.api("labeler").post(f"/tag-sets/{d['id']}/submit"),
+            lambda d=draft: submit(workspace, d),
         )
         assert sent.status_code == 200
-        read = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"]
+        read = get_tag_set(workspace, draft)
         expected = "B" if saved.status_code == 200 else "A-1"
         assert read["tags"][0]["value"] == expected
         assert read["status"] == "submitted"
@@ -78,10 +75,9 @@ def test_of_drafts_at_once_one_takes_the_document(workspace: Workspace) -> None:
     schema_id = workspace.schema()
     for _ in range(5):
         artifact_id = workspace.artifact(schema_id)
-        path = f"/artifacts/{artifact_id}/tag-sets"
         answers = run_concurrently(
             *(
-                lambda r=r, p=path: workspace.org.api(r).post(p, json={})
+                lambda r=r, a=artifact_id: start_draft(workspace, a, by=r)
                 for r in ("labeler", "second", "labeler")
             )
         )
@@ -95,12 +91,7 @@ def test_label_sets_of_one_document_are_counted_right(workspace: Workspace) -> N
     for name in people[1:]:
         workspace.org.add_user(name, "labeler")
     drafts = {name: workspace.saved(artifact_id, by=name) for name in people}
-    answers = run_concurrently(
-        *(
-            lambda n=n: workspace.org.api(n).post(f"/tag-sets/{drafts[n]['id']}/submit")
-            for n in people
-        )
-    )
+    answers = run_concurrently(*(lambda n=n: submit(workspace, drafts[n], by=n) for n in people))
     assert {a.status_code for a in answers} == {200}
     row = workspace.artifact_row(artifact_id)
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=4))

@@ -10,36 +10,28 @@ from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.submitting import is_confident
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import POLICY, Workspace, counts, rows, tag
-from tests.workflow.tag_sets.test_required_labels import publish
+from tests.workflow.actions import (
+    accept,
+    get_data,
+    get_tag_set,
+    publish,
+    reject,
+    start_draft,
+    submit,
+    submit_tags,
+)
 
 A, B = tag("number", "A"), tag("number", "B")
-
-
-def _submit(
-    workspace: Workspace,
-    artifact_id: UUID,
-    tags: list[Any],
-    *,
-    by: str = "labeler",
-    model: bool = False,
-) -> dict[str, Any]:
-    draft = workspace.save(workspace.draft(artifact_id, by=by), tags, by=by).json["data"]
-    if model:
-        workspace.mark_as_models(draft)
-    answer = workspace.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+OVERLAP = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8}
 
 
 def _create_overlapping_artifact(workspace: Workspace, **policy: Any) -> UUID:
     workspace.org.add_user("second", "labeler")
-    schema = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8, **policy}
-    return workspace.artifact(workspace.schema(**schema))
+    return workspace.artifact(workspace.schema(**{**OVERLAP, **policy}))
 
 
 def _get_status(workspace: Workspace, tag_set: dict[str, Any]) -> str:
-    found = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]["status"]
-    return str(found)
+    return str(get_tag_set(workspace, tag_set)["status"])
 
 
 def _list_flags(workspace: Workspace) -> dict[str, list[str]]:
@@ -68,26 +60,20 @@ def test_each_tag_must_be_as_sure(confidences: list[Any], least: Any, enough: bo
 def test_by_confidence(workspace: Workspace) -> None:
     schema = workspace.schema(auto_accept_confidence=0.8)
     sure = tag("number", "A", confidence=0.9)
-    sent = _submit(workspace, workspace.artifact(schema), [sure], model=True)
+    sent = submit_tags(workspace, workspace.artifact(schema), [sure], from_model=True)
     assert (sent["status"], sent["reviewer"]) == ("accepted", None)
     (event,) = workspace.events("tag_set.accepted")
     assert (event["tag_set_id"], event["reviewer_id"]) == (sent["id"], None)
     assert workspace.artifact_row(sent["artifact_id"]).status == "done"
-    for doubt in (A, tag("number", "A", confidence=0.7)):
-        assert (
-            _submit(workspace, workspace.artifact(schema), [doubt], model=True)["status"]
-            == "submitted"
-        )
+    for doubtful in (A, tag("number", "A", confidence=0.7)):
+        sent = submit_tags(workspace, workspace.artifact(schema), [doubtful], from_model=True)
+        assert sent["status"] == "submitted"
     assert len(workspace.events("tag_set.accepted")) == 1
 
 
 def _submit_prediction(workspace: Workspace, artifact: UUID) -> str:
-    api = workspace.org.api("labeler")
-    draft = api.post(f"/artifacts/{artifact}/tag-sets", json={"from": "prediction"})
-    assert draft.status_code == 201, draft.json
-    sent = api.post(f"/tag-sets/{draft.json['data']['id']}/submit")
-    assert sent.status_code == 200, sent.json
-    return str(sent.json["data"]["status"])
+    draft = get_data(start_draft(workspace, artifact, source="prediction"))
+    return str(get_data(submit(workspace, draft))["status"])
 
 
 def test_no_confidence_of_another_version_accepts(workspace: Workspace) -> None:
@@ -105,21 +91,18 @@ def test_a_prediction_for_another_schema_is_not_offered(workspace: Workspace) ->
     first, second = (workspace.schema(auto_accept_confidence=0.8) for _ in range(2))
     artifact = workspace.artifact(first)
     workspace.predict(artifact, [tag("number", "A", confidence=0.9)])
-    path = f"/artifacts/{artifact}"
-    body = {"schema_id": str(second)}
+    path, body = f"/artifacts/{artifact}", {"schema_id": str(second)}
     assert workspace.org.api("admin").patch(path, json=body).status_code == 200
-    answer = workspace.org.api("labeler").post(f"{path}/tag-sets", json={"from": "prediction"})
+    answer = start_draft(workspace, artifact, source="prediction")
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "from")
 
 
 def test_what_was_rejected_no_machine_accepts(workspace: Workspace) -> None:
-    sent = _submit(workspace, workspace.artifact(workspace.schema(auto_accept_confidence=0.8)), [A])
-    path = f"/tag-sets/{sent['id']}"
-    body = {"reason": "Surely not."}
-    back = workspace.org.api("reviewer").post(f"{path}/reject", json=body).json["data"]
-    workspace.save(back, [tag("number", "A", confidence=1.0)])
-    again = workspace.org.api("labeler").post(f"{path}/submit").json["data"]
-    assert again["status"] == "submitted"
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
+    sent = submit_tags(workspace, artifact_id, [A])
+    rejected = reject(workspace, sent).json["data"]
+    workspace.save(rejected, [tag("number", "A", confidence=1.0)])
+    assert submit(workspace, sent).json["data"]["status"] == "submitted"
 
 
 @pytest.mark.parametrize("policy", [{"sample_rate": 0.0}, {"auto_accept_confidence": 0.5}])
@@ -128,22 +111,21 @@ def test_what_was_rejected_is_reviewed_when_another_member_submits_it(
 ) -> None:
     second = str(workspace.org.add_user("second", "labeler"))
     sure = [tag("number", "A", confidence=0.9)]
-    sent = _submit(workspace, workspace.artifact(), sure, model=True)
-    body = {"reason": "Surely not.", "send_to": second}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
+    sent = submit_tags(workspace, workspace.artifact(), sure, from_model=True)
+    answer = reject(workspace, sent, send_to=second)
     assert answer.status_code == 200, answer.json
     _ask(workspace, sent, {**POLICY, **policy})
     (draft,) = workspace.org.api("second").get("/tag-sets?status=draft").json["data"]
-    answer = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    answer = submit(workspace, draft, by="second")
     assert answer.json["data"]["status"] == "submitted", answer.json
     assert workspace.events("tag_set.accepted") == []
 
 
 def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
+    first = submit_tags(workspace, artifact_id, [A])
     assert first["status"] == "submitted"
-    second = _submit(workspace, artifact_id, [A], by="second")
+    second = submit_tags(workspace, artifact_id, [A], by="second")
     assert second["status"] == "accepted"
     assert _get_status(workspace, first) == "accepted"
     events = workspace.events("tag_set.accepted")
@@ -157,60 +139,58 @@ def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
 
 def test_below_it_all_are_flagged_and_wait(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
+    first = submit_tags(workspace, artifact_id, [A])
     assert _list_flags(workspace) == {first["id"]: []}
-    second = _submit(workspace, artifact_id, [B], by="second")
+    second = submit_tags(workspace, artifact_id, [B], by="second")
     assert _list_flags(workspace) == {first["id"]: ["disagreement"], second["id"]: ["disagreement"]}
     assert workspace.artifact_row(artifact_id).status == "in_review"
     assert workspace.events("tag_set.accepted") == []
     # The flag is no change of the label set.
-    assert workspace.org.api("reviewer").get(f"/tag-sets/{first['id']}").json["data"] == first
+    assert get_tag_set(workspace, first) == first
 
 
 def test_the_share_is_the_schemas(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace, auto_accept_agreement=0.5)
-    _submit(workspace, artifact_id, [A, tag("pages", 1)])
-    second = _submit(workspace, artifact_id, [A, tag("pages", 2)], by="second")
+    submit_tags(workspace, artifact_id, [A, tag("pages", 1)])
+    second = submit_tags(workspace, artifact_id, [A, tag("pages", 2)], by="second")
     assert second["status"] == "accepted"
 
 
 def test_what_was_sent_back_agrees_with_what_its_labeler_saw(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
-    second = _submit(workspace, artifact_id, [B], by="second")
-    path = f"/tag-sets/{second['id']}"
-    back = workspace.org.api("reviewer").post(f"{path}/reject", json={"reason": "No."}).json["data"]
-    workspace.save(back, [A], by="second")
-    assert workspace.org.api("second").post(f"{path}/submit").json["data"]["status"] == "submitted"
+    first = submit_tags(workspace, artifact_id, [A])
+    second = submit_tags(workspace, artifact_id, [B], by="second")
+    rejected = reject(workspace, second).json["data"]
+    workspace.save(rejected, [A], by="second")
+    assert submit(workspace, second, by="second").json["data"]["status"] == "submitted"
     assert _list_flags(workspace) == {first["id"]: [], second["id"]: ["resubmitted"]}
     assert workspace.events("tag_set.accepted") == []
 
 
 def test_one_in_a_reviewers_hands_is_left_to_them(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
-    taken = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/claim", json={})
-    assert taken.status_code == 200, taken.json
-    second = _submit(workspace, artifact_id, [A], by="second")
+    first = submit_tags(workspace, artifact_id, [A])
+    claimed = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/claim", json={})
+    assert claimed.status_code == 200, claimed.json
+    second = submit_tags(workspace, artifact_id, [A], by="second")
     assert (second["status"], _get_status(workspace, first)) == ("accepted", "submitted")
-    path = f"/tag-sets/{first['id']}/accept"
-    assert workspace.org.api("reviewer").post(path, json={}).status_code == 200
+    assert accept(workspace, first).status_code == 200
 
 
 def test_one_that_was_escalated_is_left_to_whom_it_was_handed(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
+    first = submit_tags(workspace, artifact_id, [A])
     body = {"user_id": str(workspace.org.users["admin"]), "reason": "Is A right?"}
     handed = workspace.org.api("reviewer").post(f"/review-queue/{first['id']}/escalate", json=body)
     assert handed.status_code == 200, handed.json
-    second = _submit(workspace, artifact_id, [A], by="second")
+    second = submit_tags(workspace, artifact_id, [A], by="second")
     assert (second["status"], _get_status(workspace, first)) == ("accepted", "submitted")
 
 
 def test_the_lot_spares_what_agreement_would_not(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace, sample_rate=0.0)
-    assert _submit(workspace, artifact_id, [A])["status"] == "accepted"
-    assert _submit(workspace, artifact_id, [B], by="second")["status"] == "accepted"
+    assert submit_tags(workspace, artifact_id, [A])["status"] == "accepted"
+    assert submit_tags(workspace, artifact_id, [B], by="second")["status"] == "accepted"
     assert workspace.artifact_row(artifact_id).status == "done"
 
 
@@ -218,23 +198,15 @@ def test_the_lot_spares_what_agreement_would_not(workspace: Workspace) -> None:
 def test_whoever_was_rejected_may_have_seen_the_others(
     workspace: Workspace, policy: dict[str, Any]
 ) -> None:
-    workspace.org.add_user("second", "labeler")
-    asked = {"labels_per_artifact": 2, "auto_accept_agreement": 0.8}
-    artifact_id = workspace.artifact(workspace.schema(**asked))
-    mine, theirs = (
-        _submit(workspace, artifact_id, [A]),
-        _submit(workspace, artifact_id, [B], by="second"),
-    )
-    body = {"reason": "Look again.", "send_to": "pool"}
-    workspace.org.api("reviewer").post(f"/tag-sets/{theirs['id']}/reject", json=body)
-    _ask(workspace, theirs, {**POLICY, **asked, **policy})
-    again = workspace.org.api("second").post(
-        f"/artifacts/{artifact_id}/tag-sets", {"from": mine["id"]}
-    )
-    sure = [tag("number", "A", confidence=0.9)]
-    draft = workspace.save(again.json["data"], sure, by="second").json["data"]
-    sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit").json["data"]
-    assert [_get_status(workspace, one) for one in (sent, mine)] == ["submitted", "submitted"]
+    artifact_id = _create_overlapping_artifact(workspace)
+    first = submit_tags(workspace, artifact_id, [A])
+    rejected = submit_tags(workspace, artifact_id, [B], by="second")
+    reject(workspace, rejected, send_to="pool")
+    _ask(workspace, rejected, {**POLICY, **OVERLAP, **policy})
+    draft = start_draft(workspace, artifact_id, source=first["id"], by="second").json["data"]
+    workspace.save(draft, [tag("number", "A", confidence=0.9)], by="second")
+    sent = submit(workspace, draft, by="second").json["data"]
+    assert [_get_status(workspace, tag_set) for tag_set in (sent, first)] == ["submitted"] * 2
     assert "resubmitted" in _list_flags(workspace)[sent["id"]]
     assert workspace.events("tag_set.accepted") == []
 
@@ -251,29 +223,30 @@ def _ask(workspace: Workspace, of: dict[str, Any], policy: dict[str, Any]) -> No
 
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace, auto_accept_confidence=0.9)
-    first = _submit(workspace, artifact_id, [A])
+    first = submit_tags(workspace, artifact_id, [A])
     sure = tag("number", "A", confidence=0.95)
-    assert _submit(workspace, artifact_id, [sure], by="second", model=True)["status"] == "accepted"
+    second = submit_tags(workspace, artifact_id, [sure], by="second", from_model=True)
+    assert second["status"] == "accepted"
     assert _get_status(workspace, first) == "accepted"
     assert len(workspace.events("tag_set.accepted")) == 2
 
 
 def test_without_overlap_there_is_nobody_to_agree_with(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(workspace.schema(auto_accept_agreement=0.1))
-    assert _submit(workspace, artifact_id, [A])["status"] == "submitted"
+    assert submit_tags(workspace, artifact_id, [A])["status"] == "submitted"
 
 
 def test_a_model_is_no_second_opinion(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace)
-    first = _submit(workspace, artifact_id, [A])
+    first = submit_tags(workspace, artifact_id, [A])
     workspace.sql("UPDATE tag_sets SET source = 'model' WHERE id = :id", id=first["id"])
-    assert _submit(workspace, artifact_id, [A], by="second")["status"] == "submitted"
+    assert submit_tags(workspace, artifact_id, [A], by="second")["status"] == "submitted"
 
 
 @pytest.mark.parametrize("agree", [True, False])
 def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool) -> None:
     workspace.org.add_user("second", "labeler")
-    schema_id = workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.8)
+    schema_id = workspace.schema(**OVERLAP)
     for _ in range(5):
         artifact_id = workspace.artifact(schema_id)
         drafts = {
@@ -285,34 +258,30 @@ def test_the_last_two_at_once_are_decided_once(workspace: Workspace, agree: bool
             for name in ("labeler", "second")
         }
         answers = run_concurrently(
-            *(
-                lambda n=name, d=draft: workspace.org.api(n).post(f"/tag-sets/{d['id']}/submit")
-                for name, draft in drafts.items()
-            )
+            *(lambda n=name, d=draft: submit(workspace, d, by=n) for name, draft in drafts.items())
         )
         assert {answer.status_code for answer in answers} == {200}
         ids = {draft["id"] for draft in drafts.values()}
-        told = [
-            t["tag_set_id"] for t in workspace.events("tag_set.accepted") if t["tag_set_id"] in ids
-        ]
+        accepted_ids = [event["tag_set_id"] for event in workspace.events("tag_set.accepted")]
+        accepted_now = [tag_set_id for tag_set_id in accepted_ids if tag_set_id in ids]
         row = workspace.artifact_row(artifact_id)
         if agree:
-            assert sorted(told) == sorted(ids)
+            assert sorted(accepted_now) == sorted(ids)
             assert (row.status, row.label_counts) == ("done", counts(accepted=2))
         else:
-            assert told == []
+            assert accepted_now == []
             assert {tuple(_list_flags(workspace)[item_id]) for item_id in ids} == {
                 ("disagreement",)
             }
-        for one in ids:
-            kinds = [r.kind for r in workspace.revisions(one)]
+        for tag_set_id in ids:
+            kinds = [revision.kind for revision in workspace.revisions(tag_set_id)]
             assert kinds.count("accept") == (1 if agree else 0)
 
 
 def test_a_row_put_in_costs_the_agreement_no_more_than_itself(workspace: Workspace) -> None:
     artifact_id = _create_overlapping_artifact(workspace, auto_accept_agreement=0.8)
-    first = _submit(workspace, artifact_id, [A, *rows("rope", "sail", "mast")])
+    first = submit_tags(workspace, artifact_id, [A, *rows("rope", "sail", "mast")])
     longer = [A, *rows("new", "rope", "sail", "mast")]
-    second = _submit(workspace, artifact_id, longer, by="second")
+    second = submit_tags(workspace, artifact_id, longer, by="second")
     # 8 of 9 tags have their like.
-    assert [_get_status(workspace, one) for one in (first, second)] == ["accepted", "accepted"]
+    assert [_get_status(workspace, tag_set) for tag_set in (first, second)] == ["accepted"] * 2

@@ -7,7 +7,8 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.workspace import Workspace, rows, tag
-from tests.workflow.tag_sets.test_merging import _merge, _sets
+from tests.workflow.actions import accept, reject
+from tests.workflow.tag_sets.merges import merge, submit_all
 
 A, B = tag("number", "A"), tag("number", "B")
 
@@ -18,11 +19,11 @@ def _consensus(workspace: Workspace, artifact_id: str, *, by: str = "reviewer") 
 
 def test_values_stand_beside_each_other(workspace: Workspace) -> None:
     item = tag("lines.item", "rope", row=0)
-    sets = _sets(workspace, [A, item], [A, tag("note", "x")], [B, item])
+    sets = submit_all(workspace, [A, item], [A, tag("note", "x")], [B, item])
     answer = _consensus(workspace, sets[0]["artifact_id"])
     assert answer.status_code == 200
     data = answer.json["data"]
-    ids = [one["id"] for one in sets]
+    ids = [tag_set["id"] for tag_set in sets]
     assert [one["tag_set_id"] for one in data["sets"]] == ids
     assert [one["labeler"]["id"] for one in data["sets"]] == [
         str(workspace.org.users[name]) for name in ("labeler", "second", "third")
@@ -50,9 +51,9 @@ def test_values_stand_beside_each_other(workspace: Workspace) -> None:
 
 def test_a_row_that_one_put_in_is_all_that_differs(workspace: Workspace) -> None:
     plain, longer = [A, *rows("rope", "sail")], [A, *rows("new", "rope", "sail")]
-    sets = _sets(workspace, plain, plain, longer)
+    sets = submit_all(workspace, plain, plain, longer)
     consensus = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
-    ids = [one["id"] for one in sets]
+    ids = [tag_set["id"] for tag_set in sets]
     _, new, rope, sail = consensus["fields"]
     assert (new["row"], new["majority"], new["rows"]) == (0, [], [{"tag_set_id": ids[2], "row": 0}])
     assert [v["tag_set_ids"] for v in rope["values"]] == [v["tag_set_ids"] for v in sail["values"]]
@@ -78,23 +79,21 @@ def test_drafts_are_left_out_and_one_has_nobody_to_agree_with(workspace: Workspa
 
 
 def test_rejected_ones_and_merges_are_listed_and_not_counted(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A], [A], [B])
-    body = {"reason": "No.", "send_to": "pool"}
-    workspace.org.api("reviewer").post(f"/tag-sets/{sets[2]['id']}/reject", json=body)
+    sets = submit_all(workspace, [A], [A], [B])
+    reject(workspace, sets[2], send_to="pool")
     consensus = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     assert [one["counted"] for one in consensus["sets"]] == [True, True, False]
     assert consensus["agreement"] == 1.0
-    made = _merge(workspace, sets, accept=True).json["data"]
+    merged = merge(workspace, sets, accept=True).json["data"]
     after = _consensus(workspace, sets[0]["artifact_id"]).json["data"]
     assert [one["counted"] for one in after["sets"]] == [True, True, False, False]
-    assert after["sets"][0]["superseded_by"] == made["id"]
+    assert after["sets"][0]["superseded_by"] == merged["id"]
     assert after["agreement"] == 1.0
 
 
 def test_of_a_gold_document_each_is_compared_with_the_accepted_one(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A, tag("note", "x")], [A], [B])
-    api = workspace.org.api("reviewer")
-    api.post(f"/tag-sets/{sets[0]['id']}/accept", json={})
+    sets = submit_all(workspace, [A, tag("note", "x")], [A], [B])
+    accept(workspace, sets[0])
     artifact_id = sets[0]["artifact_id"]
     plain = _consensus(workspace, artifact_id).json["data"]
     assert {one["gold_agreement"] for one in plain["sets"]} == {None}

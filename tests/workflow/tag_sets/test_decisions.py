@@ -5,27 +5,12 @@ from typing import Any
 import pytest
 
 from tests.factories.workspace import Workspace, counts, tag
-
-
-def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
-    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
-
-
-def _accept(
-    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
-) -> Any:
-    return _act(workspace, tag_set, "accept", by=by, json=body)
-
-
-def _reject(
-    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
-) -> Any:
-    return _act(workspace, tag_set, "reject", by=by, json={"reason": "Look again.", **body})
+from tests.workflow.actions import accept, get_tag_set, reject, set_review_claim, submit
 
 
 def test_acceptance(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = _accept(workspace, sent, note="Well done.")
+    answer = accept(workspace, sent, note="Well done.")
     assert answer.status_code == 200
     accepted = answer.json["data"]
     assert accepted["status"] == "accepted"
@@ -52,7 +37,7 @@ def test_acceptance(workspace: Workspace) -> None:
 
 def test_corrections_are_a_revision_in_the_reviewers_name(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = _accept(workspace, sent, tags=[tag("number", "A-2"), tag("pages", "3")])
+    answer = accept(workspace, sent, tags=[tag("number", "A-2"), tag("pages", "3")])
     accepted = answer.json["data"]
     assert [t["value"] for t in accepted["tags"]] == ["A-2", 3]
     before, last = workspace.revisions(sent["id"])[-2:]
@@ -64,7 +49,7 @@ def test_corrections_are_a_revision_in_the_reviewers_name(workspace: Workspace) 
 
 def test_the_same_tags_are_no_correction(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    _accept(workspace, sent, tags=sent["tags"])
+    accept(workspace, sent, tags=sent["tags"])
     assert workspace.revisions(sent["id"])[-1].kind == "accept"
     assert workspace.events("tag_set.accepted")[0]["corrected"] is False
 
@@ -79,56 +64,48 @@ def test_the_same_tags_are_no_correction(workspace: Workspace) -> None:
 )
 def test_corrections_are_checked(tags: list[Any], code: str, workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = _accept(workspace, sent, tags=tags)
+    answer = accept(workspace, sent, tags=tags)
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == code
-    assert workspace.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
+    assert get_tag_set(workspace, sent) == sent
     assert workspace.events("tag_set.accepted") == []
 
 
 def test_nobody_reviews_their_own_unless_the_organization_allows(workspace: Workspace) -> None:
     sent = workspace.submitted(by="reviewer")
-    for answer in (_accept(workspace, sent), _reject(workspace, sent)):
+    for answer in (accept(workspace, sent), reject(workspace, sent)):
         assert answer.status_code == 403
         assert answer.json["error"]["code"] == "permission_denied"
     workspace.settings(allow_self_review=True)
-    assert _accept(workspace, sent).status_code == 200
+    assert accept(workspace, sent).status_code == 200
 
 
-def test_another_reviewers_live_claim_stands(workspace: Workspace) -> None:
+def test_a_live_claim_of_another_reviewer_blocks_a_decision(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    claim = (
-        "UPDATE tag_sets SET claim_user_id = :user, claim_expires_at = now() + :left * interval"
-        " '1 minute' WHERE id = :id"
-    )
-    workspace.sql(claim, user=workspace.org.users["admin"], left=5, id=sent["id"])
-    for answer in (_accept(workspace, sent), _reject(workspace, sent)):
+    set_review_claim(workspace, sent["id"], "admin", minutes=5)
+    for answer in (accept(workspace, sent), reject(workspace, sent)):
         assert answer.status_code == 409
-        holder = answer.json["error"]["details"]["claim"]["user_id"]
-        assert holder == str(workspace.org.users["admin"])
-    workspace.sql(claim, user=workspace.org.users["admin"], left=-1, id=sent["id"])
-    assert _accept(workspace, sent).status_code == 200
+        claim = answer.json["error"]["details"]["claim"]
+        assert claim["user_id"] == str(workspace.org.users["admin"])
+    set_review_claim(workspace, sent["id"], "admin", minutes=-1)
+    assert accept(workspace, sent).status_code == 200
     (row,) = workspace.sql("SELECT claim_user_id FROM tag_sets WHERE id = :id", id=sent["id"])
     assert row.claim_user_id is None
 
 
 def test_every_other_move_is_a_conflict(workspace: Workspace) -> None:
     draft = workspace.saved()
-    submitted, accepted, rejected = (
-        workspace.submitted(),
-        workspace.submitted(),
-        workspace.submitted(),
-    )
-    _accept(workspace, accepted)
-    _reject(workspace, rejected, send_to="pool")
+    submitted, accepted, rejected = (workspace.submitted() for _ in range(3))
+    accept(workspace, accepted)
+    reject(workspace, rejected, send_to="pool")
     allowed = {("draft", "save"), ("draft", "submit"), ("draft", "delete")}
     allowed |= {("submitted", "accept"), ("submitted", "reject")}
     moves: dict[str, Any] = {
         "save": lambda t: workspace.save(t, [], by="admin"),
-        "submit": lambda t: _act(workspace, t, "submit", by="admin"),
+        "submit": lambda t: submit(workspace, t, by="admin"),
         "delete": lambda t: workspace.org.api("admin").delete(f"/tag-sets/{t['id']}"),
-        "accept": lambda t: _accept(workspace, t),
-        "reject": lambda t: _reject(workspace, t),
+        "accept": lambda t: accept(workspace, t),
+        "reject": lambda t: reject(workspace, t),
     }
     states = {"draft": draft, "submitted": submitted, "accepted": accepted, "rejected": rejected}
     for state, tag_set in states.items():
@@ -140,5 +117,4 @@ def test_every_other_move_is_a_conflict(workspace: Workspace) -> None:
             assert answer.json["error"]["code"] == "conflict"
             assert answer.json["error"]["details"] == {"state": state}
     for state, tag_set in states.items():
-        read = workspace.org.api("reviewer").get(f"/tag-sets/{tag_set['id']}").json["data"]
-        assert read["status"] == state
+        assert get_tag_set(workspace, tag_set)["status"] == state

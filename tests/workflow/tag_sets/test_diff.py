@@ -24,8 +24,7 @@ def _create_two_drafts(workspace: Workspace) -> tuple[dict[str, Any], dict[str, 
     """Drafts of two people on one document, which differ."""
     first = workspace.save(workspace.draft(), [tag("number", "A-1"), tag("note", "x")]).json["data"]
     workspace.release(first["artifact_id"])
-    path = f"/artifacts/{first['artifact_id']}/tag-sets"
-    second = workspace.org.api("reviewer").post(path, json={}).json["data"]
+    second = workspace.draft(first["artifact_id"], by="reviewer")
     tags = [tag("number", "A-2"), tag("pages", 3)]
     return first, workspace.save(second, tags, by="reviewer").json["data"]
 

@@ -8,43 +8,38 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.workspace import FIELDS, TAG_SET_PROPERTIES, Workspace, counts, tag
+from tests.workflow.actions import start_draft
 
 
 def test_a_draft_starts_empty_and_takes_the_claim(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
-    answer = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+    answer = start_draft(workspace, artifact_id)
     assert answer.status_code == 201
     assert answer.headers["ETag"] == '"1"'
-    made = answer.json["data"]
-    assert made.keys() == TAG_SET_PROPERTIES
-    assert made["labeler"]["id"] == str(workspace.org.users["labeler"])
-    assert made["labeler"].keys() == {"id", "email", "name"}
-    assert (made["status"], made["source"], made["tags"]) == ("draft", "human", [])
-    assert made["reviewer"] is None
+    draft = answer.json["data"]
+    assert draft.keys() == TAG_SET_PROPERTIES
+    assert draft["labeler"]["id"] == str(workspace.org.users["labeler"])
+    assert draft["labeler"].keys() == {"id", "email", "name"}
+    assert (draft["status"], draft["source"], draft["tags"]) == ("draft", "human", [])
+    assert draft["reviewer"] is None
     row = workspace.artifact_row(artifact_id)
     assert row.status == "in_progress"
     assert row.label_counts == counts(draft=1)
     assert row.claim_user_id == workspace.org.users["labeler"]
     assert row.claim_expires_at > datetime.now(UTC) + timedelta(minutes=29)
-    assert [r.kind for r in workspace.revisions(made["id"])] == ["create"]
-    assert workspace.events("tag_set.created")[0]["tag_set_id"] == made["id"]
-    read = workspace.org.api("reviewer").get(f"/tag-sets/{made['id']}")
-    assert read.json["data"] == made
+    assert [r.kind for r in workspace.revisions(draft["id"])] == ["create"]
+    assert workspace.events("tag_set.created")[0]["tag_set_id"] == draft["id"]
+    read = workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}")
+    assert read.json["data"] == draft
     assert read.headers["ETag"] == '"1"'
 
 
-@pytest.mark.parametrize("status", ["processing", "failed", "done"])
-def test_a_document_that_is_not_open_is_refused(status: str, workspace: Workspace) -> None:
-    artifact_id = workspace.artifact(status=status)
-    answer = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+@pytest.mark.parametrize("state", ["processing", "failed", "done", "archived"])
+def test_a_document_that_is_not_open_is_refused(state: str, workspace: Workspace) -> None:
+    columns = {"archived": True} if state == "archived" else {"status": state}
+    answer = start_draft(workspace, workspace.artifact(**columns))
     assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": status}
-
-
-def test_an_archived_document_is_refused(workspace: Workspace) -> None:
-    artifact_id = workspace.artifact(archived=True)
-    answer = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
-    assert answer.json["error"]["details"] == {"state": "archived"}
+    assert answer.json["error"]["details"] == {"state": state}
 
 
 def test_what_the_schema_lacks_is_named(workspace: Workspace) -> None:
@@ -52,7 +47,7 @@ def test_what_the_schema_lacks_is_named(workspace: Workspace) -> None:
     workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=str(bare))
     closed = workspace.artifact(workspace.schema(status="inactive"))
     for artifact_id, details in ((bare, {"missing": "schema"}), (closed, {"state": "inactive"})):
-        answer = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+        answer = start_draft(workspace, artifact_id)
         assert answer.status_code == 409
         assert answer.json["error"]["details"] == details
 
@@ -60,24 +55,23 @@ def test_what_the_schema_lacks_is_named(workspace: Workspace) -> None:
 def test_unknown_and_foreign_documents_are_not_found(workspace: Workspace, other_org: Org) -> None:
     foreign = Workspace(other_org).artifact()
     for artifact_id in (foreign, uuid7()):
-        answer = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+        answer = start_draft(workspace, artifact_id)
         assert answer.status_code == 404
 
 
 def test_one_open_draft_per_labeler(workspace: Workspace) -> None:
     draft = workspace.draft()
-    answer = workspace.org.api("labeler").post(
-        f"/artifacts/{draft['artifact_id']}/tag-sets", json={}
-    )
+    answer = start_draft(workspace, draft["artifact_id"])
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"tag_set_id": draft["id"]}
 
 
-def test_anothers_live_claim_stands_and_an_expired_one_does_not(workspace: Workspace) -> None:
+def test_a_live_claim_of_another_blocks_a_draft_and_an_expired_one_does_not(
+    workspace: Workspace,
+) -> None:
     draft = workspace.draft()
-    path = f"/artifacts/{draft['artifact_id']}/tag-sets"
     workspace.org.add_user("second", "labeler")
-    refused = workspace.org.api("second").post(path, json={})
+    refused = start_draft(workspace, draft["artifact_id"], by="second")
     assert refused.status_code == 409
     claim = refused.json["error"]["details"]["claim"]
     assert claim["user_id"] == str(workspace.org.users["labeler"])
@@ -86,7 +80,7 @@ def test_anothers_live_claim_stands_and_an_expired_one_does_not(workspace: Works
         "UPDATE artifacts SET claim_expires_at = now() - interval '1 second' WHERE id = :id",
         id=draft["artifact_id"],
     )
-    assert workspace.org.api("second").post(path, json={}).status_code == 201
+    assert start_draft(workspace, draft["artifact_id"], by="second").status_code == 201
     row = workspace.artifact_row(draft["artifact_id"])
     assert row.claim_user_id == workspace.org.users["second"]
     assert row.label_counts == counts(draft=2)
@@ -97,7 +91,7 @@ def test_overlapping_label_sets_need_no_claim_but_different_people(workspace: Wo
     first = workspace.submitted(artifact_id)
     workspace.org.add_user("second", "labeler")
     workspace.draft(artifact_id, by="second")
-    again = workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+    again = start_draft(workspace, artifact_id)
     assert again.status_code == 409
     assert again.json["error"]["details"] == {"tag_set_id": first["id"]}
 
@@ -105,9 +99,7 @@ def test_overlapping_label_sets_need_no_claim_but_different_people(workspace: Wo
 def test_a_draft_may_start_from_another_label_set(workspace: Workspace) -> None:
     first = workspace.saved()
     workspace.release(first["artifact_id"])
-    answer = workspace.org.api("reviewer").post(
-        f"/artifacts/{first['artifact_id']}/tag-sets", json={"from": first["id"]}
-    )
+    answer = start_draft(workspace, first["artifact_id"], source=first["id"], by="reviewer")
     assert answer.status_code == 201
     assert answer.json["data"]["tags"] == first["tags"]
 
@@ -121,27 +113,26 @@ def test_a_draft_may_start_from_the_latest_prediction(workspace: Workspace) -> N
     artifact_id = workspace.artifact()
     _predict(workspace, artifact_id, "A-1")
     latest = _predict(workspace, artifact_id, "A-2")
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    answer = workspace.org.api("labeler").post(path, json={"from": "prediction"})
+    answer = start_draft(workspace, artifact_id, source="prediction")
     assert answer.status_code == 201
-    made = answer.json["data"]
-    assert (made["source"], made["revision"]) == ("human", 1)
-    assert [(one["value"], one["source"]) for one in made["tags"]] == [("A-2", "model")]
-    assert made["prediction"] == {"id": latest, "model_version": "v1"}
-    saved = workspace.save(made, [tag("number", "A-3")]).json["data"]
-    assert saved["prediction"] == made["prediction"]
+    draft = answer.json["data"]
+    assert (draft["source"], draft["revision"]) == ("human", 1)
+    assert [(copied["value"], copied["source"]) for copied in draft["tags"]] == [("A-2", "model")]
+    assert draft["prediction"] == {"id": latest, "model_version": "v1"}
+    saved = workspace.save(draft, [tag("number", "A-3")]).json["data"]
+    assert saved["prediction"] == draft["prediction"]
     listed = workspace.org.api("reviewer").get("/tag-sets").json["data"]
-    assert [one["prediction"] for one in listed] == [made["prediction"]]
+    assert [tag_set["prediction"] for tag_set in listed] == [draft["prediction"]]
 
 
 def test_who_labels_blind_does_not_start_from_a_prediction(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    none = workspace.org.api("labeler").post(path, json={"from": "prediction"})
+    none = start_draft(workspace, artifact_id, source="prediction")
     assert (none.status_code, none.json["error"]["field"]) == (400, "from")
     _predict(workspace, artifact_id, "A-1")
-    assert workspace.org.api("labeler").post(path, json={"from": "prediction"}).data == none.data
-    assert workspace.org.api("reviewer").post(path, json={"from": "prediction"}).status_code == 201
+    assert start_draft(workspace, artifact_id, source="prediction").data == none.data
+    copy = start_draft(workspace, artifact_id, source="prediction", by="reviewer")
+    assert copy.status_code == 201
 
 
 def test_copied_tags_that_no_longer_fit_stay_behind(workspace: Workspace) -> None:
@@ -163,9 +154,7 @@ def test_copied_tags_that_no_longer_fit_stay_behind(workspace: Workspace) -> Non
         schema=schema_id,
     )
     workspace.release(first["artifact_id"])
-    copy = workspace.org.api("reviewer").post(
-        f"/artifacts/{first['artifact_id']}/tag-sets", json={"from": saved["id"]}
-    )
+    copy = start_draft(workspace, first["artifact_id"], source=saved["id"], by="reviewer")
     assert copy.json["data"]["schema_version_id"] == str(version_id)
     assert [t["field"] for t in copy.json["data"]["tags"]] == ["number"]
 
@@ -186,19 +175,19 @@ def test_one_of_several_copied_tags_stays_if_the_field_allows_only_one_now(
     assert answer.status_code == 201, answer.json
     workspace.release(artifact_id)
     for by, source in (("reviewer", draft["id"]), ("admin", "prediction")):
-        api = workspace.org.api(by)
-        copy = api.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": source})
+        copy = start_draft(workspace, artifact_id, source=source, by=by)
         assert copy.status_code == 201, copy.json
         assert [t["value"] for t in copy.json["data"]["tags"]] == ["A-1", "first"]
-        assert api.delete(f"/tag-sets/{copy.json['data']['id']}").status_code == 204
+        path = f"/tag-sets/{copy.json['data']['id']}"
+        assert workspace.org.api(by).delete(path).status_code == 204
 
 
 def test_from_names_a_label_set_of_the_same_document(workspace: Workspace, other_org: Org) -> None:
     elsewhere = workspace.draft()
     foreign = Workspace(other_org).draft()
-    path = f"/artifacts/{workspace.artifact()}/tag-sets"
+    artifact_id = workspace.artifact()
     for source in ("prediction", "nonsense", elsewhere["id"], foreign["id"], str(uuid7())):
-        answer = workspace.org.api("labeler").post(path, json={"from": source})
+        answer = start_draft(workspace, artifact_id, source=source)
         assert answer.status_code == 400
         assert answer.json["error"]["code"] == "validation_error"
         assert answer.json["error"]["field"] == "from"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import reject, start_draft, submit
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_lists_hold_what_may_be_read_and_count_it(
     assert _listed(workspace, "second", "status=submitted") == ([sent["id"]], 1)
     assert _listed(workspace, "labeler") == ([sent["id"], draft["id"]], 2)
     assert len(_listed(workspace, "reviewer")[0]) == 3
-    answer = workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    answer = submit(workspace, draft)
     assert answer.status_code == 200, answer.json
     assert _listed(workspace, "viewer") == ([sent["id"], draft["id"]], 2)
 
@@ -88,8 +89,7 @@ def test_nobody_is_mentioned_who_may_not_read_it(
 
 def test_nobody_begins_with_a_draft_of_others(workspace: Workspace, draft: dict[str, Any]) -> None:
     workspace.release(draft["artifact_id"])
-    path = f"/artifacts/{draft['artifact_id']}/tag-sets"
-    answer = workspace.org.api("second").post(path, json={"from": draft["id"]})
+    answer = start_draft(workspace, draft["artifact_id"], source=draft["id"], by="second")
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "from")
 
 
@@ -97,11 +97,9 @@ def test_a_draft_that_was_sent_back_is_hidden_again(
     workspace: Workspace, draft: dict[str, Any]
 ) -> None:
     path = f"/tag-sets/{draft['id']}"
-    workspace.org.api("labeler").post(f"{path}/submit")
+    submit(workspace, draft)
     assert workspace.org.api("viewer").get(path).status_code == 200
-    workspace.org.api("reviewer").post(
-        f"{path}/reject", json={"reason": "No", "send_to": "labeler"}
-    )
+    reject(workspace, draft, send_to="labeler")
     saved = workspace.org.api("labeler").get(path).json["data"]
     assert workspace.save(saved, [tag("number", "B")]).status_code == 200
     assert workspace.org.api("viewer").get(path).status_code == 404

@@ -6,14 +6,7 @@ from uuid import UUID
 import pytest
 
 from tests.factories.workspace import Workspace, counts, tag
-
-
-def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **body: Any) -> Any:
-    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", json=body or None)
-
-
-def _accept(workspace: Workspace, tag_set: dict[str, Any]) -> Any:
-    return workspace.org.api("reviewer").post(f"/tag-sets/{tag_set['id']}/accept", json={})
+from tests.workflow.actions import accept, get_tag_set, reject, start_draft, submit
 
 
 def _two_drafts(workspace: Workspace, artifact_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -31,10 +24,9 @@ def test_a_document_with_enough_takes_no_further_draft(
     workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
     if accepted:
-        assert _accept(workspace, sent).status_code == 200
-    path = f"/artifacts/{sent['artifact_id']}/tag-sets"
+        assert accept(workspace, sent).status_code == 200
     for by in ("labeler", "second"):
-        answer = workspace.org.api(by).post(path, json={})
+        answer = start_draft(workspace, sent["artifact_id"], by=by)
         assert answer.status_code == 409
         assert answer.json["error"]["code"] == "conflict"
         assert answer.json["error"]["details"]["state"] == ("done" if accepted else "in_review")
@@ -46,8 +38,7 @@ def test_a_document_with_enough_takes_no_further_draft(
 def test_a_rejected_one_makes_room(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
-    body = {"reason": "No.", "send_to": "pool"}
-    assert _act(workspace, sent, "reject", by="reviewer", **body).status_code == 200
+    assert reject(workspace, sent, send_to="pool").status_code == 200
     assert workspace.submitted(sent["artifact_id"], by="second")["status"] == "submitted"
 
 
@@ -56,18 +47,18 @@ def test_overlapping_label_sets_are_as_many_as_asked_for(workspace: Workspace) -
     for name in ("second", "third"):
         workspace.org.add_user(name, "labeler")
     for name in ("labeler", "second"):
-        assert _accept(workspace, workspace.submitted(artifact_id, by=name)).status_code == 200
-    answer = workspace.org.api("third").post(f"/artifacts/{artifact_id}/tag-sets", json={})
+        assert accept(workspace, workspace.submitted(artifact_id, by=name)).status_code == 200
+    answer = start_draft(workspace, artifact_id, by="third")
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": "done"}
 
 
 def test_no_more_are_accepted_than_asked_for(workspace: Workspace) -> None:
     first, second = _two_drafts(workspace, workspace.artifact())
-    _act(workspace, first, "submit", by="labeler")
-    _act(workspace, second, "submit", by="second")
-    assert _accept(workspace, first).status_code == 200
-    answer = _accept(workspace, second)
+    submit(workspace, first)
+    submit(workspace, second, by="second")
+    assert accept(workspace, first).status_code == 200
+    answer = accept(workspace, second)
     assert answer.status_code == 409
     assert answer.json["error"]["code"] == "conflict"
     assert answer.json["error"]["details"] == {"accepted": [first["id"]], "labels_per_artifact": 1}
@@ -80,8 +71,8 @@ def test_what_sampling_passes_by_waits_for_a_reviewer_when_there_are_enough(
     workspace: Workspace,
 ) -> None:
     first, second = _two_drafts(workspace, workspace.artifact(workspace.schema(sample_rate=0.0)))
-    assert _act(workspace, first, "submit", by="labeler").json["data"]["status"] == "accepted"
-    assert _act(workspace, second, "submit", by="second").json["data"]["status"] == "submitted"
+    assert submit(workspace, first).json["data"]["status"] == "accepted"
+    assert submit(workspace, second, by="second").json["data"]["status"] == "submitted"
     assert len(workspace.events("tag_set.accepted")) == 1
 
 
@@ -89,11 +80,11 @@ def test_what_was_begun_is_handed_out_and_handed_in_when_others_were_faster(
     workspace: Workspace,
 ) -> None:
     first, second = _two_drafts(workspace, workspace.artifact())
-    assert _act(workspace, second, "submit", by="second").status_code == 200
+    assert submit(workspace, second, by="second").status_code == 200
     next_artifact = workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"]
     assert next_artifact["id"] == first["artifact_id"]
     assert workspace.save(first, [tag("number", "A-2")]).status_code == 200
-    sent = _act(workspace, first, "submit", by="labeler")
+    sent = submit(workspace, first)
     assert sent.json["data"]["status"] == "submitted"
     body = {"tag_set_ids": [first["id"], second["id"]], "strategy": "majority", "accept": True}
     body["choices"] = [{"field": "number", "tag_set_id": first["id"]}]
@@ -104,11 +95,11 @@ def test_what_was_begun_is_handed_out_and_handed_in_when_others_were_faster(
 
 def test_what_was_begun_is_not_handed_out_when_the_document_is_done(workspace: Workspace) -> None:
     first, second = _two_drafts(workspace, workspace.artifact())
-    assert _act(workspace, second, "submit", by="second").status_code == 200
-    assert _accept(workspace, second).status_code == 200
+    assert submit(workspace, second, by="second").status_code == 200
+    assert accept(workspace, second).status_code == 200
     assert workspace.org.api("labeler").post("/artifacts/next", json={}).json["data"] is None
     # Nothing that was saved is lost by that: handed in after all, it waits for a reviewer.
-    assert _act(workspace, first, "submit", by="labeler").json["data"]["status"] == "submitted"
+    assert submit(workspace, first).json["data"]["status"] == "submitted"
     assert workspace.artifact_row(first["artifact_id"]).status == "done"
 
 
@@ -117,29 +108,27 @@ def test_none_is_sent_to_a_person_who_has_an_independent_one(
     workspace: Workspace, accepted: bool
 ) -> None:
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    second = workspace.org.add_user("second", "labeler")
-    third = workspace.org.add_user("third", "labeler")
+    second = str(workspace.org.add_user("second", "labeler"))
+    third = str(workspace.org.add_user("third", "labeler"))
     sent, other = workspace.submitted(artifact_id), workspace.submitted(artifact_id, by="second")
     if accepted:
-        assert _accept(workspace, other).status_code == 200
-    body = {"reason": "No.", "send_to": str(second)}
-    answer = _act(workspace, sent, "reject", by="reviewer", **body)
+        assert accept(workspace, other).status_code == 200
+    answer = reject(workspace, sent, send_to=second)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
-    assert workspace.org.api("reviewer").get(f"/tag-sets/{sent['id']}").json["data"] == sent
-    body["send_to"] = str(third)
-    assert _act(workspace, sent, "reject", by="reviewer", **body).status_code == 200
+    assert get_tag_set(workspace, sent) == sent
+    assert reject(workspace, sent, send_to=third).status_code == 200
 
 
 def test_an_independent_one_goes_back_to_its_own_labeler(workspace: Workspace) -> None:
     sent = workspace.submitted(workspace.artifact(workspace.schema(labels_per_artifact=2)))
-    answer = _act(workspace, sent, "reject", by="reviewer", reason="No.", send_to="labeler")
+    answer = reject(workspace, sent, send_to="labeler")
     assert answer.json["data"]["status"] == "draft"
 
 
 def test_its_labeler_cannot_discard_what_was_sent_back(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    back = _act(workspace, sent, "reject", by="reviewer", reason="No.").json["data"]
+    back = reject(workspace, sent).json["data"]
     path = f"/tag-sets/{sent['id']}"
     answer = workspace.org.api("labeler").delete(path)
     assert answer.status_code == 409

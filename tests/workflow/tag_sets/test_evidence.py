@@ -1,10 +1,13 @@
 """Evidence is what the document says: compared when tags are saved, and completed from it."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, get_tag_set, start_draft, submit, submit_tags
+from tests.workflow.tag_sets.merges import merge
 
 TEXT = "Total 😀: 100 EUR\nCafe\u0301 Zürich\n"
 
@@ -87,71 +90,58 @@ def test_what_is_too_long_to_complete_stays_without_text(workspace: Workspace) -
     assert sum(len(text) for text in kept if text) == 1_000_000
 
 
-def test_a_document_that_changed_is_compared_as_it_is_now(workspace: Workspace) -> None:
-    artifact_id = workspace.artifact(text="Total 100")
-    saved = workspace.save(workspace.draft(artifact_id), [_total()]).json["data"]
+def _change_text(workspace: Workspace, artifact_id: UUID) -> None:
     workspace.sql(
         "UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id
     )
     workspace.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
-    submitted = workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit")
-    assert submitted.json["error"]["field"] == "tags.0.evidence.0.text"
+
+
+def test_a_document_that_changed_is_compared_as_it_is_now(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(text="Total 100")
+    saved = workspace.save(workspace.draft(artifact_id), [_total()]).json["data"]
+    _change_text(workspace, artifact_id)
+    assert submit(workspace, saved).json["error"]["field"] == "tags.0.evidence.0.text"
     assert workspace.save(saved, [_total()]).status_code == 400
 
 
 @pytest.mark.parametrize("text", ["100", "200"])
 def test_corrections_are_compared_too(workspace: Workspace, text: str) -> None:
-    draft = workspace.draft(workspace.artifact(text="Total 100"))
-    workspace.save(draft, [tag("number", "1")])
-    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    body = {"tags": [_total(text)]}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
+    sent = workspace.submitted(workspace.artifact(text="Total 100"))
+    answer = accept(workspace, sent, tags=[_total(text)])
     assert answer.status_code == (200 if text == "100" else 400), answer.json
 
 
 def test_a_merge_is_compared_too(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     document = workspace.artifact(workspace.schema(labels_per_artifact=2), text="Total 100")
-    made = [workspace.submitted(document, by=by) for by in ("labeler", "second")]
-    body = {"tag_set_ids": [one["id"] for one in made], "strategy": "majority"}
-    refused = workspace.org.api("reviewer").post(
-        "/tag-sets/merge", json={**body, "tags": [_total("2")]}
-    )
+    sent = [workspace.submitted(document, by=by) for by in ("labeler", "second")]
+    refused = merge(workspace, sent, strategy="majority", tags=[_total("2")])
     assert refused.json["error"]["field"] == "tags.0.evidence.0.text", refused.json
-    merged = workspace.org.api("reviewer").post(
-        "/tag-sets/merge", json={**body, "tags": [_total()]}
-    )
+    merged = merge(workspace, sent, strategy="majority", tags=[_total()])
     assert merged.status_code == 201, merged.json
 
 
 def test_a_copy_leaves_behind_what_the_document_does_not_say(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(text="Total 100")
-    first = workspace.save(workspace.draft(artifact_id), [_total(), tag("note", "kept")]).json[
-        "data"
-    ]
+    tags = [_total(), tag("note", "kept")]
+    first = workspace.save(workspace.draft(artifact_id), tags).json["data"]
     workspace.release(artifact_id)
-    workspace.sql(
-        "UPDATE artifact_texts SET text = 'Summe 200' WHERE artifact_id = :id", id=artifact_id
-    )
-    workspace.sql("UPDATE artifacts SET updated_at = now() WHERE id = :id", id=artifact_id)
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    copy = workspace.org.api("reviewer").post(path, json={"from": first["id"]})
-    assert [one["field"] for one in copy.json["data"]["tags"]] == ["note"]
+    _change_text(workspace, artifact_id)
+    copy = start_draft(workspace, artifact_id, source=first["id"], by="reviewer")
+    assert [copied["field"] for copied in copy.json["data"]["tags"]] == ["note"]
 
 
 def test_unchanged_tags_of_old_are_no_correction(workspace: Workspace) -> None:
-    draft = workspace.draft(workspace.artifact(text="Total 100"))
-    saved = workspace.save(draft, [_total()]).json["data"]
-    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
+    sent = submit_tags(workspace, workspace.artifact(text="Total 100"), [_total()])
     workspace.sql(
         "UPDATE tag_sets SET tags = jsonb_set(tags, '{0,evidence,0,text}', 'null') WHERE id = :id",
-        id=draft["id"],
+        id=sent["id"],
     )
-    api = workspace.org.api("reviewer")
-    tags = api.get(f"/tag-sets/{draft['id']}").json["data"]["tags"]
-    assert tags != saved["tags"]
-    assert api.post(f"/tag-sets/{draft['id']}/accept", json={"tags": tags}).status_code == 200
-    assert workspace.revisions(draft["id"])[-1].kind == "accept"
+    tags = get_tag_set(workspace, sent)["tags"]
+    assert tags != sent["tags"]
+    assert accept(workspace, sent, tags=tags).status_code == 200
+    assert workspace.revisions(sent["id"])[-1].kind == "accept"
 
 
 def _total(text: str = "100") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.tag_sets.test_merging import _merge, _sets
+from tests.workflow.tag_sets.merges import merge, submit_all
 
 MIB = 1024 * 1024
 
@@ -14,16 +14,16 @@ MIB = 1024 * 1024
 def sets(workspace: Workspace) -> list[dict[str, Any]]:
     """Two of 6 MB each that have no note in common."""
     said = (["x" * 99_000 + f"{who}{n}" for n in range(60)] for who in "ab")
-    return _sets(
+    return submit_all(
         workspace,
         *([tag("number", "A"), *(tag("note", value) for value in notes)] for notes in said),
     )
 
 
-def test_what_is_undecided_is_told_as_far_as_there_is_room(
+def test_undecided_values_are_listed_as_far_as_there_is_room(
     workspace: Workspace, sets: list[dict[str, Any]]
 ) -> None:
-    refused = _merge(workspace, sets)
+    refused = merge(workspace, sets)
     assert refused.status_code == 400
     details = refused.json["error"]["details"]
     assert [(one["field"], one["values"]) for one in details["undecided"]] == [("note", [])]

@@ -8,7 +8,7 @@ from app.workflow.tag_sets.queries import listing
 from tests.factories import Org
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
-from tests.workflow.tag_sets.test_required_labels import publish
+from tests.workflow.actions import accept, publish, reject, start_draft, submit
 
 
 def _ids(workspace: Workspace, query: str = "", *, by: str = "reviewer") -> list[str]:
@@ -49,46 +49,40 @@ def test_several_states(workspace: Workspace) -> None:
     schema_id = workspace.schema()
     sent = workspace.submitted(workspace.artifact(schema_id))["id"]
     draft = workspace.draft(workspace.artifact(schema_id))["id"]
-    accepted = workspace.submitted(workspace.artifact(schema_id))["id"]
-    assert (
-        workspace.org.api("reviewer").post(f"/tag-sets/{accepted}/accept", json={}).status_code
-        == 200
-    )
+    accepted = workspace.submitted(workspace.artifact(schema_id))
+    assert accept(workspace, accepted).status_code == 200
     assert _ids(workspace, "?status=draft&status=submitted") == [draft, sent]
-    assert _ids(workspace, "?status=accepted&status=rejected") == [accepted]
+    assert _ids(workspace, "?status=accepted&status=rejected") == [accepted["id"]]
     assert workspace.org.api("reviewer").get("/tag-sets?status=draft&status=x").status_code == 422
 
 
 def test_by_who_decided(workspace: Workspace, other_org: Org) -> None:
     schema_id = workspace.schema()
     waiting, accepted, rejected = (
-        workspace.submitted(workspace.artifact(schema_id))["id"] for _ in range(3)
+        workspace.submitted(workspace.artifact(schema_id)) for _ in range(3)
     )
-    api = workspace.org.api("reviewer")
-    assert api.post(f"/tag-sets/{accepted}/accept", json={}).status_code == 200
-    reject = {"reason": "Not this one", "send_to": "pool"}
-    answer = workspace.org.api("admin").post(f"/tag-sets/{rejected}/reject", json=reject)
-    assert answer.status_code == 200
+    assert accept(workspace, accepted).status_code == 200
+    assert reject(workspace, rejected, by="admin", send_to="pool").status_code == 200
     users = workspace.org.users
-    assert _ids(workspace, f"?reviewer_id={users['reviewer']}") == [accepted]
-    assert _ids(workspace, f"?reviewer_id={users['admin']}&status=rejected") == [rejected]
+    assert _ids(workspace, f"?reviewer_id={users['reviewer']}") == [accepted["id"]]
+    assert _ids(workspace, f"?reviewer_id={users['admin']}&status=rejected") == [rejected["id"]]
     assert _ids(workspace, f"?reviewer_id={users['labeler']}") == []
-    assert waiting in _ids(workspace)
-    theirs = other_org.api("reviewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
-    assert theirs.json["meta"]["total"] == 0
+    assert waiting["id"] in _ids(workspace)
+    foreign = other_org.api("reviewer").get(f"/tag-sets?reviewer_id={users['reviewer']}")
+    assert foreign.json["meta"]["total"] == 0
 
 
 def test_pages(workspace: Workspace) -> None:
     schema_id = workspace.schema()
-    made = [workspace.draft(workspace.artifact(schema_id))["id"] for _ in range(5)]
-    found: list[str] = []
+    draft_ids = [workspace.draft(workspace.artifact(schema_id))["id"] for _ in range(5)]
+    listed_ids: list[str] = []
     cursor = ""
     for _ in range(3):
         answer = workspace.org.api("reviewer").get(f"/tag-sets?page_size=2{cursor}").json
         assert answer["meta"]["total"] == 5
-        found += [item["id"] for item in answer["data"]]
+        listed_ids += [item["id"] for item in answer["data"]]
         cursor = f"&cursor={answer['meta']['next_cursor']}"
-    assert found == made[::-1]
+    assert listed_ids == draft_ids[::-1]
     assert answer["meta"]["next_cursor"] is None
 
 
@@ -118,13 +112,13 @@ def test_labelers_do_not_see_each_other_before_they_submit(workspace: Workspace)
     for role in ("reviewer", "admin", "owner"):
         assert _ids(workspace, query, by=role) == [second["id"], first["id"]]
         assert workspace.org.api(role).get(path).status_code == 200
-    labeler.post(f"/tag-sets/{first['id']}/submit")
+    submit(workspace, first)
     # The other one has not submitted yet: it is a draft, and labels blind.
     assert _ids(workspace, query, by="labeler") == [first["id"]]
     assert labeler.get(path).status_code == 404
     assert _ids(workspace, query, by="second") == [second["id"]]
     assert workspace.org.api("second").get(f"/tag-sets/{first['id']}").status_code == 404
-    workspace.org.api("second").post(f"{path}/submit")
+    submit(workspace, second, by="second")
     for by in ("labeler", "second", "viewer"):
         assert _ids(workspace, query, by=by) == [second["id"], first["id"]]
     assert labeler.get(path).status_code == 200
@@ -186,11 +180,8 @@ def test_a_labeler_who_used_another_version_lists_what_get_shows(workspace: Work
 
 def test_who_decided_on_a_hidden_label_set_is_not_found_out(workspace: Workspace) -> None:
     artifact_id, first, second = _save_overlapping_drafts(workspace)
-    assert workspace.org.api("labeler").post(f"/tag-sets/{first['id']}/submit").status_code == 200
-    assert (
-        workspace.org.api("reviewer").post(f"/tag-sets/{first['id']}/accept", json={}).status_code
-        == 200
-    )
+    assert submit(workspace, first).status_code == 200
+    assert accept(workspace, first).status_code == 200
     query = f"?artifact_id={artifact_id}&reviewer_id={workspace.org.users['reviewer']}"
     assert _ids(workspace, query) == [first["id"]]
     assert _ids(workspace, query, by="second") == []
@@ -202,9 +193,7 @@ def test_a_hidden_label_set_cannot_be_copied(workspace: Workspace) -> None:
     artifact_id, first, _ = _save_overlapping_drafts(workspace)
     workspace.release(artifact_id, by="second")
     workspace.org.add_user("third", "labeler")
-    answer = workspace.org.api("third").post(
-        f"/artifacts/{artifact_id}/tag-sets", json={"from": first["id"]}
-    )
+    answer = start_draft(workspace, artifact_id, source=first["id"], by="third")
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "from"
 
@@ -232,22 +221,9 @@ def test_a_schema_that_asks_for_more_makes_those_that_come_blind_to_those_before
     workspace.org.add_user("second", "labeler")
     path = f"/tag-sets/{sent['id']}"
     assert workspace.org.api("second").get(path).status_code == 200
-    workspace.sql(
-        """
-        WITH published AS (
-            INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,
-                review_policy, changes, breaking, published_at, created_at, updated_at)
-            SELECT organization_id, gen_random_uuid(), schema_id, 2, fields,
-                review_policy || '{"labels_per_artifact": 2}', changes, breaking,
-                now(), now(), now()
-            FROM schema_versions WHERE schema_id = :id RETURNING id
-        )
-        UPDATE schemas SET current_version_id = published.id FROM published WHERE schemas.id = :id
-        """,
-        id=schema_id,
-    )
+    publish(workspace, schema_id, labels_per_artifact=2)
     assert workspace.org.api("second").get(path).status_code == 404
     assert _ids(workspace, by="second") == []
     draft = workspace.saved(sent["artifact_id"], by="second")
-    workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    submit(workspace, draft, by="second")
     assert workspace.org.api("second").get(path).status_code == 200

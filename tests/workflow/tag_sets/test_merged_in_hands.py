@@ -9,7 +9,8 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from tests.factories.queueing import wait_for_blocked_transaction
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.tag_sets.test_merging import _merge, _sets, _status
+from tests.workflow.actions import accept, get_tag_set
+from tests.workflow.tag_sets.merges import merge, submit_all
 
 A = tag("number", "A")
 
@@ -18,7 +19,7 @@ A = tag("number", "A")
 def sets(workspace: Workspace) -> list[dict[str, Any]]:
     """Two that wait, and a second reviewer."""
     workspace.org.add_user("other", "reviewer")
-    return _sets(workspace, [A], [A])
+    return submit_all(workspace, [A], [A])
 
 
 def _claim(workspace: Workspace, tag_set: dict[str, Any], by: str) -> None:
@@ -41,57 +42,52 @@ def _claim_or_assign(workspace: Workspace, tag_set: dict[str, Any], how: str) ->
 def test_what_another_reviewer_has_is_not_taken_from_them(
     workspace: Workspace, sets: list[dict[str, Any]], how: str, at_once: bool
 ) -> None:
-    made = None if at_once else _merge(workspace, sets).json["data"]
+    merged = None if at_once else merge(workspace, sets).json["data"]
     _claim_or_assign(workspace, sets[1], how)
 
     def settle(by: str) -> Any:
-        if made is None:
-            return _merge(workspace, sets, by=by, accept=True)
-        return workspace.org.api(by).post(f"/tag-sets/{made['id']}/accept", json={})
+        if merged is None:
+            return merge(workspace, sets, by=by, accept=True)
+        return accept(workspace, merged, by=by)
 
     refused = settle("reviewer")
     assert refused.status_code == 409
     details = refused.json["error"]["details"]
     assert details["tag_set_id"] == sets[1]["id"]
     assert str(workspace.org.users["other"]) in str(details[how])
-    assert [_status(workspace, one)["status"] for one in sets] == ["submitted", "submitted"]
+    assert [get_tag_set(workspace, tag_set)["status"] for tag_set in sets] == ["submitted"] * 2
     assert workspace.events("tag_set.accepted") == []
     assert settle("other").status_code in (200, 201)
-    assert [_status(workspace, one)["status"] for one in sets] == ["rejected", "rejected"]
+    assert [get_tag_set(workspace, tag_set)["status"] for tag_set in sets] == ["rejected"] * 2
 
 
 def test_a_merge_that_waits_takes_nothing_from_anybody(
     workspace: Workspace, sets: list[dict[str, Any]]
 ) -> None:
     _claim(workspace, sets[0], "other")
-    assert _merge(workspace, sets).status_code == 201
-    accepted = workspace.org.api("other").post(f"/tag-sets/{sets[0]['id']}/accept", json={})
-    assert accepted.status_code == 200
+    assert merge(workspace, sets).status_code == 201
+    assert accept(workspace, sets[0], by="other").status_code == 200
 
 
 def test_an_admin_takes_what_is_assigned(workspace: Workspace, sets: list[dict[str, Any]]) -> None:
     _assign(workspace, sets[0], "other")
-    assert _merge(workspace, sets, by="admin", accept=True).status_code == 201
+    assert merge(workspace, sets, by="admin", accept=True).status_code == 201
 
 
 def test_sources_are_locked_before_their_merge(
     workspace: Workspace, sets: list[dict[str, Any]]
 ) -> None:
     """In the order of their ids, as by whoever assigns many reviews: no deadlock."""
-    made = _merge(workspace, sets).json["data"]
+    merged = merge(workspace, sets).json["data"]
     lock = "SELECT FROM tag_sets WHERE id = :id FOR NO KEY UPDATE"
     answers: list[Any] = []
 
-    def accept() -> None:
-        path = f"/tag-sets/{made['id']}/accept"
-        answers.append(workspace.org.api("reviewer").post(path, json={}))
-
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id):
-        with db.transaction() as held:
-            held.execute(text(lock), {"id": sets[0]["id"]})
-            accepting = Thread(target=accept)
+        with db.transaction() as session:
+            session.execute(text(lock), {"id": sets[0]["id"]})
+            accepting = Thread(target=lambda: answers.append(accept(workspace, merged)))
             accepting.start()
             wait_for_blocked_transaction(workspace.org.app)
-            held.execute(text(f"{lock} NOWAIT"), {"id": made["id"]})
+            session.execute(text(f"{lock} NOWAIT"), {"id": merged["id"]})
         accepting.join(60)
     assert [answer.status_code for answer in answers] == [200]

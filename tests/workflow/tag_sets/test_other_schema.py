@@ -6,7 +6,8 @@ import pytest
 
 from tests.factories.labels import make_field
 from tests.factories.workspace import Workspace, tag
-from tests.workflow.tag_sets.test_merging import _merge, _sets
+from tests.workflow.actions import reject, reopen, submit_tags
+from tests.workflow.tag_sets.merges import merge, submit_all
 
 A = tag("number", "A")
 # What is one text there is several spans here.
@@ -16,10 +17,9 @@ OTHER = [make_field("number", "text", required=True), make_field("note", "span")
 @pytest.fixture
 def rejected(workspace: Workspace) -> list[dict[str, Any]]:
     """Two of the schema before, of its third version; the document has another schema now."""
-    sets = _sets(workspace, [A, tag("note", "x")], [A])
-    for one in sets:
-        body = {"reason": "Another kind.", "send_to": "pool"}
-        workspace.org.api("reviewer").post(f"/tag-sets/{one['id']}/reject", json=body)
+    sets = submit_all(workspace, [A, tag("note", "x")], [A])
+    for tag_set in sets:
+        reject(workspace, tag_set, send_to="pool")
     workspace.sql(
         "UPDATE schema_versions SET number = 3 WHERE id = :id", id=sets[0]["schema_version_id"]
     )
@@ -55,14 +55,10 @@ def test_the_consensus_is_by_the_schema_of_now(
     spans = [tag("note", "0-9", evidence=[{"start": 0, "end": 9}]),
              tag("note", "20-29", evidence=[{"start": 20, "end": 29}])]  # fmt: skip
     for name in ("third", "labeler"):
-        draft = workspace.save(workspace.draft(artifact_id, by=name), [A, *spans], by=name).json[
-            "data"
-        ]
-        workspace.org.api(name).post(f"/tag-sets/{draft['id']}/submit")
+        submit_tags(workspace, artifact_id, [A, *spans], by=name)
     workspace.sql("UPDATE tag_sets SET superseded_by = id WHERE id = :id", id=rejected[0]["id"])
-    consensus = (
-        workspace.org.api("reviewer").get(f"/artifacts/{artifact_id}/consensus").json["data"]
-    )
+    path = f"/artifacts/{artifact_id}/consensus"
+    consensus = workspace.org.api("reviewer").get(path).json["data"]
     assert consensus["labels_per_artifact"] == 3
     assert [one["counted"] for one in consensus["sets"]] == [False, False, True, True]
     assert consensus["agreement"] == 1.0
@@ -72,10 +68,9 @@ def test_the_consensus_is_by_the_schema_of_now(
 def test_what_is_of_the_one_before_does_not_come_back(
     workspace: Workspace, rejected: list[dict[str, Any]]
 ) -> None:
-    body = {"reason": "Again."}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{rejected[0]['id']}/reopen", json=body)
+    answer = reopen(workspace, rejected[0])
     assert answer.status_code == 409
     now = workspace.org.api("viewer").get(f"/artifacts/{rejected[0]['artifact_id']}").json["data"]
     assert answer.json["error"]["details"] == {"schema_id": now["schema_id"]}
-    refused = _merge(workspace, rejected)
+    refused = merge(workspace, rejected)
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "tag_set_ids")

@@ -12,7 +12,8 @@ from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS
 from tests.factories.properties import examples
 from tests.factories.workspace import FIELDS, Workspace, rows, tag
-from tests.workflow.tag_sets.test_merging import _merge, _sets, _status
+from tests.workflow.actions import accept, get_data, get_tag_set, reject, reopen
+from tests.workflow.tag_sets.merges import merge, submit_all
 
 A, B = tag("number", "A"), tag("number", "B")
 
@@ -25,119 +26,101 @@ def _get_identity(one: dict[str, Any]) -> tuple[Any, ...]:
     return one["field"], one["row"], one["value"]
 
 
-def _accept(workspace: Workspace, made: dict[str, Any], tags: list[Any]) -> dict[str, Any]:
-    path = f"/tag-sets/{made['id']}/accept"
-    answer = workspace.org.api("admin").post(path, json={"tags": tags})
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
-
-
-def _reject(workspace: Workspace, made: dict[str, Any], send_to: str) -> None:
-    body = {"reason": "No.", "send_to": send_to}
-    answer = workspace.org.api("admin").post(f"/tag-sets/{made['id']}/reject", json=body)
-    assert answer.status_code == 200, answer.json
-
-
-def _reopen(workspace: Workspace, made: dict[str, Any], to: str = "review") -> Any:
-    body = {"reason": "Again.", "to": to}
-    return workspace.org.api("admin").post(f"/tag-sets/{made['id']}/reopen", json=body)
-
-
 def test_what_all_have_is_in_the_merge_though_it_overlaps(workspace: Workspace) -> None:
     tags = [A, _span(0, 10), _span(3, 12)]
-    sets = _sets(workspace, tags, tags[::-1])
-    made = _merge(workspace, sets, strategy="choose").json["data"]
-    assert sorted(t["value"] for t in made["tags"]) == ["0-10", "3-12", "A"]
-    ids = [one["id"] for one in sets]
-    assert [(o["tag_set_ids"], o["by"]) for o in made["provenance"]] == [(ids, "agreement")] * 3
+    sets = submit_all(workspace, tags, tags[::-1])
+    merged = merge(workspace, sets, strategy="choose").json["data"]
+    assert sorted(t["value"] for t in merged["tags"]) == ["0-10", "3-12", "A"]
+    ids = [tag_set["id"] for tag_set in sets]
+    assert [(o["tag_set_ids"], o["by"]) for o in merged["provenance"]] == [(ids, "agreement")] * 3
 
 
 def test_a_correction_is_the_reviewers_and_the_rest_stays_whose_it_was(
     workspace: Workspace,
 ) -> None:
     tags = [A, *rows("rope", "sail", "mast"), _span(0, 10), _span(20, 30)]
-    made = _merge(workspace, sets := _sets(workspace, tags, tags)).json["data"]
+    merged = merge(workspace, sets := submit_all(workspace, tags, tags)).json["data"]
     moved = [A, *rows("new", "rope", "sails", "mast"), _span(20, 30), _span(0, 4)]
-    accepted = _accept(workspace, made, moved)
-    told = {_get_identity(o): (o["by"], o["tag_set_ids"]) for o in accepted["provenance"]}
-    theirs, mine = ("agreement", [one["id"] for one in sets]), ("reviewer", [])
-    assert told == {
-        ("number", None, "A"): theirs,
-        ("lines.item", 0, "new"): mine,
-        ("lines.item", 1, "rope"): theirs,
-        ("lines.item", 2, "sails"): mine,
-        ("lines.item", 3, "mast"): theirs,
-        ("clause", None, "20-30"): theirs,
-        ("clause", None, "0-4"): mine,
+    accepted = get_data(accept(workspace, merged, tags=moved))
+    origins = {_get_identity(o): (o["by"], o["tag_set_ids"]) for o in accepted["provenance"]}
+    labelers, reviewer = ("agreement", [tag_set["id"] for tag_set in sets]), ("reviewer", [])
+    assert origins == {
+        ("number", None, "A"): labelers,
+        ("lines.item", 0, "new"): reviewer,
+        ("lines.item", 1, "rope"): labelers,
+        ("lines.item", 2, "sails"): reviewer,
+        ("lines.item", 3, "mast"): labelers,
+        ("clause", None, "20-30"): labelers,
+        ("clause", None, "0-4"): reviewer,
     }
     # Nothing but tags changes it.
-    assert _reopen(workspace, made).json["data"]["provenance"] == accepted["provenance"]
-    assert _accept(workspace, made, moved)["provenance"] == accepted["provenance"]
+    assert reopen(workspace, merged).json["data"]["provenance"] == accepted["provenance"]
+    assert get_data(accept(workspace, merged, tags=moved))["provenance"] == accepted["provenance"]
 
 
 def test_a_merge_corrected_before_corrections_were_traced_is_corrected_again(
     workspace: Workspace,
 ) -> None:
-    made = _merge(workspace, _sets(workspace, [A, tag("note", "x")], [A, tag("note", "x")])).json[
-        "data"
-    ]
+    tags = [A, tag("note", "x")]
+    merged = merge(workspace, submit_all(workspace, tags, tags)).json["data"]
     workspace.sql(
         "UPDATE tag_sets SET tags = jsonb_set(tags, '{0,value}', '\"C\"'),"
         " provenance = (SELECT jsonb_agg(one - 'revisions') FROM jsonb_array_elements(provenance)"
         " one) WHERE id = :id",
-        id=made["id"],
+        id=merged["id"],
     )
-    assert [one["revisions"] for one in _status(workspace, made)["provenance"]] == [None, None]
-    found = _accept(workspace, made, [tag("number", "C"), tag("note", "x"), tag("note", "y")])
-    told = [(o["value"], o["by"]) for o in found["provenance"]]
-    assert told == [("C", "reviewer"), ("x", "agreement"), ("y", "reviewer")]
+    assert [one["revisions"] for one in get_tag_set(workspace, merged)["provenance"]] == [None] * 2
+    corrected = [tag("number", "C"), tag("note", "x"), tag("note", "y")]
+    accepted = get_data(accept(workspace, merged, tags=corrected))
+    origins = [(origin["value"], origin["by"]) for origin in accepted["provenance"]]
+    assert origins == [("C", "reviewer"), ("x", "agreement"), ("y", "reviewer")]
 
 
 def test_it_names_the_revision_that_said_so(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A], [A])
-    made = _merge(workspace, sets).json["data"]
-    _reject(workspace, sets[0], "labeler")
-    draft = _status(workspace, sets[0])
+    sets = submit_all(workspace, [A], [A])
+    merged = merge(workspace, sets).json["data"]
+    assert reject(workspace, sets[0], send_to="labeler").status_code == 200
+    draft = get_tag_set(workspace, sets[0])
     assert workspace.save(draft, [B]).status_code == 200
-    (origin,) = _status(workspace, made)["provenance"]
+    (origin,) = get_tag_set(workspace, merged)["provenance"]
     for one, revision in zip(origin["tag_set_ids"], origin["revisions"], strict=True):
         said = {row.number: row.tags for row in workspace.revisions(one)}
         assert "A" in [t["value"] for t in said[revision]]
 
 
 def test_a_second_merge_stands_for_what_the_first_stood_for(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A], [A], [B])
-    first = _merge(workspace, sets[:2], accept=True).json["data"]
-    assert _reopen(workspace, first).status_code == 200
-    _reject(workspace, first, "pool")
-    second = _merge(workspace, sets, accept=True).json["data"]
-    assert [_status(workspace, one)["superseded_by"] for one in sets] == [second["id"]] * 3
+    sets = submit_all(workspace, [A], [A], [B])
+    first = merge(workspace, sets[:2], accept=True).json["data"]
+    assert reopen(workspace, first).status_code == 200
+    assert reject(workspace, first, send_to="pool").status_code == 200
+    second = merge(workspace, sets, accept=True).json["data"]
+    assert [get_tag_set(workspace, one)["superseded_by"] for one in sets] == [second["id"]] * 3
     assert [r.kind for r in workspace.revisions(sets[0]["id"])][-2:] == ["supersede", "supersede"]
-    assert _status(workspace, first)["superseded_by"] is None
+    assert get_tag_set(workspace, first)["superseded_by"] is None
 
 
 def test_of_two_merges_one_waits(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A], [A])
-    first = _merge(workspace, sets).json["data"]
-    _reject(workspace, first, "pool")
-    second = _merge(workspace, sets).json["data"]
-    refused = _reopen(workspace, first)
+    sets = submit_all(workspace, [A], [A])
+    first = merge(workspace, sets).json["data"]
+    assert reject(workspace, first, send_to="pool").status_code == 200
+    second = merge(workspace, sets).json["data"]
+    refused = reopen(workspace, first)
     assert refused.status_code == 409
     assert refused.json["error"]["details"] == {"tag_set_id": second["id"]}
-    _reject(workspace, second, "pool")
-    assert _reopen(workspace, first).status_code == 200
+    assert reject(workspace, second, send_to="pool").status_code == 200
+    assert reopen(workspace, first).status_code == 200
 
 
 def test_what_a_merge_names_is_not_discarded(workspace: Workspace) -> None:
-    sets = _sets(workspace, [A], [A])
-    made = _merge(workspace, sets).json["data"]
-    _reject(workspace, sets[0], "labeler")
+    sets = submit_all(workspace, [A], [A])
+    merged = merge(workspace, sets).json["data"]
+    assert reject(workspace, sets[0], send_to="labeler").status_code == 200
     admin = workspace.org.api("admin")
     refused = admin.delete(f"/tag-sets/{sets[0]['id']}")
     assert refused.status_code == 409
-    assert refused.json["error"]["details"] == {"merges": [made["id"]]}
+    assert refused.json["error"]["details"] == {"merges": [merged["id"]]}
     other = workspace.submitted()
-    _reject(workspace, other, "labeler")
+    assert reject(workspace, other, send_to="labeler").status_code == 200
     assert admin.delete(f"/tag-sets/{other['id']}").status_code == 204
 
 

@@ -1,25 +1,14 @@
 """Rejecting: back to the labeler, to the pool, to a person."""
 
-from typing import Any
-
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.workspace import Workspace, counts, tag
-
-
-def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
-    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
-
-
-def _reject(
-    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
-) -> Any:
-    return _act(workspace, tag_set, "reject", by=by, json={"reason": "Look again.", **body})
+from tests.workflow.actions import reject, submit
 
 
 def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = _reject(workspace, sent, reason="The total is missing.")
+    answer = reject(workspace, sent, reason="The total is missing.")
     assert answer.status_code == 200
     back = answer.json["data"]
     assert (back["status"], back["rejections"]) == ("draft", 1)
@@ -31,7 +20,7 @@ def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> No
     last = workspace.revisions(sent["id"])[-1]
     assert (last.kind, last.note) == ("reject", "The total is missing.")
     saved = workspace.save(back, [tag("number", "A-3")]).json["data"]
-    again = _act(workspace, saved, "submit", by="labeler").json["data"]
+    again = submit(workspace, saved).json["data"]
     assert (again["status"], again["reason"], again["reviewer"]) == ("submitted", None, None)
     (queued,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert queued["flags"] == ["resubmitted"]
@@ -43,14 +32,14 @@ def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> No
 def test_a_rejection_claims_no_archived_document(workspace: Workspace) -> None:
     sent = workspace.submitted()
     workspace.sql("UPDATE artifacts SET archived = true, claim_user_id = NULL")
-    answer = _reject(workspace, sent)
+    answer = reject(workspace, sent)
     assert answer.json["data"]["status"] == "draft"
     assert workspace.artifact_row(sent["artifact_id"]).claim_user_id is None
 
 
 def test_rejected_to_the_pool_the_document_is_free(workspace: Workspace) -> None:
     sent = workspace.submitted()
-    answer = _reject(workspace, sent, send_to="pool")
+    answer = reject(workspace, sent, send_to="pool")
     assert answer.json["data"]["status"] == "rejected"
     row = workspace.artifact_row(sent["artifact_id"])
     assert (row.status, row.label_counts) == ("ready", counts(rejected=1))
@@ -62,7 +51,7 @@ def test_rejected_to_the_pool_the_document_is_free(workspace: Workspace) -> None
 def test_rejected_to_a_person_they_get_a_draft_of_it(workspace: Workspace) -> None:
     sent = workspace.submitted()
     second = workspace.org.add_user("second", "labeler")
-    answer = _reject(workspace, sent, send_to=str(second))
+    answer = reject(workspace, sent, send_to=str(second))
     assert answer.json["data"]["status"] == "rejected"
     (event,) = workspace.events("tag_set.rejected")
     draft = workspace.org.api("second").get(f"/tag-sets/{event['draft_id']}").json["data"]
@@ -79,7 +68,7 @@ def test_rejected_to_a_person_they_get_a_draft_of_it(workspace: Workspace) -> No
 def test_sent_to_its_own_labeler_by_id_it_goes_back(workspace: Workspace) -> None:
     sent = workspace.submitted()
     labeler = str(workspace.org.users["labeler"])
-    answer = _reject(workspace, sent, send_to=labeler.upper())
+    answer = reject(workspace, sent, send_to=labeler.upper())
     assert answer.json["data"]["status"] == "draft"
     (event,) = workspace.events("tag_set.rejected")
     assert event["send_to"] == event["labeler_id"] == labeler, (
@@ -90,11 +79,11 @@ def test_sent_to_its_own_labeler_by_id_it_goes_back(workspace: Workspace) -> Non
 def test_it_is_sent_to_those_who_label(workspace: Workspace, other_org: Org) -> None:
     sent = workspace.submitted()
     for user_id in (workspace.org.users["viewer"], other_org.users["labeler"], uuid7()):
-        answer = _reject(workspace, sent, send_to=str(user_id))
+        answer = reject(workspace, sent, send_to=str(user_id))
         assert answer.status_code == 400
         assert answer.json["error"]["field"] == "send_to"
-    assert _reject(workspace, sent, send_to="nobody").status_code == 422
-    assert _reject(workspace, sent, reason=" \n").status_code == 422
+    assert reject(workspace, sent, send_to="nobody").status_code == 422
+    assert reject(workspace, sent, reason=" \n").status_code == 422
 
 
 def test_a_draft_in_the_way_is_named(workspace: Workspace) -> None:
@@ -102,25 +91,25 @@ def test_a_draft_in_the_way_is_named(workspace: Workspace) -> None:
     draft = workspace.saved()
     workspace.release(draft["artifact_id"])
     other = workspace.draft(draft["artifact_id"], by="second")
-    sent = _act(workspace, draft, "submit", by="labeler").json["data"]
-    answer = _reject(workspace, sent, send_to=str(second))
+    sent = submit(workspace, draft).json["data"]
+    answer = reject(workspace, sent, send_to=str(second))
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"tag_set_id": other["id"]}
-    assert _reject(workspace, sent, send_to="pool").status_code == 200
+    assert reject(workspace, sent, send_to="pool").status_code == 200
 
 
 def test_it_goes_back_no_more_often_than_the_schema_allows(workspace: Workspace) -> None:
     sent = workspace.submitted(workspace.artifact(workspace.schema(max_rejections=1)))
-    assert _reject(workspace, sent).json["data"]["rejections"] == 1
-    _act(workspace, sent, "submit", by="labeler")
-    answer = _reject(workspace, sent)
+    assert reject(workspace, sent).json["data"]["rejections"] == 1
+    submit(workspace, sent)
+    answer = reject(workspace, sent)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"rejections": 1, "max_rejections": 1}
-    assert _reject(workspace, sent, send_to="pool").json["data"]["rejections"] == 2
+    assert reject(workspace, sent, send_to="pool").json["data"]["rejections"] == 2
 
 
 def test_without_a_limit_it_goes_back_as_often_as_needed(workspace: Workspace) -> None:
     sent = workspace.submitted(workspace.artifact(workspace.schema(max_rejections=None)))
     for count in range(1, 6):
-        assert _reject(workspace, sent).json["data"]["rejections"] == count
-        _act(workspace, sent, "submit", by="labeler")
+        assert reject(workspace, sent).json["data"]["rejections"] == count
+        submit(workspace, sent)

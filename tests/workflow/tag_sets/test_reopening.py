@@ -6,34 +6,22 @@ from uuid import UUID
 import pytest
 
 from tests.factories.workspace import Workspace, counts, tag
-
-
-def _reopen(
-    workspace: Workspace, tag_set: dict[str, Any], *, by: str = "reviewer", **body: Any
-) -> Any:
-    body = {"reason": "The total is wrong.", **body}
-    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/reopen", json=body)
+from tests.workflow.actions import accept, get_data, get_tag_set, reject, reopen, submit
 
 
 def _create_accepted(
     workspace: Workspace, artifact_id: UUID | None = None, **body: Any
 ) -> dict[str, Any]:
-    sent = workspace.submitted(artifact_id)
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    return get_data(accept(workspace, workspace.submitted(artifact_id), **body))
 
 
 def _create_rejected(workspace: Workspace) -> dict[str, Any]:
-    body = {"reason": "No.", "send_to": "pool"}
-    sent = workspace.submitted()
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
-    return dict(answer.json["data"])
+    return get_data(reject(workspace, workspace.submitted(), send_to="pool"))
 
 
 def test_an_accepted_one_waits_for_review_again(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace, note="Fine")
-    answer = _reopen(workspace, accepted)
+    answer = reopen(workspace, accepted, reason="The total is wrong.")
     assert answer.status_code == 200
     again = answer.json["data"]
     assert (again["status"], again["reviewer"], again["decided_at"]) == ("submitted", None, None)
@@ -53,12 +41,11 @@ def test_an_accepted_one_waits_for_review_again(workspace: Workspace) -> None:
     )  # fmt: skip
 
 
-def test_each_acceptance_is_told_once(workspace: Workspace) -> None:
+def test_each_acceptance_emits_one_event(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace)
-    path = f"/tag-sets/{accepted['id']}/accept"
     for times in (2, 3):
-        _reopen(workspace, accepted)
-        assert workspace.org.api("reviewer").post(path, json={}).status_code == 200
+        reopen(workspace, accepted)
+        assert accept(workspace, accepted).status_code == 200
         assert len(workspace.events("tag_set.accepted")) == times
     assert workspace.artifact_row(accepted["artifact_id"]).status == "done"
 
@@ -66,7 +53,8 @@ def test_each_acceptance_is_told_once(workspace: Workspace) -> None:
 @pytest.mark.parametrize("make", [_create_accepted, _create_rejected])
 def test_it_may_go_back_to_its_labeler(workspace: Workspace, make: Any) -> None:
     decided = make(workspace)
-    back = _reopen(workspace, decided, to="labeler").json["data"]
+    reopened = reopen(workspace, decided, to="labeler", reason="The total is wrong.")
+    back = reopened.json["data"]
     assert (back["status"], back["reason"]) == ("draft", "The total is wrong.")
     assert back["rejections"] == decided["rejections"]
     row = workspace.artifact_row(decided["artifact_id"])
@@ -74,55 +62,52 @@ def test_it_may_go_back_to_its_labeler(workspace: Workspace, make: Any) -> None:
     assert row.claim_user_id == workspace.org.users["labeler"]
     saved = workspace.save(back, [tag("number", "B-1")])
     assert saved.status_code == 200
-    sent = workspace.org.api("labeler").post(f"/tag-sets/{decided['id']}/submit").json["data"]
-    assert sent["status"] == "submitted"
+    assert submit(workspace, decided).json["data"]["status"] == "submitted"
     (queued,) = workspace.org.api("reviewer").get("/review-queue").json["data"]
     assert queued["flags"] == ["resubmitted"]
 
 
 def test_a_reopened_draft_is_not_its_labelers_to_discard(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace)
-    _reopen(workspace, accepted, to="labeler")
-    path = f"/tag-sets/{accepted['id']}"
-    assert workspace.org.api("labeler").delete(path).status_code == 409
-    assert workspace.org.api("reviewer").get(path).json["data"]["tags"] == accepted["tags"]
+    reopen(workspace, accepted, to="labeler")
+    assert workspace.org.api("labeler").delete(f"/tag-sets/{accepted['id']}").status_code == 409
+    assert get_tag_set(workspace, accepted)["tags"] == accepted["tags"]
 
 
 def test_no_machine_accepts_what_was_reopened(workspace: Workspace) -> None:
     sent = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
     assert sent["status"] == "accepted"
-    _reopen(workspace, sent, to="labeler")
-    again = workspace.org.api("labeler").post(f"/tag-sets/{sent['id']}/submit").json["data"]
-    assert again["status"] == "submitted"
+    reopen(workspace, sent, to="labeler")
+    assert submit(workspace, sent).json["data"]["status"] == "submitted"
 
 
 @pytest.mark.parametrize("make", [Workspace.saved, Workspace.submitted])
 def test_there_must_be_a_verdict(workspace: Workspace, make: Any) -> None:
     tag_set = make(workspace)
-    answer = _reopen(workspace, tag_set)
+    answer = reopen(workspace, tag_set)
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"state": tag_set["status"]}
 
 
 def test_the_revision_may_be_named(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace)
-    stale = _reopen(workspace, accepted, revision=3)
+    stale = reopen(workspace, accepted, revision=3)
     assert stale.json["error"]["details"] == {"current_revision": 4}
-    assert _reopen(workspace, accepted, revision=4).status_code == 200
+    assert reopen(workspace, accepted, revision=4).status_code == 200
 
 
 def test_nobody_reopens_their_own_unless_the_organization_allows(workspace: Workspace) -> None:
     sent = workspace.submitted(by="reviewer")
-    workspace.org.api("admin").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert _reopen(workspace, sent).json["error"]["code"] == "permission_denied"
+    accept(workspace, sent, by="admin")
+    assert reopen(workspace, sent).json["error"]["code"] == "permission_denied"
     workspace.settings(allow_self_review=True)
-    assert _reopen(workspace, sent).status_code == 200
+    assert reopen(workspace, sent).status_code == 200
 
 
 def test_a_reason_and_a_place_to_go(workspace: Workspace) -> None:
     accepted = _create_accepted(workspace)
     for body in ({"reason": " \n"}, {"to": "pool"}, {"reason": None}):
-        assert _reopen(workspace, accepted, **body).status_code == 422
+        assert reopen(workspace, accepted, **body).status_code == 422
     assert workspace.events("tag_set.reopened") == []
 
 
@@ -131,7 +116,7 @@ def test_a_rejected_one_whose_place_was_taken_stays(workspace: Workspace) -> Non
     workspace.org.add_user("second", "labeler")
     other = workspace.submitted(rejected["artifact_id"], by="second")
     for to in ("review", "labeler"):
-        answer = _reopen(workspace, rejected, to=to)
+        answer = reopen(workspace, rejected, to=to)
         assert answer.status_code == 409
         assert answer.json["error"]["details"] == {
             "standing": [other["id"]], "labels_per_artifact": 1,
@@ -141,7 +126,7 @@ def test_a_rejected_one_whose_place_was_taken_stays(workspace: Workspace) -> Non
 def test_a_new_draft_of_its_labelers_is_in_the_way(workspace: Workspace) -> None:
     rejected = _create_rejected(workspace)
     draft = workspace.draft(rejected["artifact_id"])
-    answer = _reopen(workspace, rejected, to="labeler")
+    answer = reopen(workspace, rejected, to="labeler")
     assert answer.status_code == 409
     assert answer.json["error"]["details"] == {"tag_set_id": draft["id"]}
 
@@ -149,10 +134,10 @@ def test_a_new_draft_of_its_labelers_is_in_the_way(workspace: Workspace) -> None
 def test_a_labeler_who_left_gets_nothing(workspace: Workspace) -> None:
     second = workspace.org.add_user("second", "labeler")
     sent = workspace.submitted(by="second")
-    workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
+    accept(workspace, sent)
     path = f"/organizations/{workspace.org.slug}/members/{second}"
     assert workspace.org.api("owner").delete(path).status_code == 204
-    answer = _reopen(workspace, sent, to="labeler")
+    answer = reopen(workspace, sent, to="labeler")
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "to"
-    assert _reopen(workspace, sent).status_code == 200
+    assert reopen(workspace, sent).status_code == 200

@@ -6,27 +6,13 @@ from uuid import UUID
 import pytest
 
 from app.workflow.tag_sets.queries import statuses
-from tests.factories import Org, drain
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import accept, publish, reject, reopen
+from tests.workflow.tag_sets.merges import merge
 
 
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
-
-
-def publish(workspace: Workspace, schema: UUID, **policy: int) -> None:
-    api, path = workspace.org.api("admin"), f"/schemas/{schema}"
-    body = {"review_policy": policy, "revision": api.get(path).json["data"]["revision"]}
-    assert api.patch(path, json=body).status_code == 200
-    answer = api.post(f"{path}/publish", json={})
-    assert answer.status_code == 201, answer.json
-    drain(workspace.org.app)
-
-
-def accepted(workspace: Workspace, artifact: UUID) -> None:
-    sent = workspace.submitted(artifact)
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
+def label_and_accept(workspace: Workspace, artifact: UUID) -> None:
+    answer = accept(workspace, workspace.submitted(artifact))
     assert answer.status_code == 200, answer.json
 
 
@@ -38,9 +24,10 @@ def test_fewer_are_wanted(workspace: Workspace, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(statuses, "BATCH", 2)
     schema, other = (workspace.schema(labels_per_artifact=2) for _ in range(2))
     done = [workspace.artifact(schema) for _ in range(5)]
-    sent, begun, fresh, apart = (workspace.artifact(one) for one in (schema, schema, schema, other))
-    for one in (*done, apart):
-        accepted(workspace, one)
+    sent, begun, fresh = (workspace.artifact(schema) for _ in range(3))
+    apart = workspace.artifact(other)
+    for artifact in (*done, apart):
+        label_and_accept(workspace, artifact)
     workspace.submitted(sent)
     workspace.draft(begun)
     every = [*done, sent, begun, fresh, apart]
@@ -54,7 +41,7 @@ def test_more_are_wanted(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     schema = workspace.schema()
     done, sent = workspace.artifact(schema), workspace.artifact(schema)
-    accepted(workspace, done)
+    label_and_accept(workspace, done)
     workspace.submitted(sent)
     assert states(workspace, done, sent) == ["done", "in_review"]
     publish(workspace, schema, labels_per_artifact=2)
@@ -83,7 +70,7 @@ def test_what_is_done_stays_done_when_it_is_archived_and_back(
     workspace.org.add_user("second", "labeler")
     schema = workspace.schema()
     artifact = workspace.artifact(schema)
-    accepted(workspace, artifact)
+    label_and_accept(workspace, artifact)
     publish(workspace, schema, labels_per_artifact=2)
     for archived in (True, False):
         archive(workspace, artifact, archived=archived)
@@ -92,8 +79,7 @@ def test_what_is_done_stays_done_when_it_is_archived_and_back(
     assert next_artifact is None
     # An acceptance that is taken back opens it.
     (tag_set,) = workspace.sql("SELECT id FROM tag_sets")
-    body = {"reason": "Look again", "to": "review"}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{tag_set.id}/reopen", json=body)
+    answer = reopen(workspace, {"id": tag_set.id})
     assert answer.status_code == 200, answer.json
     assert states(workspace, artifact) == ["in_progress"]
     next_artifact = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
@@ -104,15 +90,11 @@ def test_a_rejected_merge_opens_nothing_again(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     schema = workspace.schema(labels_per_artifact=2)
     artifact = workspace.artifact(schema)
-    sources = [workspace.submitted(artifact, by=by)["id"] for by in ("labeler", "second")]
-    reviewer = workspace.org.api("reviewer")
-    merge = reviewer.post("/tag-sets/merge", json={"tag_set_ids": sources}).json["data"]
-    for path, body in (
-        (f"/tag-sets/{merge['id']}/reject", {"reason": "No", "send_to": "pool"}),
-        *((f"/tag-sets/{source}/accept", {}) for source in sources),
-    ):
-        answer = reviewer.post(path, json=body)
-        assert answer.status_code == 200, answer.json
+    sources = [workspace.submitted(artifact, by=by) for by in ("labeler", "second")]
+    merged = merge(workspace, sources).json["data"]
+    assert reject(workspace, merged, send_to="pool").status_code == 200
+    for source in sources:
+        assert accept(workspace, source).status_code == 200
     assert states(workspace, artifact) == ["done"]
     publish(workspace, schema, labels_per_artifact=3)
     for archived in (True, False):

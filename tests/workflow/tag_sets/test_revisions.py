@@ -9,6 +9,7 @@ from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import reject, start_draft, submit
 
 
 def _revisions(
@@ -21,9 +22,8 @@ def test_each_change_has_its_revision_the_latest_first(workspace: Workspace) -> 
     draft = workspace.draft()
     saved = workspace.save(draft, [tag("number", "A-1"), tag("note", "x")]).json["data"]
     workspace.save(saved, [tag("number", "A-2")], by="admin")
-    workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit")
-    body = {"reason": "The total is missing."}
-    workspace.org.api("reviewer").post(f"/tag-sets/{draft['id']}/reject", json=body)
+    submit(workspace, draft)
+    reject(workspace, draft, reason="The total is missing.")
     answer = _revisions(workspace, draft)
     assert answer.status_code == 200
     assert answer.json["meta"]["total"] == 5
@@ -85,18 +85,16 @@ def test_pages_are_by_number(workspace: Workspace) -> None:
 def test_a_copy_says_what_it_began_with(workspace: Workspace) -> None:
     first = workspace.saved()
     workspace.release(first["artifact_id"])
-    path = f"/artifacts/{first['artifact_id']}/tag-sets"
-    copy = workspace.org.api("reviewer").post(path, json={"from": first["id"]}).json["data"]
-    (only,) = _revisions(workspace, copy).json["data"]
+    copy = start_draft(workspace, first["artifact_id"], source=first["id"], by="reviewer")
+    (only,) = _revisions(workspace, copy.json["data"]).json["data"]
     assert (only["kind"], only["changes"]["added"]) == ("create", 1)
 
 
 def test_large_revisions_tell_their_changes_on_smaller_pages(workspace: Workspace) -> None:
     long = {"start": 0, "end": 20_000, "text": "x" * 20_000}
     tags = [tag("note", f"n{n}", evidence=[long]) for n in range(10)]
-    saved = workspace.save(workspace.draft(workspace.artifact(text_length=20_000)), tags).json[
-        "data"
-    ]
+    draft = workspace.draft(workspace.artifact(text_length=20_000))
+    saved = workspace.save(draft, tags).json["data"]
     workspace.save(saved, tags[:9])
     rows = _revisions(workspace, saved, "?page_size=100").json["data"]
     assert [row["changes"] for row in rows[:2]] == [None, None]

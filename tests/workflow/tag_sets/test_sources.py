@@ -4,16 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.factories.orgs import Api
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, get_data, reject, start_draft, submit
 
 SURE = {"confidence": 1}
 
 
-def _submit(workspace: Workspace, tag_set: dict[str, Any]) -> str:
-    answer = workspace.org.api("labeler").post(f"/tag-sets/{tag_set['id']}/submit")
-    assert answer.status_code == 200, answer.json
-    return str(answer.json["data"]["status"])
+def _submit(workspace: Workspace, draft: dict[str, Any], *, by: str = "labeler") -> str:
+    """Submit a draft, and return its status."""
+    return str(get_data(submit(workspace, draft, by=by))["status"])
 
 
 def _predicted(workspace: Workspace, **policy: Any) -> dict[str, Any]:
@@ -60,10 +59,7 @@ def _begin_with_prediction(
 ) -> dict[str, Any]:
     """A draft that began as a copy of what a model said."""
     workspace.predict(artifact_id, tags)
-    path = f"/artifacts/{artifact_id}/tag-sets"
-    answer = workspace.org.api("labeler").post(path, json={"from": "prediction"})
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    return get_data(start_draft(workspace, artifact_id, source="prediction"))
 
 
 LINES = [tag("lines.item", "rope", row=n, **SURE) for n in (0, 1)]
@@ -140,30 +136,22 @@ def test_confidence_spares_no_review_once_a_tag_set_was_rejected(workspace: Work
     )
     changed = workspace.save(draft, [tag("number", "B")]).json["data"]
     assert _submit(workspace, changed) == "submitted"
-    body = {"reason": "No.", "send_to": "pool"}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{changed['id']}/reject", json=body)
+    answer = reject(workspace, changed, send_to="pool")
     assert answer.status_code == 200, answer.json
-    path = f"/artifacts/{changed['artifact_id']}/tag-sets"
-    second = workspace.org.api("second").post(path, json={"from": "prediction"}).json["data"]
-    assert [one["source"] for one in second["tags"]] == ["model"]
-    sent = workspace.org.api("second").post(f"/tag-sets/{second['id']}/submit").json["data"]
-    assert sent["status"] == "submitted"
+    copy = start_draft(workspace, changed["artifact_id"], source="prediction", by="second")
+    second = get_data(copy)
+    assert [copied["source"] for copied in second["tags"]] == ["model"]
+    assert _submit(workspace, second, by="second") == "submitted"
 
 
 def test_a_reviewer_does_not_pass_for_a_machine_either(workspace: Workspace) -> None:
-    sent = workspace.submitted()
-    body = {"tags": [tag("number", "B", **SURE, source="model")]}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
+    tags = [tag("number", "B", **SURE, source="model")]
+    answer = accept(workspace, workspace.submitted(), tags=tags)
     assert answer.json["data"]["tags"][0]["source"] == "human"
 
 
 def test_another_system_says_itself_what_its_models_made(workspace: Workspace) -> None:
-    body = {"name": "Model", "role": "labeler"}
-    made = workspace.org.api("admin").post(
-        f"/organizations/{workspace.org.slug}/api-keys", json=body
-    )
-    assert made.status_code == 201, made.json
-    api = Api(workspace.org.app.test_client(), None, None, made.json["data"]["key"])
+    api = workspace.org.key("labeler", maker="admin")
     artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
     draft = api.post(f"/artifacts/{artifact_id}/tag-sets", json={}).json["data"]
     tags = {"tags": [tag("number", "A", **SURE, source="model")], "revision": 1}

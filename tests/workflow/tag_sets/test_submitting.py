@@ -1,21 +1,17 @@
 """Submitting."""
 
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.service.submitting import is_sampled
 from tests.factories.workspace import Workspace, counts, tag
-
-
-def _act(workspace: Workspace, tag_set: dict[str, Any], verb: str, *, by: str, **sent: Any) -> Any:
-    return workspace.org.api(by).post(f"/tag-sets/{tag_set['id']}/{verb}", **sent)
+from tests.workflow.actions import get_tag_set, submit
 
 
 def test_submission_hands_a_draft_to_review(workspace: Workspace) -> None:
     draft = workspace.saved()
-    answer = _act(workspace, draft, "submit", by="labeler")
+    answer = submit(workspace, draft)
     assert answer.status_code == 200
     sent = answer.json["data"]
     assert (sent["status"], sent["revision"], sent["decided_at"]) == ("submitted", 3, None)
@@ -35,11 +31,11 @@ def test_submission_hands_a_draft_to_review(workspace: Workspace) -> None:
 def test_submission_needs_every_required_field(workspace: Workspace) -> None:
     draft = workspace.draft()
     saved = workspace.save(draft, [tag("note", "x")]).json["data"]
-    answer = _act(workspace, saved, "submit", by="labeler")
+    answer = submit(workspace, saved)
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "required_fields_missing"
     assert answer.json["error"]["details"] == {"fields": ["number"]}
-    assert workspace.org.api("reviewer").get(f"/tag-sets/{draft['id']}").json["data"] == saved
+    assert get_tag_set(workspace, draft) == saved
 
 
 def test_submission_checks_against_the_document_as_it_is_now(workspace: Workspace) -> None:
@@ -47,17 +43,17 @@ def test_submission_checks_against_the_document_as_it_is_now(workspace: Workspac
     tags = [tag("number", "A", evidence=[{"start": 900, "end": 903}])]
     saved = workspace.save(draft, tags).json["data"]
     workspace.sql("UPDATE artifacts SET text_length = 100 WHERE id = :id", id=draft["artifact_id"])
-    answer = _act(workspace, saved, "submit", by="labeler")
+    answer = submit(workspace, saved)
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "tags.0.evidence.0.start"
 
 
 def test_submission_may_name_the_revision(workspace: Workspace) -> None:
     draft = workspace.saved()
-    stale = _act(workspace, draft, "submit", by="labeler", headers={"If-Match": '"1"'})
+    stale = submit(workspace, draft, headers={"If-Match": '"1"'})
     assert stale.status_code == 409
     assert stale.json["error"]["details"] == {"current_revision": 2}
-    good = _act(workspace, draft, "submit", by="labeler", headers={"If-Match": '"2"'})
+    good = submit(workspace, draft, headers={"If-Match": '"2"'})
     assert good.status_code == 200
 
 
@@ -130,7 +126,7 @@ def test_a_doubtful_prediction_is_flagged(workspace: Workspace) -> None:
     draft = workspace.draft()
     saved = workspace.save(draft, [tag("number", "A", confidence=0.4)]).json["data"]
     workspace.mark_as_models(saved)
-    _act(workspace, saved, "submit", by="labeler")
+    submit(workspace, saved)
     (queued,) = workspace.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
     assert queued["id"] == draft["id"]
     assert queued["flags"] == ["low_confidence"]

@@ -8,6 +8,7 @@ import pytest
 
 from app.workflow.tag_sets.transitions import TRANSITIONS, Action, TagSetStatus
 from tests.factories.workspace import Workspace, tag
+from tests.workflow.actions import accept, reject, reopen, submit
 
 GUIDE = Path(__file__).parents[3] / "docs/integrators/tag-sets.md"
 
@@ -25,22 +26,19 @@ def _create(workspace: Workspace, status: TagSetStatus) -> dict[str, Any]:
 def _act(
     workspace: Workspace, action: Action, tag_set: dict[str, Any], *, send_to: str = "labeler"
 ) -> Any:
-    labeler, reviewer = workspace.org.api("labeler"), workspace.org.api("reviewer")
-    path = f"/tag-sets/{tag_set['id']}"
     match action:
         case Action.SAVE:
             return workspace.save(tag_set, [tag("number", "B-2")])
         case Action.DELETE:
-            return labeler.delete(path)
+            return workspace.org.api("labeler").delete(f"/tag-sets/{tag_set['id']}")
         case Action.SUBMIT:
-            return labeler.post(f"{path}/submit")
+            return submit(workspace, tag_set)
         case Action.ACCEPT:
-            return reviewer.post(f"{path}/accept", json={})
+            return accept(workspace, tag_set)
         case Action.REJECT:
-            body = {"reason": "Wrong.", "send_to": send_to}
-            return reviewer.post(f"{path}/reject", json=body)
+            return reject(workspace, tag_set, send_to=send_to)
         case Action.REOPEN:
-            return reviewer.post(f"{path}/reopen", json={"reason": "Again.", "to": "review"})
+            return reopen(workspace, tag_set)
 
 
 @pytest.mark.parametrize("status", TagSetStatus)

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from tests.factories.workspace import Workspace, counts, tag
+from tests.workflow.actions import accept, start_draft, submit
 
 TEXT = "Facture n° 7 😀\nTotal à payer: 𐄫 €\n"
 
 
 def test_from_text_to_done(workspace: Workspace, work: Callable[[], None]) -> None:
-    labeler, reviewer = workspace.org.api("labeler"), workspace.org.api("reviewer")
+    labeler = workspace.org.api("labeler")
     body = {"name": "facture.txt", "text": TEXT, "schema_id": str(workspace.schema())}
     artifact = labeler.post("/artifacts", json=body).json["data"]
     work()
@@ -23,19 +24,17 @@ def test_from_text_to_done(workspace: Workspace, work: Callable[[], None]) -> No
         tag("clause", clause, evidence=[{"start": start, "end": start + len(clause)}]),
     ]
     saved = workspace.save(draft, tags).json["data"]
-    found = saved["tags"][1]["evidence"][0]
-    assert text[found["start"] : found["end"]] == saved["tags"][1]["value"] == "Total à payer: 𐄫 €"
+    place = saved["tags"][1]["evidence"][0]
+    assert text[place["start"] : place["end"]] == saved["tags"][1]["value"] == "Total à payer: 𐄫 €"
     # A client that counts UTF-16 units ends up behind the text.
     units = len(text.encode("utf-16-le")) // 2
     behind = [tag("clause", "€", evidence=[{"start": units - 2, "end": units}])]
     assert workspace.save(saved, behind).json["error"]["field"].startswith("tags.0.evidence.0.")
-    assert labeler.post(f"/tag-sets/{draft['id']}/submit").status_code == 200
+    assert submit(workspace, draft).status_code == 200
     assert labeler.get(path).json["data"]["status"] == "in_review"
-    corrected = [tag("number", "07"), tags[1]]
-    answer = reviewer.post(f"/tag-sets/{draft['id']}/accept", json={"tags": corrected})
-    assert answer.status_code == 200
+    assert accept(workspace, draft, tags=[tag("number", "07"), tags[1]]).status_code == 200
     document = labeler.get(path).json["data"]
     assert (document["status"], document["label_counts"]) == ("done", counts(accepted=1))
-    again = labeler.post(f"{path}/tag-sets", json={})
+    again = start_draft(workspace, artifact["id"])
     assert again.status_code == 409
     assert again.json["error"]["details"] == {"state": "done"}
