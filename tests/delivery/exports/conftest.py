@@ -69,7 +69,7 @@ class Exports:
 
     def add(self, *records: Any) -> None:
         """Insert records of the organization."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+        with self.org.transaction() as s:
             s.add_all(records)
 
     def get_artifact(self, tag_set_id: str) -> Artifact:

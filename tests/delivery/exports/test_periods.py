@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.kit import db, tenancy, watermarks
+from app.kit import db, watermarks
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.models import TagSet
 
@@ -33,7 +33,7 @@ def schema_id(exports: Any) -> UUID:
 @contextmanager
 def open_transaction(exports: Any, *before_commit: Any) -> Iterator[Session]:
     """A transaction of the organization; `before_commit` are statements and calls."""
-    with exports.org.app.app_context(), tenancy.organization(exports.org.id), db.transaction() as s:
+    with exports.org.transaction() as s:
         yield s
         for step in before_commit:
             step() if callable(step) else s.execute(step)

@@ -6,7 +6,6 @@ from uuid import UUID
 import pytest
 
 from app.identity.organizations.models import Membership
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.counts import run_sql
@@ -20,7 +19,7 @@ MEMBERS = {
 
 
 def _join(user_id: UUID, org: Org, role: str = "labeler") -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add(Membership(user_id=user_id, role=role))
 
 

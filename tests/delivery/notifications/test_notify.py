@@ -30,7 +30,7 @@ def _replace_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         values = {"title": title, "body": body}
         return sending.notify("plain", **{"kind": "mention", "values": values, **rest})
 

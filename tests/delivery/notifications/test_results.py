@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports.service import running
-from app.kit import db, events, tenancy
+from app.kit import events
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.counts import run_sql
@@ -48,7 +48,7 @@ def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Wo
 def test_whoever_requested_an_export_is_told_that_it_failed(org: Org, work: Work) -> None:
     export_id = _create_export(org.api("reviewer"))
     run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         running.fail(UUID(export_id), "StorageFull: no space")
     work()
     (note,) = _list_notifications(org.api("reviewer"))
@@ -99,7 +99,7 @@ def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
 
 
 def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         payload = {"user_id": org.users["viewer"], "role": "viewer", "invitation_id": None}
         events.emit("member.joined", payload)
     work()
@@ -111,7 +111,7 @@ def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) ->
 
 
 def _fail_delivery(org: Org, user: str) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         events.emit(
             "scheduled_export.delivery_failed",
             {
@@ -149,7 +149,7 @@ def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, wor
     path = f"/organizations/{org.slug}/members/{left}"
     assert org.api("owner").delete(path).status_code == 204
     run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         for export_id in (run["job_id"], one_time):
             running.fail(UUID(export_id), "StorageFull: no space")
     _fail_delivery(org, "reviewer")

@@ -36,7 +36,7 @@ def _list_notifications(workspace: Workspace) -> dict[str, list[Any]]:
 
 
 def _emit(workspace: Workspace, name: str, **data: Any) -> None:
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.org.transaction():
         events.emit(name, data)
 
 
@@ -48,11 +48,7 @@ def _rerun_handlers(workspace: Workspace) -> None:
     for row in handlers:
         handler = HANDLERS[row.function]
         job = make_job(row.organization_id, row.args, id=row.id)
-        with (
-            workspace.org.app.app_context(),
-            tenancy.organization(workspace.org.id),
-            db.transaction(),
-        ):
+        with workspace.org.transaction():
             handler.function([job] if handler.batch else job)
 
 

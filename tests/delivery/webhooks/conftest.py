@@ -192,14 +192,14 @@ class Hooks:
         return delivery
 
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             # The document does not exist, so other subscribers have nothing to do.
             payload = {"artifact_id": str(uuid7()), **(data or {})}
             return [events.emit(name, {"n": n, **payload}) for n in range(count)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement, commit, and return its rows; `:org` is the organization's id."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             result = db.session().execute(text(statement), {"org": self.org.id, **values})
             return list(result) if result.returns_rows else []
 

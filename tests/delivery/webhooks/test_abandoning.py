@@ -219,7 +219,7 @@ def test_a_batch_is_no_larger_whatever_the_plan(hooks: Any) -> None:
     """A nested loop would run a subquery again, and skip what it has locked before."""
     created = hooks.create()
     hooks.insert_deliveries(created, 50)
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    with hooks.org.transaction():
         for plan in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
             db.session().execute(text(f"SET LOCAL enable_{plan} = off"))
         assert backlog.delete_batch(hooks.org.id, created["id"], 10) == 10

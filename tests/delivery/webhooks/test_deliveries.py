@@ -150,7 +150,7 @@ def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver
 
 def test_the_request_that_caused_it_goes_along(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    with hooks.org.transaction():
         events.set_request_id("request-7")
         events.emit("artifact.ingested", {})
     deliver()

@@ -368,7 +368,7 @@ def test_a_replay_finds_what_a_fan_out_is_recording(hooks: Any, deliver: Any) ->
     _act(hooks, created, "deactivate")
     event = fanout.Event(str(uuid7()), "artifact.ingested", {}, None, datetime.now(UTC))
     activation = Thread(target=_act, args=(hooks, created, "activate"), kwargs={"replay": {}})
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    with hooks.org.transaction():
         fanout.fan_out([event])
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
         activation.start()

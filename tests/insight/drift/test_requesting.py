@@ -165,7 +165,7 @@ def test_a_detection_that_is_interrupted_starts_again(
 def test_a_failed_detection_allows_another_one(labeling: Labeling) -> None:
     detection = labeling.request()
     org = labeling.workspace.org
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         detecting.fail(UUID(detection["id"]))
     answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["error"]["details"]) == (409, {"status": "failed"})

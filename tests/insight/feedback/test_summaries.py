@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from app.insight.feedback.models import PredictionFeedback
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories.counts import fold
 from tests.factories.feedback import Assisted, count_outcomes
@@ -26,11 +25,7 @@ _NOTHING = {
 
 def insert(assisted: Assisted, artifact: UUID, *rows: dict[str, Any]) -> None:
     """Insert feedback; each row has only the columns that differ from the defaults."""
-    with (
-        assisted.org.app.app_context(),
-        tenancy.organization(assisted.org.id),
-        db.transaction() as s,
-    ):
+    with assisted.org.transaction() as s:
         for row in rows:
             confidence = row.get("confidence")
             s.add(

@@ -146,7 +146,7 @@ def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> Non
     artifacts = _prepare(quality)
     quality.count()
     counted = quality.list_cells()
-    with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+    with quality.org.transaction():
         updating.update([*artifacts, artifacts[0]], db.checkpoint)
     assert quality.list_cells() == counted
 
@@ -183,11 +183,7 @@ def test_concurrent_runs_of_the_same_documents(quality: QualityWorkspace) -> Non
         try:
             barrier.wait(30)
             for _ in range(5):
-                with (
-                    quality.org.app.app_context(),
-                    tenancy.organization(quality.org.id),
-                    db.transaction(),
-                ):
+                with quality.org.transaction():
                     if order == 3:
                         updating.rebuild(db.checkpoint)
                     else:
@@ -241,7 +237,7 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
         return checkpoint
 
     def rebuild(number: int) -> int:
-        with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+        with quality.org.transaction():
             return updating.rebuild(stop_at(number), resume=True)
 
     # There is one commit after the documents, and one after each schema, which has no timeout.
