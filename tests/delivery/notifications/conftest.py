@@ -14,8 +14,9 @@ from tests.factories.workspace import Workspace
 class Inbox:
     """Rejections in one organization, and the notifications about them."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, work: Callable[[], None]) -> None:
         self.workspace = workspace
+        self.work = work
 
     def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
         """Reject several tag sets at once."""
@@ -48,6 +49,25 @@ class Inbox:
         ):
             mailing.enqueue_due_emails(db.checkpoint)
 
+    def send_due_emails(self) -> None:
+        """Enqueue and send due emails."""
+        self.enqueue_due_emails()
+        self.work()
+
+    def send_all_emails(self) -> None:
+        """End all time windows, and send the emails."""
+        self.end_windows()
+        self.send_due_emails()
+
+    def pass_time(self, interval: str) -> None:
+        """Move the notifications into the past, as if time had passed; then send due emails."""
+        self.workspace.sql(
+            "UPDATE notifications SET created_at = created_at - CAST(:by AS interval),"
+            " open_until = open_until - CAST(:by AS interval)",
+            by=interval,
+        )
+        self.send_due_emails()
+
     def read(self) -> None:
         """Mark all notifications as read."""
         self.workspace.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
@@ -66,17 +86,5 @@ def workspace(org: Org) -> Workspace:
 
 
 @pytest.fixture
-def inbox(workspace: Workspace) -> Inbox:
-    return Inbox(workspace)
-
-
-@pytest.fixture
-def send_all_emails(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that ends all time windows and sends the emails."""
-
-    def send_all() -> None:
-        inbox.end_windows()
-        inbox.enqueue_due_emails()
-        work()
-
-    return send_all
+def inbox(workspace: Workspace, work: Callable[[], None]) -> Inbox:
+    return Inbox(workspace, work)

@@ -1,6 +1,5 @@
 """Reading, reading everything, and deleting: what it does to the list, the count and the emails."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +15,6 @@ from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import Api
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
-
-Work = Callable[[], None]
 
 
 def _count_unread(api: Api) -> int:
@@ -50,14 +47,14 @@ def test_a_notification_is_read_and_unread_again(org: Org) -> None:
 
 
 def test_events_that_the_person_has_not_seen_stay_unread(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
     (notification,) = _list(api)
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    work()
+    inbox.work()
     path = f"/notifications/{notification['id']}/read"
     answer = api.post(path, {"count": notification["count"]})
     assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
@@ -160,10 +157,10 @@ def test_what_arrives_between_two_batches_stays_unread(
 
 @pytest.mark.parametrize("how", ["read", "read-all", "delete"])
 def test_no_email_is_sent_of_what_was_read_or_deleted(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work, how: str
+    workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
     (note,) = _list(api)
     assert note["count"] == 2
@@ -173,20 +170,18 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
         "delete": lambda: api.delete(f"/notifications/{note['id']}"),
     }[how]()
     assert answer.status_code in (200, 204)
-    send_all_emails()
+    inbox.send_all_emails()
     assert inbox.list_email_subjects("labeler") == []
 
 
-def test_what_was_marked_as_unread_in_time_is_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
-) -> None:
+def test_what_was_marked_as_unread_in_time_is_mailed(workspace: Workspace, inbox: Inbox) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
     (note,) = _list(api)
     for read in (True, False):
         assert api.post(f"/notifications/{note['id']}/read", {"read": read}).status_code == 200
-    send_all_emails()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
