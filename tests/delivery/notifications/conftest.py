@@ -1,6 +1,7 @@
 """Fixtures for notifications that are collected over a time window."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from app.delivery.notifications.service import mailing
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
+from tests.factories.orgs import Api
 from tests.factories.workspace import Workspace
 
 
@@ -78,6 +80,25 @@ class Inbox:
             "UPDATE users SET notification_preferences = CAST(:preferences AS jsonb) WHERE id = :id"
         )
         self.workspace.sql(sql, preferences=preferences, id=self.workspace.org.users[name])
+
+
+def read_list(api: Api, query: str = "") -> Any:
+    """Return the response of the list of a person's notifications."""
+    answer = api.get(f"/notifications?{query}")
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def list_notifications(api: Api, query: str = "") -> list[dict[str, Any]]:
+    """Return the notifications of a person that match a query string."""
+    return list(read_list(api, query)["data"])
+
+
+def count_unread(api: Api) -> int:
+    """Return the number of a person's unread notifications."""
+    answer = api.get("/notifications/unread-count")
+    assert answer.status_code == 200, answer.json
+    return int(answer.json["data"]["unread"])
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Dying workers, the same event twice, many at once: nothing is lost, nothing is sent twice."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from app.kit.jobs import Job
 from app.kit.jobs.handlers import HANDLERS
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
+from tests.factories.queueing import run_concurrently
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.waiting import wait_until
@@ -78,15 +79,9 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
 
 def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: Inbox) -> None:
     jobs = _build_rejection_jobs(inbox, 40)
-    barrier = Barrier(4)
-
-    def run(part: list[Job]) -> None:
-        barrier.wait(timeout=10)
-        _handle(workspace, part)
-
-    with ThreadPoolExecutor(4) as pool:
-        # Each event twice, as after a worker that was only slow.
-        list(pool.map(run, [jobs[:20], jobs[20:], jobs[10:30], jobs[::-1]]))
+    # Each event twice, as after a worker that was only slow.
+    parts = (jobs[:20], jobs[20:], jobs[10:30], jobs[::-1])
+    run_concurrently(*(partial(_handle, workspace, part) for part in parts))
     assert sorted((name, count) for name, _, count in inbox.list_notifications()) == [
         ("admin", 20),
         ("labeler", 20),
