@@ -197,11 +197,8 @@ def test_reviewers_in_a_team_see_the_feedback_of_its_members(assisted: Assisted)
             return int(api.get(f"{path}?labeler={org.users[name]}").status_code)
 
         reviewer = org.api("reviewer")
-        assert [read(reviewer, name) for name in ("labeler", "reviewer", "admin")] == [
-            200,
-            200,
-            403,
-        ]
+        statuses = [read(reviewer, name) for name in ("labeler", "reviewer", "admin")]
+        assert statuses == [200, 200, 403]
         # An API key does not represent the person who created it.
         assert read(org.key("labeler", maker="admin"), "admin") == 403
         assert read(org.key("reviewer", maker="admin"), "admin") == 200
