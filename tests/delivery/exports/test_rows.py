@@ -232,7 +232,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert exports.export_tag_set_ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
 
 
-def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
+def test_the_source_and_flags_of_a_document_are_in_every_format(exports: Any) -> None:
     schema_id, _ = make_schema(exports.org, FIELDS)
     exports.label(schema_id, [], source="import", artifact={"gold": True})
     exports.label(schema_id, [], source="merge", artifact={"archived": True})

@@ -1,4 +1,4 @@
-"""Telling users: once each, in the application and by e-mail."""
+"""Notifications: once for each user, in the application and by email."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
 @pytest.fixture(autouse=True)
 def _replace_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message that says what a test wants said."""
+    """Replace the messages with one whose subject and text a test chooses."""
     (tmp_path / "en.toml").write_text(WORDS)
     monkeypatch.setattr(sending, "messages", MessageTemplates(tmp_path))
 
@@ -69,7 +69,7 @@ def _unsubscribe(org: Org, name: str) -> None:
     _prefer(org, name, mention={"email": False})
 
 
-def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
+def test_all_members_with_a_role_are_notified(org: Org, work: Callable[[], None]) -> None:
     org.add_user("second", "owner")
     assert _notify(org, role=Role.owner, body="Look at it.", link="/api/v1/artifacts/1") == 2
     notifications = _list_notifications(org)
@@ -89,14 +89,14 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
         assert "<bdi>Look at it.</bdi>" in html.get_content()
 
 
-def test_named_users_are_told_and_strangers_are_not(org: Org, other_org: Org) -> None:
+def test_named_users_are_notified_and_other_users_are_not(org: Org, other_org: Org) -> None:
     named = [org.users["viewer"], other_org.users["viewer"]]
     assert _notify(org, user_ids=named) == 1
     assert [row.user_id for row in _list_notifications(org)] == [org.users["viewer"]]
     assert _list_notifications(other_org) == []
 
 
-def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
+def test_users_are_notified_once_for_each_cause(org: Org, work: Callable[[], None]) -> None:
     assert _notify(org, role=Role.owner, unique_key="cause-1") == 1
     assert _notify(org, role=Role.owner, unique_key="cause-1") == 0
     assert _notify(org, role=Role.owner, unique_key="cause-2") == 1
@@ -104,7 +104,7 @@ def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
     assert len(_list_notifications(org)) == len(_list_emails(org)) == 2
 
 
-def test_who_is_disabled_is_not_told(org: Org) -> None:
+def test_disabled_users_are_not_notified(org: Org) -> None:
     _disable(org, "owner")
     assert _notify(org, role=Role.owner) == 0
 
@@ -139,7 +139,9 @@ def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) ->
     assert [mail["To"] for mail in _list_emails(org)] == [org.email("second")]
 
 
-def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
+def test_a_notification_that_is_rolled_back_is_not_stored(
+    org: Org, work: Callable[[], None]
+) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         values = {"title": "no", "body": None}
         sending.notify("plain", kind="mention", values=values, role=Role.owner)

@@ -22,7 +22,7 @@ def _create_export(api: Api) -> str:
     return str(answer.json["data"]["id"])
 
 
-def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Work) -> None:
+def test_whoever_requested_an_export_is_notified_when_it_is_ready(org: Org, work: Work) -> None:
     make_labeled(org, 2)
     export_id = _create_export(org.api("reviewer"))
     work()
@@ -38,7 +38,7 @@ def test_whoever_requested_an_export_is_told_that_it_is_ready(org: Org, work: Wo
     assert list_notifications(org.api("owner")) == []
 
 
-def test_whoever_requested_an_export_is_told_that_it_failed(org: Org, work: Work) -> None:
+def test_whoever_requested_an_export_is_notified_when_it_fails(org: Org, work: Work) -> None:
     export_id = _create_export(org.api("reviewer"))
     run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
     with org.transaction():
@@ -50,7 +50,7 @@ def test_whoever_requested_an_export_is_told_that_it_failed(org: Org, work: Work
     assert note["link"] == f"/api/v1/exports/{export_id}"
 
 
-def test_of_the_export_of_an_api_key_nobody_is_told(org: Org, work: Work) -> None:
+def test_nobody_is_notified_of_the_export_of_an_api_key(org: Org, work: Work) -> None:
     _create_export(org.key("reviewer"))
     work()
     rows = run_sql(org, "SELECT status FROM exports")
@@ -68,7 +68,7 @@ def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: W
     assert len(list_emails_to(email)) == 1
 
 
-def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
+def test_whoever_invited_a_person_is_notified_of_the_acceptance_once(
     org: Org, other_org: Org, work: Work
 ) -> None:
     email = other_org.email("viewer")
@@ -91,7 +91,7 @@ def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
     assert mail.subject.endswith(" accepted your invitation")
 
 
-def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) -> None:
+def test_nobody_is_notified_of_a_member_who_was_not_invited(org: Org, work: Work) -> None:
     with org.transaction():
         payload = {"user_id": org.users["viewer"], "role": "viewer", "invitation_id": None}
         events.emit("member.joined", payload)
@@ -114,7 +114,7 @@ def _fail_delivery(org: Org, user: str) -> None:
         )
 
 
-def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
+def test_whoever_scheduled_an_export_is_notified_if_its_file_is_not_delivered(
     org: Org, work: Work
 ) -> None:
     _fail_delivery(org, "admin")
@@ -129,7 +129,9 @@ def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
     assert list_notifications(org.api("owner")) == []
 
 
-def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, work: Work) -> None:
+def test_admins_are_notified_of_a_scheduled_export_whose_user_has_left(
+    org: Org, work: Work
+) -> None:
     api = org.api("admin")
     schedule = {"name": "Nightly", "format": "csv", "cron": "0 2 * * *"}
     scheduled = api.post("/exports/scheduled", schedule).json["data"]

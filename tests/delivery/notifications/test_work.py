@@ -58,7 +58,7 @@ def _emit_assigned(workspace: Workspace, artifacts: list[UUID], **data: Any) -> 
     _emit(workspace, "artifacts.assigned", **{**payload, **counted, **data})
 
 
-def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -> None:
+def test_each_user_is_notified_once_of_assigned_documents(workspace: Workspace, work: Work) -> None:
     workspace.org.add_user("second", "labeler")
     users = workspace.org.users
     team = add_members(
@@ -70,7 +70,7 @@ def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -
     )
     work()
     _rerun_handlers(workspace)
-    said = (
+    expected = (
         "assignment",
         "3 documents were assigned to you",
         "Admin assigned them to you.\n\ninvoice.txt, …",
@@ -78,11 +78,11 @@ def test_of_documents_everybody_is_told_once(workspace: Workspace, work: Work) -
     )
     # Not who cannot label, nor who did it.
     assert _list_notifications(workspace) == {
-        name: [said] for name in ("labeler", "reviewer", "second")
+        name: [expected] for name in ("labeler", "reviewer", "second")
     }
 
 
-def test_where_documents_were_spread_each_is_told_of_theirs(
+def test_each_user_is_notified_of_their_share_of_the_documents(
     workspace: Workspace, work: Work
 ) -> None:
     workspace.org.add_user("second", "labeler")
@@ -103,7 +103,7 @@ def test_where_documents_were_spread_each_is_told_of_theirs(
 
 
 @pytest.mark.parametrize("teams", [1, 2])
-def test_what_rules_give_to_people_and_teams_is_told_to_both(
+def test_users_and_teams_are_notified_of_assignments_by_rules(
     workspace: Workspace, work: Work, teams: int
 ) -> None:
     workspace.org.add_user("second", "labeler")
@@ -124,7 +124,7 @@ def test_what_rules_give_to_people_and_teams_is_told_to_both(
     }
 
 
-def test_whoever_loses_documents_is_told_nothing(workspace: Workspace, work: Work) -> None:
+def test_users_are_not_notified_of_removed_assignments(workspace: Workspace, work: Work) -> None:
     path = f"/artifacts/{workspace.artifact()}/assign"
     answer = workspace.org.api("admin").post(path, json={"user_ids": []})
     assert answer.status_code == 200, answer.json
@@ -132,7 +132,9 @@ def test_whoever_loses_documents_is_told_nothing(workspace: Workspace, work: Wor
     assert _list_notifications(workspace) == {}
 
 
-def test_of_one_document_its_name_and_due_time_are_told(workspace: Workspace, work: Work) -> None:
+def test_a_notification_of_one_document_has_its_name_and_due_time(
+    workspace: Workspace, work: Work
+) -> None:
     users = workspace.org.users
     workspace.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = :id", id=users["labeler"])
     artifact = workspace.artifact(name="Bill 7.pdf")
@@ -152,7 +154,7 @@ def test_a_rule_assigns_without_a_name(workspace: Workspace, work: Work) -> None
     assert [note[2] for note in _list_notifications(workspace)["labeler"]] == ["invoice.txt, …"]
 
 
-def test_who_left_or_a_document_that_is_gone_is_not_told_of(
+def test_former_members_and_deleted_documents_cause_no_notification(
     workspace: Workspace, work: Work
 ) -> None:
     users = workspace.org.users
@@ -165,7 +167,7 @@ def test_who_left_or_a_document_that_is_gone_is_not_told_of(
     assert _list_notifications(workspace) == {}
 
 
-def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) -> None:
+def test_a_team_of_a_thousand_is_notified_in_few_statements(workspace: Workspace) -> None:
     make_teams(workspace.org, teams=1, users=1000, members_per_team=1000)
     (team,) = workspace.sql("SELECT id FROM teams")
     data = {
@@ -181,7 +183,7 @@ def test_a_team_of_a_thousand_is_told_in_few_statements(workspace: Workspace) ->
     assert len(sent) <= 7, sent
 
 
-def test_reviewers_are_told_of_what_they_should_decide(workspace: Workspace, work: Work) -> None:
+def test_reviewers_are_notified_of_assigned_reviews(workspace: Workspace, work: Work) -> None:
     users = workspace.org.users
     workspace.org.add_user("senior", "reviewer")
     team = add_members(workspace.org, make_team(workspace.org), "senior", "labeler")
@@ -241,7 +243,7 @@ def test_who_is_mentioned_reads_the_comment_and_gets_mail(workspace: Workspace, 
     assert len(workspace.sql("SELECT FROM jobs WHERE function = 'letters.send'")) == 2
 
 
-def test_of_a_comment_that_is_gone_nobody_is_told(workspace: Workspace, work: Work) -> None:
+def test_nobody_is_notified_of_a_deleted_comment(workspace: Workspace, work: Work) -> None:
     draft = workspace.draft()
     _comment(workspace, draft, "Hm", "reviewer")
     assert workspace.org.api("labeler").delete(f"/tag-sets/{draft['id']}").status_code == 204
@@ -256,7 +258,9 @@ def _reject(workspace: Workspace, tag_set: Any, send_to: str) -> None:
 
 
 @pytest.mark.parametrize("by_name", [True, False])
-def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_name: bool) -> None:
+def test_a_labeler_is_notified_of_what_to_correct(
+    workspace: Workspace, work: Work, by_name: bool
+) -> None:
     sent = workspace.submitted()
     _reject(workspace, sent, str(workspace.org.users["labeler"]) if by_name else "labeler")
     work()
@@ -273,7 +277,7 @@ def test_a_labeler_is_told_what_to_correct(workspace: Workspace, work: Work, by_
     }
 
 
-def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work) -> None:
+def test_both_labelers_are_notified_of_a_transfer(workspace: Workspace, work: Work) -> None:
     next_labeler_id = workspace.org.add_user("second", "labeler")
     sent = workspace.submitted()
     _reject(workspace, sent, str(next_labeler_id))
@@ -295,7 +299,7 @@ def test_both_are_told_where_another_labels_on(workspace: Workspace, work: Work)
     }
 
 
-def test_what_goes_to_the_pool_is_told_to_its_labeler(workspace: Workspace, work: Work) -> None:
+def test_a_labeler_is_notified_of_a_rejection_to_the_pool(workspace: Workspace, work: Work) -> None:
     _reject(workspace, workspace.submitted(), "pool")
     work()
     assert _list_titles(workspace) == {"labeler": ["Your labels for invoice.txt were rejected"]}
