@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg2
@@ -14,6 +15,12 @@ from tests.factories.orgs import Org
 from tests.plans.explaining import Explained, explaining
 
 PAGE = PageRequest(None, 20, "-created_at", b"")
+AFTER, BEFORE = datetime(2026, 1, 30, 22, 37, tzinfo=UTC), datetime(2026, 3, 3, 4, tzinfo=UTC)
+"""A period that begins and ends within a day, as values of a query function."""
+PERIOD = "created_after=2026-01-30T22:37:00Z&created_before=2026-03-03T04:00:00Z"
+"""The same period in the query string of a list."""
+IN_PERIOD = "created_at >= '2026-01-30T22:37:00Z' AND created_at < '2026-03-03T04:00:00Z'"
+"""The SQL condition of the rows in the period."""
 
 
 def assert_lists_rows(
@@ -53,3 +60,13 @@ def explain(
         db.session().rollback()
     assert any(table in entry.statement for entry in explained)
     return explained
+
+
+def assert_reads_few_rows(
+    org: Org, postgres: EmbeddedPostgres, table: str, read: Callable[[], Any], *, max_rows: int
+) -> None:
+    """Assert that a `read` call does not scan the table, and reads fewer than `max_rows` rows."""
+    explained = explain(org, postgres, table, read)
+    assert [entry for entry in explained if table in entry.scanned] == []
+    rows = sum(entry.rows for entry in explained)
+    assert rows < max_rows, [entry.rows_by_index for entry in explained]

@@ -1,5 +1,7 @@
 """Create organizations with a user for each role, and clients that send requests as these users."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -121,6 +123,12 @@ class Org:
             assert user is not None
             return user.email
 
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Run the block in a transaction of the organization. Yields the database session."""
+        with self.app.app_context(), tenancy.organization(self.id), db.transaction() as session:
+            yield session
+
     def anonymous(self) -> Api:
         """Return a client without credentials."""
         return Api(self.app.test_client(), None, self.slug)
@@ -146,7 +154,7 @@ class Org:
 
     def add_users(self, roles: dict[str, str]) -> dict[str, UUID]:
         """Create users who are members; `roles` maps names to roles. Returns the ids by name."""
-        with self.app.app_context(), tenancy.organization(self.id), db.transaction():
+        with self.transaction():
             self._insert_users(roles)
         return {name: self.users[name] for name in roles}
 

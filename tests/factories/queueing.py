@@ -28,6 +28,12 @@ def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
+def call_in_thread(call: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on another thread, which has its own database session; return its result."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call, *args).result()
+
+
 def wait_for_blocked_transaction(app: Flask) -> None:
     """Wait until a transaction waits for a row that another transaction has locked."""
     with app.app_context(), db.engine().connect() as observer:

@@ -1,7 +1,7 @@
 """Create tag sets with any tags, and run exports."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.storage.store import STAGING
 from app.workflow.tag_sets.models import TagSet
 from tests.factories import Org
+from tests.factories.progress import OnProgress, install_progress_callback
 from tests.factories.workspace import Workspace
 
 IS_EXPORT_JOB = "organization_id = :org AND function = 'exports.run'"
@@ -25,6 +26,12 @@ VERSION = "SELECT current_version_id FROM schemas WHERE organization_id = :org A
 
 def _list_staging_keys() -> list[str]:
     return [entry.key for entry in container.current().storage.list(STAGING)]
+
+
+def read_answer(answer: Any, status: int = 200) -> dict[str, Any]:
+    """Check the status of a response, and return its data, or its error."""
+    assert answer.status_code == status, answer.json
+    return dict(answer.json["data" if status < 400 else "error"])
 
 
 class Exports:
@@ -69,7 +76,7 @@ class Exports:
 
     def add(self, *records: Any) -> None:
         """Insert records of the organization."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+        with self.org.transaction() as s:
             s.add_all(records)
 
     def get_artifact(self, tag_set_id: str) -> Artifact:
@@ -83,15 +90,15 @@ class Exports:
 
     def start(self, format: str = "jsonl", **body: Any) -> str:  # noqa: A002 - the member's name
         """Request an export, and return its id."""
-        answer = self.api.post("/exports", {"format": format, **body})
-        assert answer.status_code == 202, answer.json
-        return str(answer.json["data"]["id"])
+        return str(read_answer(self.api.post("/exports", {"format": format, **body}), 202)["id"])
 
     def get(self, export_id: str) -> dict[str, Any]:
         """Return the current state of an export."""
-        answer = self.api.get(f"/exports/{export_id}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return read_answer(self.api.get(f"/exports/{export_id}"))
+
+    def act(self, export_id: str, action: str, status: int) -> dict[str, Any]:
+        """Cancel or retry an export, and return it, or the error."""
+        return read_answer(self.api.post(f"/exports/{export_id}/{action}"), status)
 
     def make(self, format: str = "jsonl", **body: Any) -> dict[str, Any]:  # noqa: A002
         """Request and run an export, and return it."""
@@ -107,11 +114,13 @@ class Exports:
         assert answer.status_code == 200, answer.json
         return bytes(answer.data)
 
+    def export_file(self, format: str = "jsonl", **body: Any) -> bytes:  # noqa: A002
+        """Run an export, and download its file."""
+        return self.download_file(self.make(format, **body)["id"])
+
     def export_rows(self, **body: Any) -> list[dict[str, Any]]:
         """Run an export in the format jsonl, and return its rows."""
-        return [
-            orjson.loads(line) for line in self.download_file(self.make(**body)["id"]).splitlines()
-        ]
+        return [orjson.loads(line) for line in self.export_file(**body).splitlines()]
 
     def export_tag_set_ids(self, **body: Any) -> list[str]:
         """Run an export, and return the ids of its tag sets in the order of the file."""
@@ -121,6 +130,14 @@ class Exports:
         """Run a statement in the organization, commit, and return its rows."""
         return self.workspace.sql(statement, **values)
 
+    def update_export(self, export_id: str, change: str, **values: Any) -> None:
+        """Update the row of an export."""
+        self.sql(f"UPDATE exports SET {change} WHERE id = :id", id=export_id, **values)
+
+    def reopen(self, tag_set_id: str) -> None:
+        """Reopen an accepted tag set with the API."""
+        read_answer(self.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."}))
+
     def list_events(self, name: str) -> list[dict[str, Any]]:
         """Return the data of the organization's events with this name."""
         return self.workspace.events(name)
@@ -128,6 +145,10 @@ class Exports:
     def build_storage_key(self, export_id: str) -> str:
         """Return the key of an export's file in the storage."""
         return f"organizations/{self.org.id}/exports/{export_id}.jsonl"
+
+    def is_stored(self, export_id: str) -> bool:
+        """Return whether the storage has the file of an export."""
+        return container.current().storage.exists(self.build_storage_key(export_id))
 
     def list_staged_files(self) -> list[str]:
         """Return the staged files that runs have left since the test began."""
@@ -162,11 +183,6 @@ class Exports:
         )
         self.work()
 
-    def call_in_thread(self, call: Callable[[], Any]) -> Any:
-        """Call a function on another thread, and return its result."""
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(call).result()
-
 
 _POSTPONE = text(
     "UPDATE jobs SET due_at = due_at + interval '1 day', leased_until = leased_until"
@@ -193,22 +209,14 @@ def other_exports(other_org: Org, work: Callable[[], None]) -> Exports:
 
 
 @pytest.fixture
-def on_progress(
-    exports: Exports, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Callable[[int], None]], None]:
+def schema_id(exports: Exports) -> UUID:
+    return exports.workspace.schema()
+
+
+@pytest.fixture
+def on_progress(org: Org, monkeypatch: pytest.MonkeyPatch) -> OnProgress:
     """Return a function that installs a callback for the organization's exports.
 
     The callback gets the number of rows done, after each row was written and reported.
     """
-    report = jobs._report_progress
-
-    def install(call: Callable[[int], None]) -> None:
-        def reported(job: Any, export_id: UUID, done: int, total: int) -> None:
-            report(job, export_id, done, total)
-            if job.organization_id == exports.org.id:
-                exports.call_in_thread(lambda: call(done))
-
-        monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
-        monkeypatch.setattr(jobs, "_report_progress", reported)
-
-    return install
+    return partial(install_progress_callback, monkeypatch, jobs, org)

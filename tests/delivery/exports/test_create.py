@@ -7,6 +7,7 @@ import pytest
 
 from app.engines.formats import FORMATS
 from app.kit.ids import uuid7
+from tests.factories.pages import read_pages
 
 NO_FILTER = {
     "schema_id": None,
@@ -17,6 +18,7 @@ NO_FILTER = {
     "artifact_ids": None,
     "labeler_id": None,
 }
+FEBRUARY = "2026-02-01T00:00:00Z"
 
 
 def test_what_was_left_out_is_filled_in(exports: Any) -> None:
@@ -79,36 +81,26 @@ def test_which_and_in_what_state(
 
 
 @pytest.mark.parametrize(
-    ("body", "field"),
+    ("members", "field"),
     [
         ({"format": "docx"}, "format"),
         ({"format": "\u202ejsonl"}, "format"),
-        ({"format": "csv", "options": {"delimiter": "x"}}, "options.delimiter"),
-        ({"format": "csv", "options": {"depth": 1}}, "options.depth"),
+        ({"options": {"delimiter": "x"}}, "options.delimiter"),
+        ({"options": {"depth": 1}}, "options.depth"),
         ({"format": "jsonl", "options": {"delimiter": ","}}, "options.delimiter"),
-        ({"format": "csv", "include": {"text": True}}, "include.text"),
-        ({"format": "csv", "include": {"history": True}}, "include.history"),
-        ({"format": "csv", "include": {"evidence": True}}, "include.evidence"),
+        ({"include": {"text": True}}, "include.text"),
+        ({"include": {"history": True}}, "include.history"),
+        ({"include": {"evidence": True}}, "include.evidence"),
+        ({"include": {"tags": "accepted"}, "filter": {"statuses": ["draft"]}}, "filter.statuses"),
+        ({"filter": {"schema_id": str(uuid4())}}, "filter.schema_id"),
+        ({"filter": {"labeler_id": str(uuid4())}}, "filter.labeler_id"),
+        ({"filter": {"artifact_ids": [str(uuid4())]}}, "filter.artifact_ids"),
         (
-            {"format": "csv", "include": {"tags": "accepted"}, "filter": {"statuses": ["draft"]}},
-            "filter.statuses",
-        ),
-        ({"format": "csv", "filter": {"schema_id": str(uuid4())}}, "filter.schema_id"),
-        ({"format": "csv", "filter": {"labeler_id": str(uuid4())}}, "filter.labeler_id"),
-        ({"format": "csv", "filter": {"artifact_ids": [str(uuid4())]}}, "filter.artifact_ids"),
-        (
-            {
-                "format": "csv",
-                "filter": {
-                    "created_after": "2026-02-01T00:00:00Z",
-                    "created_before": "2026-02-01T00:00:00Z",
-                },
-            },
+            {"filter": {"created_after": FEBRUARY, "created_before": FEBRUARY}},
             "filter.created_before",
         ),
         (
             {
-                "format": "csv",
                 "filter": {
                     "decided_after": "2026-02-01T01:00:00+02:00",
                     "decided_before": "2026-01-31T22:00:00Z",
@@ -118,8 +110,8 @@ def test_which_and_in_what_state(
         ),
     ],
 )
-def test_rules_that_a_body_breaks(exports: Any, body: dict[str, Any], field: str) -> None:
-    answer = exports.api.post("/exports", body)
+def test_rules_that_a_body_breaks(exports: Any, members: dict[str, Any], field: str) -> None:
+    answer = exports.api.post("/exports", {"format": "csv", **members})
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "validation_error"
     assert answer.json["error"]["field"] == field
@@ -198,10 +190,10 @@ def test_references_into_another_organization_are_absent_ones(
 
 
 def test_somebody_who_left_can_still_be_named(exports: Any) -> None:
-    gone = exports.org.users["labeler"]
+    labeler_id = exports.org.users["labeler"]
     exports.label(exports.workspace.schema(), [])
-    exports.sql("DELETE FROM memberships WHERE user_id = :id", id=gone)
-    assert len(exports.export_rows(filter={"labeler_id": str(gone)})) == 1
+    exports.sql("DELETE FROM memberships WHERE user_id = :id", id=labeler_id)
+    assert len(exports.export_rows(filter={"labeler_id": str(labeler_id)})) == 1
 
 
 def test_the_same_key_asks_once(exports: Any) -> None:
@@ -221,7 +213,7 @@ def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
     def list_ids(query: str = "") -> list[str]:
         answer = exports.api.get(f"/exports{query}")
         assert answer.status_code == 200, answer.json
-        return [one["id"] for one in answer.json["data"]]
+        return [export["id"] for export in answer.json["data"]]
 
     assert list_ids() == [waiting, csv, jsonl]
     assert list_ids("?sort=created_at") == [jsonl, csv, waiting]
@@ -241,7 +233,7 @@ def test_the_list_is_filtered_and_the_newest_comes_first(exports: Any) -> None:
 def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> None:
     foreign = other_exports.make()["id"]
     for path in ("/exports/{}", "/exports/{}/download"):
-        answers = [exports.api.get(path.format(one)) for one in (foreign, uuid7(), "1")]
+        answers = [exports.api.get(path.format(id_)) for id_ in (foreign, uuid7(), "1")]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
     assert exports.api.get("/exports").json["data"] == []
@@ -251,30 +243,25 @@ def test_a_foreign_export_is_an_absent_one(exports: Any, other_exports: Any) -> 
 def test_the_formats(exports: Any) -> None:
     api = exports.org.api("viewer")
     answer = api.get("/export-formats")
-    assert [one["id"] for one in answer.json["data"]] == sorted(FORMATS)
+    assert [format_["id"] for format_ in answer.json["data"]] == sorted(FORMATS)
     assert answer.json["meta"]["total"] == len(FORMATS)
-    first = api.get("/export-formats?page_size=1&sort=-name").json
-    second = api.get(
-        f"/export-formats?page_size=1&sort=-name&cursor={first['meta']['next_cursor']}"
-    ).json
-    names = sorted((one["name"] for one in answer.json["data"]), reverse=True)
-    assert [first["data"][0]["name"], second["data"][0]["name"]] == names[:2]
-    for one in answer.json["data"]:
-        single = api.get(f"/export-formats/{one['id']}").json["data"]
+    pages = read_pages(api, "/export-formats?page_size=1&sort=-name")
+    names = sorted((format_["name"] for format_ in answer.json["data"]), reverse=True)
+    assert [page["data"][0]["name"] for page in pages[:2]] == names[:2]
+    for format_ in answer.json["data"]:
+        single = api.get(f"/export-formats/{format_['id']}").json["data"]
         assert single.pop("sample")
-        assert single == one
+        assert single == format_
     csv = api.get("/export-formats/csv").json["data"]
     assert csv["media_type"] == "text/csv"
     assert csv["options_schema"]["properties"]["delimiter"]["default"] == ","
     assert csv["keeps"] == ["values", "tables"]
-    unknown = [
-        api.get(f"/export-formats/{one}") for one in ("docx", "CSV", uuid4(), "a%00b", "%2e")
-    ]
-    assert {answer.status_code for answer in unknown} == {404}
+    for unknown in ("docx", "CSV", uuid4(), "a%00b", "%2e"):
+        assert api.get(f"/export-formats/{unknown}").status_code == 404
 
 
 def test_times_are_kept_in_utc(exports: Any) -> None:
     body = {"created_after": "2026-02-01T01:30:00+02:00", "decided_before": "2026-02-02T00:00:00Z"}
-    kept = exports.get(exports.start(filter=body))["filter"]
-    assert kept["created_after"] == "2026-01-31T23:30:00Z"
-    assert kept["decided_before"] == "2026-02-02T00:00:00Z"
+    stored_filter = exports.get(exports.start(filter=body))["filter"]
+    assert stored_filter["created_after"] == "2026-01-31T23:30:00Z"
+    assert stored_filter["decided_before"] == "2026-02-02T00:00:00Z"

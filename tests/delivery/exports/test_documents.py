@@ -22,6 +22,7 @@ from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, 
 from tests.engines.formats.documents import parse_file, unpack
 from tests.engines.formats.test_conll import parse
 from tests.factories.labels import make_field, make_schema
+from tests.factories.progress import OnProgress
 from tests.factories.workspace import Workspace
 
 FIELDS = [
@@ -67,6 +68,10 @@ class DocumentExports:
     def label(self, artifact: dict[str, Any], *tags: Any) -> str:
         return str(self.exports.label(self.schema_id, list(tags), artifact_id=UUID(artifact["id"])))
 
+    def label_region(self, artifact: dict[str, Any], *, page: int = 1) -> str:
+        """Insert a tag set with a tag at the box `BOX` of a page."""
+        return self.label(artifact, tag("stamp", None, evidence=build_evidence(page=page, box=BOX)))
+
     def mark(
         self, artifact: dict[str, Any], text: str, field: str = "number", **members: Any
     ) -> Any:
@@ -76,8 +81,7 @@ class DocumentExports:
         return tag(field, text, evidence=evidence, **members)
 
     def export(self, format_id: str, **body: Any) -> bytes:
-        made = self.exports.make(format_id, **body)
-        return bytes(self.exports.download_file(made["id"]))
+        return bytes(self.exports.export_file(format_id, **body))
 
     def delete_file(self, artifact: dict[str, Any]) -> None:
         container.current().storage.delete(build_blob_key(self.exports.org.id, artifact["sha256"]))
@@ -130,8 +134,8 @@ def test_spacy_has_the_text(document_exports: DocumentExports) -> None:
 def test_coco_has_images_of_the_pages(document_exports: DocumentExports, tmp_path: Path) -> None:
     pdf = document_exports.upload(PDF, "invoice.pdf")
     note = document_exports.finish(create_text(document_exports.api, "a plain text")["id"])
-    document_exports.label(pdf, tag("stamp", None, evidence=build_evidence(page=2, box=BOX)))
-    document_exports.label(note, tag("stamp", None, evidence=build_evidence(page=1, box=BOX)))
+    document_exports.label_region(pdf, page=2)
+    document_exports.label_region(note)
     files = unpack(document_exports.export("coco", options={"width": 400}))
     path = tmp_path / "annotations.json"
     path.write_bytes(files["annotations.json"])
@@ -157,15 +161,12 @@ def test_coco_images_show_the_stored_text(document_exports: DocumentExports) -> 
     Workspace(document_exports.exports.org).sql(
         "UPDATE artifact_texts SET text = 'as of now read' WHERE artifact_id = :id", id=note["id"]
     )
-    document_exports.label(note, tag("stamp", None, evidence=build_evidence(page=1, box=BOX)))
+    document_exports.label_region(note)
     files = unpack(document_exports.export("coco", options={"width": 400}))
     (name,) = (name for name in files if name.startswith("images/"))
     image_format = "jpeg" if name.endswith("jpg") else "png"
-    query = f"width=400&format={image_format}"
-    assert (
-        files[name]
-        == document_exports.api.get(f"/artifacts/{earlier['id']}/pages/1/image?{query}").data
-    )
+    path = f"/artifacts/{earlier['id']}/pages/1/image?width=400&format={image_format}"
+    assert files[name] == document_exports.api.get(path).data
 
 
 def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
@@ -176,9 +177,7 @@ def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
         document_exports.upload(make_pdf("a", "b"), "other.pdf"),
     )
     for document in documents:
-        document_exports.label(
-            document, tag("stamp", None, evidence=build_evidence(page=2, box=BOX))
-        )
+        document_exports.label_region(document, page=2)
     storage, fetched = type(container.current().storage), []
     use_local_path = storage.use_local_path
 
@@ -197,18 +196,14 @@ def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
 
 def test_docile_has_the_files(document_exports: DocumentExports) -> None:
     png = make_png()
-    pdf, picture = (
-        document_exports.upload(PDF, "invoice.pdf"),
-        document_exports.upload(png, "scan.png"),
-    )
+    pdf = document_exports.upload(PDF, "invoice.pdf")
+    picture = document_exports.upload(png, "scan.png")
     first = document_exports.label(
         pdf,
         document_exports.mark(pdf, "A-1"),
         tag("items.name", "Paper", 5, evidence=build_evidence(page=1, box=BOX, text="Paper")),
     )
-    second = document_exports.label(
-        picture, tag("stamp", None, evidence=build_evidence(page=1, box=BOX))
-    )
+    second = document_exports.label_region(picture)
     files = unpack(document_exports.export("docile"))
     assert parse_file(files, "train.json") == [first, second]
     assert files[f"pdfs/{first}.pdf"] == PDF
@@ -225,24 +220,17 @@ def test_docile_has_the_files(document_exports: DocumentExports) -> None:
 
 
 def test_a_document_whose_file_is_gone_stays_without_it(document_exports: DocumentExports) -> None:
-    gone, kept = (
-        document_exports.upload(PDF, "gone.pdf"),
-        document_exports.upload(make_pdf("other"), "kept.pdf"),
-    )
-    ids = [
-        document_exports.label(
-            document, tag("stamp", None, evidence=build_evidence(page=1, box=BOX))
-        )
-        for document in (gone, kept)
-    ]
+    gone = document_exports.upload(PDF, "gone.pdf")
+    kept = document_exports.upload(make_pdf("other"), "kept.pdf")
+    ids = [document_exports.label_region(document) for document in (gone, kept)]
     document_exports.delete_file(gone)
     files = unpack(document_exports.export("docile"))
     assert f"pdfs/{ids[0]}.pdf" not in files
     annotations = [parse_file(files, f"annotations/{id_}.json") for id_ in ids]
-    assert [one["metadata"]["file_missing"] for one in annotations] == [True, False]
-    assert [len(one["field_extractions"]) for one in annotations] == [1, 1]
+    assert [document["metadata"]["file_missing"] for document in annotations] == [True, False]
+    assert [len(document["field_extractions"]) for document in annotations] == [1, 1]
     parsed = parse_file(unpack(document_exports.export("coco")), "annotations.json")
-    assert [one["missing"] for one in parsed["images"]] == [True, True, False]
+    assert [image["missing"] for image in parsed["images"]] == [True, True, False]
     assert len(parsed["annotations"]) == 2
 
 
@@ -268,7 +256,7 @@ def test_storage_that_does_not_answer_fails_the_run_and_not_the_document(
 
 
 def test_pages_are_those_of_the_snapshot(
-    document_exports: DocumentExports, on_progress: Callable[[Callable[[int], None]], None]
+    document_exports: DocumentExports, on_progress: OnProgress
 ) -> None:
     pdf = document_exports.upload(PDF, "invoice.pdf")
     document_exports.label(pdf, document_exports.mark(pdf, "A-1"))
@@ -308,8 +296,7 @@ def test_documents_of_others_are_not_read(
     schema_id, _ = make_schema(other_exports.org, FIELDS)
     # The same bytes: the other organization has its own pages and file, or none.
     other_exports.label(schema_id, [], artifact={"sha256": pdf["sha256"]}, text="mine")
-    made = other_exports.make("docile")
-    files = unpack(other_exports.download_file(made["id"]))
+    files = unpack(other_exports.export_file("docile"))
     (name,) = [name for name in files if name.startswith("annotations/")]
     metadata = json.loads(files[name])["metadata"]
     assert (metadata["page_count"], metadata["file_missing"]) == (0, True)
@@ -330,9 +317,7 @@ def test_the_same_documents_give_the_same_bytes(
 
 @pytest.mark.parametrize("format_id", ["conll", "coco", "docile"])
 def test_an_export_that_was_ended_meanwhile_stops(
-    document_exports: DocumentExports,
-    on_progress: Callable[[Callable[[int], None]], None],
-    format_id: str,
+    document_exports: DocumentExports, on_progress: OnProgress, format_id: str
 ) -> None:
     pdf = document_exports.upload(PDF, "invoice.pdf")
     document_exports.label(pdf, document_exports.mark(pdf, "A-1"))

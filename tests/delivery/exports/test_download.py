@@ -11,6 +11,7 @@ import pytest
 from app.kit import container, db, tenancy
 from app.kit.jobs import enqueue
 from app.kit.storage import Storage, StorageUnavailable
+from tests.delivery.exports.conftest import read_answer
 from tests.factories.labels import make_labeled
 
 
@@ -32,9 +33,8 @@ def test_the_whole_file(exports: Any, completed_export: dict[str, Any]) -> None:
     assert answer.headers["ETag"] == f'"{completed_export["sha256"]}"'
     assert answer.headers["Accept-Ranges"] == "bytes"
     assert answer.content_length == completed_export["size_bytes"]
-    assert (
-        f'filename="export-{completed_export["id"]}.jsonl"' in answer.headers["Content-Disposition"]
-    )
+    name = f'filename="export-{completed_export["id"]}.jsonl"'
+    assert name in answer.headers["Content-Disposition"]
     assert hashlib.sha256(answer.data).hexdigest() == completed_export["sha256"]
     csv = download(exports, exports.make("csv"))
     assert csv.headers["Content-Type"] == "text/csv; charset=utf-8"
@@ -62,9 +62,8 @@ def test_a_copy_that_is_still_right_is_not_sent_again(
 ) -> None:
     tag = f'"{completed_export["sha256"]}"'
     for tags in (tag, "*", f"W/{tag}", f'"other", {tag}'):
-        assert download(exports, completed_export, **{"If-None-Match": tags}).status_code == 304, (
-            tags
-        )
+        unchanged = download(exports, completed_export, **{"If-None-Match": tags})
+        assert unchanged.status_code == 304, tags
     assert download(exports, completed_export, **{"If-None-Match": '"other"'}).status_code == 200
     resumed = download(exports, completed_export, **{"Range": "bytes=5-9", "If-Range": tag})
     assert (resumed.status_code, len(resumed.data)) == (206, 5)
@@ -117,9 +116,9 @@ def test_the_audit_log_has_an_entry_for_each_download(
 def test_ranges_by_one_caller_are_one_download(
     exports: Any, completed_export: dict[str, Any]
 ) -> None:
-    with ThreadPoolExecutor(4) as others:
-        ranges = [{"Range": f"bytes={start}-{start + 9}"} for start in range(1, 50, 10)]
-        answers = list(others.map(lambda one: download(exports, completed_export, **one), ranges))
+    with ThreadPoolExecutor(4) as threads:
+        ranges = [f"bytes={start}-{start + 9}" for start in range(1, 50, 10)]
+        answers = list(threads.map(lambda r: download(exports, completed_export, Range=r), ranges))
     assert {answer.status_code for answer in answers} == {206}
     assert len(list_download_entries(exports, completed_export)) == 1
     exports.org.api("admin").get(completed_export["download_path"], headers={"Range": "bytes=1-9"})
@@ -132,12 +131,8 @@ def test_ranges_by_one_caller_are_one_download(
 def test_what_sends_nothing_is_no_download(exports: Any, completed_export: dict[str, Any]) -> None:
     tag = f'"{completed_export["sha256"]}"'
     assert download(exports, completed_export, **{"If-None-Match": tag}).status_code == 304
-    assert (
-        download(
-            exports, completed_export, Range=f"bytes={completed_export['size_bytes']}-"
-        ).status_code
-        >= 400
-    )
+    outside = f"bytes={completed_export['size_bytes']}-"
+    assert download(exports, completed_export, Range=outside).status_code >= 400
     exports.api.request("HEAD", completed_export["download_path"])
     assert exports.org.api("labeler").get(completed_export["download_path"]).status_code == 403
     assert list_download_entries(exports, completed_export) == []
@@ -147,21 +142,15 @@ def test_what_sends_nothing_is_no_download(exports: Any, completed_export: dict[
 def test_an_export_that_is_not_done_has_no_file(exports: Any) -> None:
     export_id = exports.start()
     for state in ("queued", "running", "failed", "cancelled"):
-        exports.sql("UPDATE exports SET status = :state WHERE id = :id", state=state, id=export_id)
-        answer = exports.api.get(f"/exports/{export_id}/download")
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "conflict"
-        assert answer.json["error"]["details"] == {"state": state}
+        exports.update_export(export_id, "status = :state", state=state)
+        error = read_answer(exports.api.get(f"/exports/{export_id}/download"), 409)
+        assert (error["code"], error["details"]) == ("conflict", {"state": state})
     assert exports.list_events("export.downloaded") == []
 
 
 def make_older(exports: Any, export_id: str, interval: str) -> None:
     """Let a file's time have ended an interval ago."""
-    exports.sql(
-        "UPDATE exports SET expires_at = now() - CAST(:interval AS interval) WHERE id = :id",
-        interval=interval,
-        id=export_id,
-    )
+    exports.update_export(export_id, f"expires_at = now() - interval '{interval}'")
 
 
 def delete_expired_files(exports: Any) -> None:
@@ -171,28 +160,23 @@ def delete_expired_files(exports: Any) -> None:
     exports.work()
 
 
-def is_stored(exports: Any, export_id: str) -> bool:
-    return container.current().storage.exists(exports.build_storage_key(export_id))
-
-
 def test_a_file_goes_when_its_time_is_over(exports: Any, completed_export: dict[str, Any]) -> None:
     young = exports.make()
     make_older(exports, completed_export["id"], "10 minutes")
     answer = download(exports, completed_export)
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": "expired"}
+    assert read_answer(answer, 409)["details"] == {"state": "expired"}
     delete_expired_files(exports)
     # Who began in time reads to the end.
-    assert is_stored(exports, completed_export["id"])
+    assert exports.is_stored(completed_export["id"])
     make_older(exports, completed_export["id"], "2 hours")
     delete_expired_files(exports)
-    assert not is_stored(exports, completed_export["id"])
+    assert not exports.is_stored(completed_export["id"])
     assert download(exports, completed_export).json == answer.json
-    left = exports.get(completed_export["id"])
-    assert left["status"] == "completed"
-    assert left["sha256"] == completed_export["sha256"]
-    assert left["expires_at"] < completed_export["expires_at"]
-    assert is_stored(exports, young["id"])
+    expired = exports.get(completed_export["id"])
+    assert expired["status"] == "completed"
+    assert expired["sha256"] == completed_export["sha256"]
+    assert expired["expires_at"] < completed_export["expires_at"]
+    assert exports.is_stored(young["id"])
     assert download(exports, young).status_code == 200
 
 
@@ -204,18 +188,18 @@ def test_more_files_than_a_batch_go(
     for export_id in every:
         make_older(exports, export_id, "1 day")
     delete_expired_files(exports)
-    assert [is_stored(exports, export_id) for export_id in every] == [False, False, False]
+    assert [exports.is_stored(export_id) for export_id in every] == [False, False, False]
 
 
 def test_the_file_of_a_retry_that_is_cancelled_goes(
     exports: Any, completed_export: dict[str, Any]
 ) -> None:
     make_older(exports, completed_export["id"], "10 minutes")
-    assert exports.api.post(f"/exports/{completed_export['id']}/retry").status_code == 202
-    assert exports.api.post(f"/exports/{completed_export['id']}/cancel").status_code == 200
+    exports.act(completed_export["id"], "retry", 202)
+    exports.act(completed_export["id"], "cancel", 200)
     assert exports.get(completed_export["id"])["expires_at"] is None
     delete_expired_files(exports)
-    assert not is_stored(exports, completed_export["id"])
+    assert not exports.is_stored(completed_export["id"])
     assert exports.sql(
         "SELECT storage_key FROM exports WHERE id = :id", id=completed_export["id"]
     ) == [(None,)]
@@ -223,9 +207,8 @@ def test_the_file_of_a_retry_that_is_cancelled_goes(
 
 def test_a_file_that_was_lost(exports: Any, completed_export: dict[str, Any]) -> None:
     container.current().storage.delete(exports.build_storage_key(completed_export["id"]))
-    answer = download(exports, completed_export)
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": "expired"}
+    error = read_answer(download(exports, completed_export), 409)
+    assert error["details"] == {"state": "expired"}
     assert exports.list_events("export.downloaded") == []
 
 
@@ -248,10 +231,10 @@ def test_a_store_with_signed_links_serves_the_file(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     completed_export = exports.make()
-    asked: list[dict[str, Any]] = []
+    signed: list[dict[str, Any]] = []
 
     def sign(key: str, **options: Any) -> str:
-        asked.append({"key": key, **options})
+        signed.append({"key": key, **options})
         return "https://store.example/file?signature=x"
 
     monkeypatch.setattr(container.current().storage, "sign_link", sign)
@@ -263,7 +246,7 @@ def test_a_store_with_signed_links_serves_the_file(
     assert answer.status_code == 307
     assert answer.headers["Location"] == "https://store.example/file?signature=x"
     assert answer.headers["Cache-Control"] == "no-store"
-    assert asked == [
+    assert signed == [
         {
             "key": exports.build_storage_key(completed_export["id"]),
             "name": f"export-{completed_export['id']}.jsonl",
@@ -276,4 +259,4 @@ def test_a_store_with_signed_links_serves_the_file(
     )
     assert downloads[0][0] == 2
     assert exports.api.request("HEAD", path).status_code == 200
-    assert len(asked) == 1
+    assert len(signed) == 1

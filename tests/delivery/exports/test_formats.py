@@ -13,6 +13,7 @@ import spacy
 from spacy.tokens import DocBin
 
 from app.engines.formats import FORMATS
+from tests.delivery.exports.conftest import read_answer
 from tests.delivery.exports.test_rows import FIELDS, HOSTILE, tag
 from tests.engines.formats.documents import parse_file, unpack
 from tests.engines.formats.test_xlsx import decode
@@ -73,10 +74,8 @@ def read_docile(file: bytes) -> list[Any]:
 
 
 def read_coco(file: bytes) -> list[Any]:
-    return [
-        one["attributes"]["value"]
-        for one in parse_file(unpack(file), "annotations.json")["annotations"]
-    ]
+    annotations = parse_file(unpack(file), "annotations.json")["annotations"]
+    return [annotation["attributes"]["value"] for annotation in annotations]
 
 
 def read_conll(file: bytes) -> list[Any]:
@@ -133,8 +132,7 @@ def test_no_tag_set_is_a_valid_file_without_rows(exports: Any, format_id: str) -
 @pytest.mark.parametrize("format_id", FORMATS)
 def test_unknown_options_are_refused(exports: Any, format_id: str) -> None:
     answer = exports.api.post("/exports", {"format": format_id, "options": {"colour": 1}})
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == "options.colour"
+    assert read_answer(answer, 400)["field"] == "options.colour"
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
@@ -175,6 +173,6 @@ def test_parts_that_a_format_needs_cannot_be_declined(
     exports: Any, format_id: str, part: str
 ) -> None:
     answer = exports.api.post("/exports", {"format": format_id, "include": {part: False}})
-    assert answer.status_code == 400
-    assert answer.json["error"]["field"] == f"include.{part}"
-    assert "requires" in answer.json["error"]["message"]
+    error = read_answer(answer, 400)
+    assert error["field"] == f"include.{part}"
+    assert "requires" in error["message"]

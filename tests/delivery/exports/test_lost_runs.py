@@ -1,4 +1,4 @@
-"""Runs that lose their lease, die or fail: nothing of them is told, and nothing stays behind."""
+"""Runs that lose their lease, die or fail: nothing is announced, and nothing stays behind."""
 
 import hashlib
 from collections.abc import Callable
@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 
 from app.delivery.exports import jobs
-from app.kit import container
 from app.kit.storage import StagedFile, StorageUnavailable, StoredFile
+from tests.delivery.exports.conftest import read_answer
 from tests.factories.labels import make_labeled
+from tests.factories.progress import OnProgress
+from tests.factories.queueing import call_in_thread
 from tests.factories.scrape import get_metric
 
 
+def _assert_nothing_is_left(exports: Any, export_id: str) -> None:
+    """Assert that a run has announced no completion, and has left no file."""
+    assert exports.list_events("export.completed") == []
+    assert exports.list_staged_files() == []
+    assert not exports.is_stored(export_id)
+
+
 def test_a_run_that_lost_its_lease_writes_nothing(
-    exports: Any,
-    on_progress: Callable[[Callable[[int], None]], None],
-    monkeypatch: pytest.MonkeyPatch,
+    exports: Any, on_progress: OnProgress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
@@ -37,12 +44,9 @@ def test_a_run_that_lost_its_lease_writes_nothing(
     monkeypatch.undo()
     assert lost() == before + 1
     assert after == [0, 1, 2]
-    left = exports.get(export_id)
-    assert left["status"] == "running"
-    assert left["progress"]["done"] == 2
-    assert exports.list_events("export.completed") == []
-    assert exports.list_staged_files() == []
-    assert not container.current().storage.exists(exports.build_storage_key(export_id))
+    unfinished = exports.get(export_id)
+    assert (unfinished["status"], unfinished["progress"]["done"]) == ("running", 2)
+    _assert_nothing_is_left(exports, export_id)
     # The other worker dies; the next one begins anew.
     exports.end_lease()
     exports.work()
@@ -52,44 +56,35 @@ def test_a_run_that_lost_its_lease_writes_nothing(
     assert exports.list_staged_files() == []
 
 
-def test_a_lease_lost_at_the_last_moment_leaves_the_file_of_the_other_run(
-    exports: Any, monkeypatch: pytest.MonkeyPatch
+def _lose_lease(exports: Any, _export_id: str) -> None:
+    exports.lose_lease()
+
+
+def _cancel(exports: Any, export_id: str) -> None:
+    exports.update_export(export_id, "status = 'cancelled'")
+
+
+@pytest.mark.parametrize(
+    ("interrupt", "status"),
+    [(_lose_lease, "running"), (_cancel, "cancelled")],
+    ids=["the lease is lost", "the export is cancelled"],
+)
+def test_a_run_that_is_interrupted_at_the_last_moment_leaves_no_file(
+    exports: Any, monkeypatch: pytest.MonkeyPatch, interrupt: Callable[..., None], status: str
 ) -> None:
     make_labeled(exports.org, 2)
     export_id = exports.start()
     complete = jobs.running.complete
 
     def too_late(*args: Any) -> None:
-        exports.call_in_thread(exports.lose_lease)
+        call_in_thread(interrupt, exports, export_id)
         complete(*args)
 
     monkeypatch.setattr(jobs.running, "complete", too_late)
     exports.work()
     monkeypatch.undo()
-    assert exports.get(export_id)["status"] == "running"
-    assert exports.list_events("export.completed") == []
-    assert not container.current().storage.exists(exports.build_storage_key(export_id))
-    assert exports.list_staged_files() == []
-
-
-def test_an_export_ended_at_the_last_moment_stays_ended(
-    exports: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_labeled(exports.org, 2)
-    export_id = exports.start()
-    complete = jobs.running.complete
-    cancel = "UPDATE exports SET status = 'cancelled' WHERE id = :id"
-
-    def too_late(*args: Any) -> None:
-        exports.call_in_thread(lambda: exports.sql(cancel, id=export_id))
-        complete(*args)
-
-    monkeypatch.setattr(jobs.running, "complete", too_late)
-    exports.work()
-    assert exports.get(export_id)["status"] == "cancelled"
-    assert exports.list_events("export.completed") == []
-    assert not container.current().storage.exists(exports.build_storage_key(export_id))
-    assert exports.list_staged_files() == []
+    assert exports.get(export_id)["status"] == status
+    _assert_nothing_is_left(exports, export_id)
 
 
 def test_nobody_takes_the_lease_between_the_file_and_its_record(
@@ -102,7 +97,7 @@ def test_nobody_takes_the_lease_between_the_file_and_its_record(
 
     def promoted(self: StagedFile, key: str) -> StoredFile:
         if key == exports.build_storage_key(export_id):
-            free.append(exports.call_in_thread(lambda: exports.get_run_job(skip_locked=True)))
+            free.append(call_in_thread(lambda: exports.get_run_job(skip_locked=True)))
         return promote(self, key)
 
     monkeypatch.setattr(StagedFile, "promote", promoted)
@@ -126,7 +121,7 @@ def test_a_run_that_died_after_it_named_its_file_is_made_good(
         patched.setattr(jobs.running, "complete", die)
         exports.work()
     assert exports.get(export_id)["status"] == "running"
-    assert container.current().storage.exists(exports.build_storage_key(export_id))
+    assert exports.is_stored(export_id)
     assert exports.list_events("export.completed") == []
     exports.label(labeled.schema_id, [])
     exports.rerun()
@@ -181,15 +176,13 @@ def test_an_export_whose_every_run_fails_is_given_up(
     assert failed["finished_at"] is not None
     assert failed["progress"]["eta_seconds"] is None
     assert failed["sha256"] is None
-    assert [one["job_id"] for one in exports.list_events("export.failed")] == [export_id]
-    assert exports.list_events("export.completed") == []
-    assert exports.list_staged_files() == []
-    answer = exports.api.get(f"/exports/{export_id}/download")
-    assert answer.status_code == 409
-    assert answer.json["error"]["details"] == {"state": "failed"}
+    assert [event["job_id"] for event in exports.list_events("export.failed")] == [export_id]
+    _assert_nothing_is_left(exports, export_id)
+    download = exports.api.get(f"/exports/{export_id}/download")
+    assert read_answer(download, 409)["details"] == {"state": "failed"}
 
 
-def test_a_fault_of_ours_is_not_told_to_clients(
+def test_an_internal_error_is_not_shown_to_clients(
     exports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_id = exports.start()

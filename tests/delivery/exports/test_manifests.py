@@ -2,18 +2,17 @@
 
 from typing import Any
 
+from tests.delivery.exports.conftest import read_answer
 from tests.factories.labels import make_labeled
 
 MISSING = "00000000-0000-7000-8000-000000000000"
 
 
 def _read(exports: Any, export_id: str, status: int = 200) -> dict[str, Any]:
-    answer = exports.api.get(f"/exports/{export_id}/manifest")
-    assert answer.status_code == status, answer.json
-    return dict(answer.json["data" if status == 200 else "error"])
+    return read_answer(exports.api.get(f"/exports/{export_id}/manifest"), status)
 
 
-def test_a_manifest_tells_what_the_file_holds(exports: Any) -> None:
+def test_a_manifest_describes_the_file(exports: Any) -> None:
     labeled = make_labeled(exports.org, 3)
     export = exports.make(filter={"schema_id": str(labeled.schema_id)})
     manifest = _read(exports, export["id"])
@@ -44,11 +43,7 @@ def test_a_manifest_tells_what_the_file_holds(exports: Any) -> None:
 def test_a_manifest_outlives_its_file(exports: Any) -> None:
     export = exports.make()
     before = _read(exports, export["id"])
-    exports.sql(
-        "UPDATE exports SET expires_at = now() - interval '1 day', storage_key = NULL"
-        " WHERE id = :id",
-        id=export["id"],
-    )
+    exports.update_export(export["id"], "expires_at = now() - interval '1 day', storage_key = NULL")
     assert _read(exports, export["id"]) == before
 
 
@@ -58,7 +53,7 @@ def test_exports_without_a_file_have_no_manifest(exports: Any) -> None:
     assert _read(exports, MISSING, 404)["code"] == "not_found"
     exports.work()
     # Exports of an earlier release.
-    exports.sql("UPDATE exports SET manifest = NULL WHERE id = :id", id=export_id)
+    exports.update_export(export_id, "manifest = NULL")
     assert _read(exports, export_id, 409)["details"]["state"] == "unknown"
 
 
@@ -70,27 +65,20 @@ def _audit(exports: Any, **query: Any) -> list[dict[str, Any]]:
     return entries
 
 
-def test_the_audit_trail_tells_who_did_what(exports: Any) -> None:
+def test_the_audit_trail_has_the_actions_of_users(exports: Any) -> None:
     export = exports.make()
     exports.download_file(export["id"])
     other = exports.start("csv")
     exports.api.post(f"/exports/{other}/cancel")
     entries = _audit(exports)
-    people = [
-        (entry["action"], entry["job_id"], entry["format"])
-        for entry in reversed(entries)
-        if entry["actor"]["kind"] == "user"
-    ]
-    assert people == [
+    by_users = [entry for entry in reversed(entries) if entry["actor"]["kind"] == "user"]
+    assert [(entry["action"], entry["job_id"], entry["format"]) for entry in by_users] == [
         ("exports.create", export["id"], "jsonl"),
         ("exports.download", export["id"], "jsonl"),
         ("exports.create", other, "csv"),
         ("exports.cancel", other, "csv"),
     ]
-    reviewer = str(exports.org.users["reviewer"])
-    assert {entry["actor"]["id"] for entry in entries if entry["actor"]["kind"] == "user"} == {
-        reviewer
-    }
+    assert {entry["actor"]["id"] for entry in by_users} == {str(exports.org.users["reviewer"])}
     assert "exports.run" in {entry["action"] for entry in entries}
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.kit import db, tenancy, watermarks
+from app.kit import db, watermarks
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.models import TagSet
 
@@ -25,15 +25,10 @@ LINGER = text("SELECT pg_sleep(random() * 0.05)")
 CHECKED = text("SET CONSTRAINTS ALL IMMEDIATE")
 
 
-@pytest.fixture
-def schema_id(exports: Any) -> UUID:
-    return UUID(str(exports.workspace.schema()))
-
-
 @contextmanager
 def open_transaction(exports: Any, *before_commit: Any) -> Iterator[Session]:
     """A transaction of the organization; `before_commit` are statements and calls."""
-    with exports.org.app.app_context(), tenancy.organization(exports.org.id), db.transaction() as s:
+    with exports.org.transaction() as s:
         yield s
         for step in before_commit:
             step() if callable(step) else s.execute(step)
@@ -126,13 +121,13 @@ def test_consecutive_periods_hold_everything_once(exports: Any, schema_id: UUID)
     ids = [exports.label(schema_id, [], status="submitted") for _ in range(60)]
     start = db.utc_now().isoformat()
     tag_set_ids: list[str] = []
-    with ThreadPoolExecutor(4) as others:
-        running = [others.submit(accept, exports, one, LINGER) for one in ids]
-        while not all(one.done() for one in running):
+    with ThreadPoolExecutor(4) as threads:
+        acceptances = [threads.submit(accept, exports, id_, LINGER) for id_ in ids]
+        while not all(acceptance.done() for acceptance in acceptances):
             part, start = export_period(exports, start)
             tag_set_ids += part
-        for one in running:
-            one.result()
+        for acceptance in acceptances:
+            acceptance.result()
     tag_set_ids += export_period(exports, start)[0]
     assert sorted(tag_set_ids) == sorted(ids)
 
@@ -201,10 +196,8 @@ def test_an_end_in_the_future_is_now(exports: Any, schema_id: UUID) -> None:
 
 def test_a_watermark_of_a_wrong_clock_moves_no_time(exports: Any, schema_id: UUID) -> None:
     export_period(exports, db.utc_now())
-    exports.sql(
-        "UPDATE watermarks SET at = now() + interval '1 day' WHERE organization_id = :org",
-        org=exports.org.id,
-    )
+    sql = "UPDATE watermarks SET at = now() + interval '1 day' WHERE organization_id = :org"
+    exports.sql(sql, org=exports.org.id)
     tag_set_id = exports.label(schema_id, [])
     sql = "SELECT created_at < now() AND decided_at < now() FROM tag_sets WHERE id = :id"
     assert exports.sql(sql, id=tag_set_id)[0][0]

@@ -1,6 +1,7 @@
 """The first rows of an export, without a job."""
 
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -9,20 +10,19 @@ from app.delivery.exports.queries import previews
 from app.delivery.exports.queries.rows import LineWriter
 from app.delivery.exports.service import previewing
 from app.workflow.tag_sets.models import TagSetRevision
+from tests.delivery.exports.conftest import read_answer
 from tests.factories.labels import make_labeled
 
 
 def _preview(exports: Any, status: int = 200, **body: Any) -> dict[str, Any]:
-    answer = exports.api.post("/exports/preview", {"format": "jsonl", **body})
-    assert answer.status_code == status, answer.json
-    return dict(answer.json["data" if status == 200 else "error"])
+    return read_answer(exports.api.post("/exports/preview", {"format": "jsonl", **body}), status)
 
 
 def test_the_preview_is_the_beginning_of_the_file(exports: Any) -> None:
     make_labeled(exports.org, 12)
     preview = _preview(exports, limit=5)
     assert (preview["count"], preview["count_is_exact"], len(preview["rows"])) == (12, True, 5)
-    content = exports.download_file(exports.make()["id"])
+    content = exports.export_file()
     assert [orjson.loads(line) for line in content.splitlines()][:5] == preview["rows"]
     assert content.decode().startswith(preview["content"])
     assert len(_preview(exports)["rows"]) == 10
@@ -33,12 +33,8 @@ def test_a_preview_creates_nothing(exports: Any) -> None:
     _preview(exports, filter={"decided_after": "2020-01-01T00:00:00Z"})
     assert exports.api.get("/exports").json["meta"]["total"] == 0
     assert exports.list_events("export.requested") == []
-    assert (
-        exports.sql(
-            "SELECT count(*) FROM watermarks WHERE organization_id = :org", org=exports.org.id
-        )[0][0]
-        == 0
-    )
+    sql = "SELECT FROM watermarks WHERE organization_id = :org"
+    assert exports.sql(sql, org=exports.org.id) == []
 
 
 def test_text_formats_have_content_and_binary_ones_rows_only(exports: Any) -> None:
@@ -97,9 +93,8 @@ def lines_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_no_more_texts_are_read_than_the_preview_shows(
-    exports: Any, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
+    exports: Any, schema_id: UUID, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema_id = exports.workspace.schema()
     for _ in range(5):
         exports.label(schema_id, [], text="words " * 100)
     monkeypatch.setattr(previewing, "MAX_BYTES", 3000)
@@ -113,9 +108,8 @@ def test_no_more_texts_are_read_than_the_preview_shows(
 
 
 def test_no_more_revisions_are_read_than_the_preview_shows(
-    exports: Any, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
+    exports: Any, schema_id: UUID, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schema_id = exports.workspace.schema()
     for _ in range(2):
         tag_set_id = exports.label(schema_id, [])
         for number in range(1, 31):
@@ -139,13 +133,11 @@ def test_no_more_revisions_are_read_than_the_preview_shows(
 
 
 def test_no_more_removed_tag_sets_are_read_than_the_preview_shows(
-    exports: Any, lines_read: list[str]
+    exports: Any, schema_id: UUID, lines_read: list[str]
 ) -> None:
-    schema_id = exports.workspace.schema()
     kept, *removed = (exports.label(schema_id, []) for _ in range(6))
     for tag_set_id in removed:
-        answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."})
-        assert answer.status_code == 200, answer.json
+        exports.reopen(tag_set_id)
     body = {"filter": {"decided_after": "2020-01-01T00:00:00Z"}, "include": {"removed": True}}
     preview = _preview(exports, limit=3, **body)
     assert [row["tag_set_id"] for row in preview["rows"]] == [kept, *removed[:2]]

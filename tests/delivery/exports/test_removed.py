@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from tests.delivery.exports.conftest import read_answer
 from tests.delivery.exports.test_periods import open_transaction, pause_before_commit
 
 REOPEN = text("UPDATE tag_sets SET status = 'draft' WHERE id = CAST(:id AS uuid)")
@@ -21,22 +22,12 @@ def _rows(exports: Any, since: str = LONG_AGO, format: str = "jsonl", **filters:
     return rows, export
 
 
-def _reopen(exports: Any, tag_set_id: str) -> None:
-    answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."})
-    assert answer.status_code == 200, answer.json
-
-
-@pytest.fixture
-def schema_id(exports: Any) -> UUID:
-    return UUID(str(exports.workspace.schema()))
-
-
-def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -> None:
+def test_reopened_and_deleted_tag_sets_are_exported(exports: Any, schema_id: UUID) -> None:
     kept, reopened, deleted = (exports.label(schema_id, []) for _ in range(3))
     document = exports.get_artifact(deleted).id
     first, export = _rows(exports)
     assert [row["tag_set_id"] for row in first] == [kept, reopened, deleted]
-    _reopen(exports, reopened)
+    exports.reopen(reopened)
     assert exports.org.api("admin").delete(f"/artifacts/{document}").status_code in (200, 204)
     second, again = _rows(exports, export["filter"]["decided_before"])
     assert {(row["tag_set_id"], row["status"]) for row in second} == {
@@ -56,7 +47,7 @@ def test_reopened_and_deleted_tag_sets_are_told(exports: Any, schema_id: UUID) -
 def test_a_tag_set_that_was_accepted_again_is_no_removed_one(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
     _, export = _rows(exports)
-    _reopen(exports, tag_set)
+    exports.reopen(tag_set)
     exports.sql(
         "UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE id = :id", id=tag_set
     )
@@ -67,29 +58,28 @@ def test_a_tag_set_that_was_accepted_again_is_no_removed_one(exports: Any, schem
 def test_filters_apply_to_removed_ones(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
     other = str(exports.workspace.schema())
-    _reopen(exports, tag_set)
+    exports.reopen(tag_set)
     assert _rows(exports, schema_id=other)[0] == []
     labeler = str(exports.org.users["labeler"])
-    found, _ = _rows(exports, schema_id=str(schema_id), labeler_id=labeler)
-    assert [row["tag_set_id"] for row in found] == [tag_set]
+    rows, _ = _rows(exports, schema_id=str(schema_id), labeler_id=labeler)
+    assert [row["tag_set_id"] for row in rows] == [tag_set]
 
 
 @pytest.mark.parametrize("format_id", ["json", "csv", "xlsx", "parquet"])
-def test_every_format_that_tells_them_is_written(
+def test_every_format_that_can_contain_them_is_written(
     exports: Any, schema_id: UUID, format_id: str
 ) -> None:
     tag_set = exports.label(schema_id, [])
-    _reopen(exports, tag_set)
+    exports.reopen(tag_set)
     body = {"filter": {"decided_after": LONG_AGO}, "include": {"removed": True}}
     export = exports.make(format_id, **body)
     assert export["row_count"] == 1
 
 
-def test_only_suitable_exports_tell_them(exports: Any) -> None:
+def test_only_suitable_exports_contain_them(exports: Any) -> None:
     def refuse(**body: Any) -> str:
         answer = exports.api.post("/exports", {"format": "jsonl", **body})
-        assert answer.status_code == 400, answer.json
-        return str(answer.json["error"]["field"])
+        return str(read_answer(answer, 400)["field"])
 
     period = {"decided_after": LONG_AGO}
     assert refuse(include={"removed": True}) == "include.removed"
@@ -119,7 +109,7 @@ def test_a_removal_that_commits_late_is_in_the_next_period(exports: Any, schema_
 
 def test_an_organization_is_erased_with_its_removed_tag_sets(exports: Any, schema_id: UUID) -> None:
     tag_set = exports.label(schema_id, [])
-    _reopen(exports, tag_set)
+    exports.reopen(tag_set)
     exports.label(schema_id, [])
     everything = tenancy.across_organizations(reason="a test deletes an organization's rows")
     with exports.org.app.app_context(), everything, db.transaction() as session:

@@ -82,7 +82,7 @@ def build_expected_rows(exports: Any, include: dict[str, Any]) -> list[dict[str,
             .join(SchemaVersion, SchemaVersion.id == TagSet.schema_version_id)
             .order_by(TagSet.created_at, TagSet.id)
         )
-        return [orjson.loads(orjson.dumps(_build_row(*one, include))) for one in sets]
+        return [orjson.loads(orjson.dumps(_build_row(*records, include))) for records in sets]
 
 
 def _build_row(
@@ -125,16 +125,22 @@ def _build_row(
         ordered = db.session().execute(saved.order_by(TagSetRevision.number)).scalars()
         row["history"] = [
             {
-                "number": one.number,
-                "kind": one.kind,
-                "note": one.note,
-                "author_id": one.author_id,
-                "created_at": format_time(one.created_at),
-                "tags": one.tags,
+                "number": revision.number,
+                "kind": revision.kind,
+                "note": revision.note,
+                "author_id": revision.author_id,
+                "created_at": format_time(revision.created_at),
+                "tags": revision.tags,
             }
-            for one in ordered
+            for revision in ordered
         ]
     return row
+
+
+def _export_table(exports: Any, **options: Any) -> list[dict[str, str]]:
+    """Run an export in the format csv, and return its lines."""
+    text = exports.export_file("csv", options=options).decode()
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def test_hostile_values_come_through_unharmed(exports: Any) -> None:
@@ -151,9 +157,9 @@ def test_hostile_values_come_through_unharmed(exports: Any) -> None:
             tag("paid", False),
         ]
         about = {"name": text or "x", "external_id": text, "meta": {"k " + text: text, "n": 1.5}}
-        made = exports.label(schema_id, tags, status="submitted", text=text, artifact=about)
+        id_ = UUID(exports.label(schema_id, tags, status="submitted", text=text, artifact=about))
         for number in (1, 2):
-            exports.add(TagSetRevision(tag_set_id=UUID(made), number=number, tags=tags, note=text))
+            exports.add(TagSetRevision(tag_set_id=id_, number=number, tags=tags, note=text))
     exports.label(schema_id, [], artifact={"page_count": None, "language": None})
     assert exports.export_rows(include=EVERYTHING) == build_expected_rows(exports, EVERYTHING)
 
@@ -189,20 +195,20 @@ def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]])
     artifact_id = exports.workspace.artifact(schema_id)
     for tags in batch:
         exports.label(schema_id, tags, artifact_id=artifact_id)
-    found: list[bytes] = []
+    lines: list[bytes] = []
     include = {"tags": "all", "evidence": True, "text": False, "history": False}
     with (
         exports.org.app.app_context(),
         tenancy.organization(exports.org.id),
         rows.open_snapshot({"schema_id": str(schema_id)}, include) as snapshot,
     ):
-        snapshot.copy(lambda row, *, is_last: found.append(row) if is_last else None)
+        snapshot.copy(lambda row, *, is_last: lines.append(row) if is_last else None)
     expected = [
         row
         for row in build_expected_rows(exports, include)
         if row["schema"]["id"] == str(schema_id)
     ]
-    assert [orjson.loads(line) for line in found] == expected
+    assert [orjson.loads(line) for line in lines] == expected
     assert snapshot.total == len(batch)
 
 
@@ -218,7 +224,7 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert row["labels"] == {"number": "A-1"}
     assert row["labeler_id"] == str(exports.org.users["labeler"])
     assert row["reviewer_id"] == str(exports.org.users["reviewer"])
-    assert [one["field"] for one in row["tags"]] == ["number"]
+    assert [tag_["field"] for tag_ in row["tags"]] == ["number"]
     assert row["history"][-1]["note"] == "well read"
     assert row["text"] == "x" * 1000
     decided = answer.json["data"]["decided_at"]
@@ -226,15 +232,15 @@ def test_work_done_over_the_api(exports: Any) -> None:
     assert exports.export_tag_set_ids(filter={"statuses": ["submitted"]}) == [submitted["id"]]
 
 
-def test_what_stands_for_a_document_is_in_every_format(exports: Any) -> None:
+def test_the_source_and_flags_of_a_document_are_in_every_format(exports: Any) -> None:
     schema_id, _ = make_schema(exports.org, FIELDS)
     exports.label(schema_id, [], source="import", artifact={"gold": True})
     exports.label(schema_id, [], source="merge", artifact={"archived": True})
     expected = [("import", True, False), ("merge", False, True)]
     about = [(row["source"], row["artifact"]) for row in exports.export_rows()]
-    assert [(source, one["gold"], one["archived"]) for source, one in about] == expected
-    table = csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
-    rows = [(line["source"], line["artifact.gold"], line["artifact.archived"]) for line in table]
+    assert [(source, doc["gold"], doc["archived"]) for source, doc in about] == expected
+    names = ("source", "artifact.gold", "artifact.archived")
+    rows = [tuple(line[name] for name in names) for line in _export_table(exports)]
     assert rows == [("import", "true", "false"), ("merge", "false", "true")]
 
 
@@ -252,12 +258,11 @@ def test_each_part_only_where_it_was_asked_for(exports: Any) -> None:
 
 
 def test_an_organization_without_labels(exports: Any) -> None:
-    made = exports.make()
-    assert (made["row_count"], made["size_bytes"]) == (0, 0)
-    assert exports.download_file(made["id"]) == b""
-    header = exports.download_file(exports.make("csv")["id"]).decode().splitlines()
-    assert len(header) == 1
-    assert header[0].startswith("tag_set_id,status,source,revision,artifact.id")
+    export = exports.make()
+    assert (export["row_count"], export["size_bytes"]) == (0, 0)
+    assert exports.download_file(export["id"]) == b""
+    (header,) = exports.export_file("csv").decode().splitlines()
+    assert header.startswith("tag_set_id,status,source,revision,artifact.id")
 
 
 def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None:
@@ -273,9 +278,7 @@ def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None
     labels = {row["tag_set_id"]: row["labels"] for row in exports.export_rows()}
     assert labels == {single: {"note": "one"}, several: {"note": ["two"], "new": 7}}
     assert list(labels[several]) == ["note", "new"]
-    table = list(
-        csv.DictReader(io.StringIO(exports.download_file(exports.make("csv")["id"]).decode()))
-    )
+    table = _export_table(exports)
     assert [(line["labels.note"], line["labels.new"]) for line in table] == [
         ("one", ""),
         ("two", "7"),
@@ -292,8 +295,7 @@ def test_values_from_before_a_field_was_a_table_are_kept(exports: Any) -> None:
     )
     exports.add(version)
     exports.label(schema_id, [tag("items.what", "Ink", 0)], schema_version_id=version.id)
-    file = exports.download_file(exports.make("csv", options={"rows": "explode"})["id"])
-    lines = list(csv.DictReader(io.StringIO(file.decode())))
+    lines = _export_table(exports, rows="explode")
     assert [(line["labels.items"], line["labels.items.what"]) for line in lines] == [
         ("Paper and ink", ""),
         ("", "Ink"),
@@ -306,21 +308,19 @@ def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
         tags = [tag("number", text), tag("note", text), tag("items.what", text, 0)]
         exports.label(schema_id, tags, artifact={"name": text or "x"})
     options = {"rows": "explode", "delimiter": ";", "bom": True}
-    made = exports.make("csv", options=options)
+    export = exports.make("csv", options=options)
     out = io.BytesIO()
-    writer = FORMATS["csv"].writer(out, FIELDS, made["options"])
+    writer = FORMATS["csv"].writer(out, FIELDS, export["options"])
     for row in build_expected_rows(exports, {"evidence": False, "text": False, "history": False}):
         writer.write_json(orjson.dumps(row))
     writer.close()
-    assert exports.download_file(made["id"]) == out.getvalue()
-    text = exports.download_file(made["id"]).decode("utf-8-sig")
+    assert exports.download_file(export["id"]) == out.getvalue()
+    text = out.getvalue().decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
     numbers = [line["labels.number"] for line in lines]
     assert '\'=HYPERLINK("http://x")' in numbers
-    assert made["row_count"] == len(lines) == len(HOSTILE)
-    raw = exports.make("csv", options={"raw": True})
-    lines = list(csv.DictReader(io.StringIO(exports.download_file(raw["id"]).decode(), newline="")))
-    assert [line["labels.number"] for line in lines] == HOSTILE
+    assert export["row_count"] == len(lines) == len(HOSTILE)
+    assert [line["labels.number"] for line in _export_table(exports, raw=True)] == HOSTILE
 
 
 def test_nothing_of_another_organization(exports: Any, other_exports: Any) -> None:

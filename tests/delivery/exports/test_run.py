@@ -3,7 +3,7 @@
 import hashlib
 import re
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count, pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from app.engines.formats import xlsx
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
+from tests.factories.progress import OnProgress
 
 
 def test_an_export_from_begin_to_end(exports: Any) -> None:
@@ -66,21 +67,20 @@ def test_a_workbook_with_too_many_columns_fails_at_once(
     assert exports.list_staged_files() == []
 
 
-def test_progress_is_seen_while_it_runs(
-    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
-) -> None:
+def test_progress_is_seen_while_it_runs(exports: Any, on_progress: OnProgress) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
     seen: list[dict[str, Any]] = []
     on_progress(lambda _: seen.append(exports.get(export_id)))
     exports.work()
-    assert {one["status"] for one in seen} == {"running"}
-    assert [one["progress"]["done"] for one in seen] == [0, 1, 2, 3, 4, 5]
-    assert {one["progress"]["total"] for one in seen} == {5}
-    assert seen[0]["progress"]["rate_per_second"] is None
-    assert all(one["progress"]["rate_per_second"] > 0 for one in seen[1:])
-    assert seen[-1]["progress"]["eta_seconds"] == 0
-    assert all(one["started_at"] and not one["finished_at"] for one in seen)
+    assert {export["status"] for export in seen} == {"running"}
+    assert all(export["started_at"] and not export["finished_at"] for export in seen)
+    progress = [export["progress"] for export in seen]
+    assert [report["done"] for report in progress] == [0, 1, 2, 3, 4, 5]
+    assert {report["total"] for report in progress} == {5}
+    assert progress[0]["rate_per_second"] is None
+    assert all(report["rate_per_second"] > 0 for report in progress[1:])
+    assert progress[-1]["eta_seconds"] == 0
     assert exports.get(export_id)["status"] == "completed"
 
 
@@ -106,18 +106,14 @@ def test_progress_is_written_once_a_second_at_most(
     assert all(b - a >= 99 for a, b in pairwise(written))
 
 
-def test_it_holds_one_moment(
-    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
-) -> None:
+def test_it_contains_the_state_of_one_moment(exports: Any, on_progress: OnProgress) -> None:
     labeled = make_labeled(exports.org, 3)
 
     def change_tag_sets(done: int) -> None:
         if done < 2:
             exports.label(labeled.schema_id, [])
-            exports.sql(
-                "UPDATE tag_sets SET status = 'rejected' WHERE organization_id = :org",
-                org=exports.org.id,
-            )
+            sql = "UPDATE tag_sets SET status = 'rejected' WHERE organization_id = :org"
+            exports.sql(sql, org=exports.org.id)
 
     export_id = exports.start()
     on_progress(change_tag_sets)
@@ -138,16 +134,14 @@ def test_a_second_run_of_a_completed_export_does_nothing(exports: Any) -> None:
     assert len(exports.list_events("export.completed")) == 1
 
 
-def test_an_export_that_somebody_ended_stops(
-    exports: Any, on_progress: Callable[[Callable[[int], None]], None]
-) -> None:
+def test_an_export_that_somebody_ended_stops(exports: Any, on_progress: OnProgress) -> None:
     make_labeled(exports.org, 5)
     export_id = exports.start()
 
     def end(done: int) -> None:
         assert done < 3
         if done == 2:
-            exports.sql("UPDATE exports SET status = 'cancelled' WHERE id = :id", id=export_id)
+            exports.update_export(export_id, "status = 'cancelled'")
 
     on_progress(end)
     exports.work()
@@ -182,18 +176,19 @@ def test_the_plan_is_right_for_an_organization_that_nobody_has_counted(
         cursor.execute("ANALYZE artifacts, artifact_texts, tag_sets, tag_set_revisions")
     make_labeled(exports.org, 1000, revisions=True)
     include = {"tags": "all", "evidence": True, "text": True, "history": True}
-    wanted = statements.Statements.build(exports.org.id, {"statuses": ["accepted"]}, include)
+    export_statements = statements.Statements.build(
+        exports.org.id, {"statuses": ["accepted"]}, include
+    )
     with (
         exports.org.app.app_context(),
         tenancy.organization(exports.org.id),
         db.engine().connect() as connection,
     ):
-        sql = f"EXPLAIN (FORMAT JSON) {wanted.rows}"
-        plan = connection.exec_driver_sql(sql, wanted.values).scalar_one()
+        sql = f"EXPLAIN (FORMAT JSON) {export_statements.rows}"
+        plan = connection.exec_driver_sql(sql, export_statements.values).scalar_one()
+    nodes = list(iterate_plan_nodes(plan[0]["Plan"]))
     for table in ("artifacts", "artifact_texts", "tag_set_revisions"):
-        (scan,) = [
-            one for one in iterate_plan_nodes(plan[0]["Plan"]) if one.get("Relation Name") == table
-        ]
+        (scan,) = [node for node in nodes if node.get("Relation Name") == table]
         assert scan["Index Name"] == f"pk_{table}"
         # By the row's own columns, whatever alias the plan calls it by.
         assert re.search(r"organization_id = [st]\.organization_id", scan["Index Cond"])
@@ -213,9 +208,9 @@ def test_memory_does_not_grow_with_the_rows(exports: Any) -> None:
         exports.start(filter={"schema_id": str(schema_id)})
         tracemalloc.start()
         exports.work()
-        found = tracemalloc.get_traced_memory()[1]
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return found
+        return peak
 
     measure_peak_memory(few.schema_id)  # what is loaded at the first use stays
     small, large = measure_peak_memory(few.schema_id), measure_peak_memory(many.schema_id)

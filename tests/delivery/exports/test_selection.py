@@ -4,73 +4,59 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from app.kit import db
 from app.kit.ids import uuid7
 
 
-@pytest.fixture
-def tag_sets(exports: Any) -> dict[str, Any]:
-    """Four label sets that differ in everything that a filter asks for."""
-    first, second = exports.workspace.schema(), exports.workspace.schema()
-    exports.org.add_user("anna", "labeler")
-    start = db.utc_now() - timedelta(days=10)
+class _TagSets:
+    """Four tag sets, named `one` to `four`, that differ in everything that a filter asks for."""
 
-    def day(number: int) -> datetime:
-        return start + timedelta(days=number)
+    def __init__(self, exports: Any) -> None:
+        self.exports, self.now = exports, db.utc_now()
+        self.first, self.second = exports.workspace.schema(), exports.workspace.schema()
+        self.anna = anna = exports.org.add_user("anna", "labeler")
+        self.ids = {
+            "one": self._label(self.first, 1, decided_at=self.day(5)),
+            "two": self._label(self.first, 2, decided_at=self.day(4), status="rejected"),
+            "three": self._label(self.second, 3, decided_at=self.day(6), labeler_id=anna),
+            "four": self._label(self.second, 4, status="submitted", labeler_id=anna),
+        }
 
-    one = exports.label(first, [], created_at=day(1), decided_at=day(5))
-    two = exports.label(first, [], created_at=day(2), decided_at=day(4), status="rejected")
-    anna = exports.org.users["anna"]
-    three = exports.label(second, [], created_at=day(3), decided_at=day(6), labeler_id=anna)
-    four = exports.label(second, [], created_at=day(4), status="submitted", labeler_id=anna)
-    named = {"one": one, "two": two, "three": three, "four": four}
-    return {**named, "first": first, "second": second, "day": day, "anna": anna}
+    def _label(self, schema_id: UUID, created_on: int, **members: Any) -> str:
+        return str(self.exports.label(schema_id, [], created_at=self.day(created_on), **members))
+
+    def day(self, number: int) -> datetime:
+        return self.now + timedelta(days=number - 10)
+
+    def select(self, **filters: Any) -> list[str]:
+        """Return the names of the tag sets that an export with these filters contains."""
+        names = {tag_set_id: name for name, tag_set_id in self.ids.items()}
+        body = {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in filters.items()
+        }
+        tag_set_ids = self.exports.export_tag_set_ids(filter=body, include={"tags": "all"})
+        return [names[tag_set_id] for tag_set_id in tag_set_ids]
 
 
-def list_exported_names(exports: Any, tag_sets: dict[str, Any], **where: Any) -> list[str]:
-    """The names of the label sets that a filter lets through."""
-    names = {tag_sets[name]: name for name in ("one", "two", "three", "four")}
-    body = {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in where.items()
-    }
-    tag_set_ids = exports.export_tag_set_ids(filter=body, include={"tags": "all"})
-    return [names[one] for one in tag_set_ids]
-
-
-def test_filters(exports: Any, tag_sets: dict[str, Any]) -> None:
-    day = tag_sets["day"]
-    assert list_exported_names(exports, tag_sets) == ["one", "two", "three", "four"]
-    assert list_exported_names(exports, tag_sets, schema_id=str(tag_sets["first"])) == [
-        "one",
-        "two",
-    ]
-    assert list_exported_names(exports, tag_sets, statuses=["rejected", "submitted"]) == [
-        "two",
-        "four",
-    ]
-    assert list_exported_names(exports, tag_sets, labeler_id=str(tag_sets["anna"])) == [
-        "three",
-        "four",
-    ]
+def test_filters(exports: Any) -> None:
+    tag_sets = _TagSets(exports)
+    select, day = tag_sets.select, tag_sets.day
+    assert select() == ["one", "two", "three", "four"]
+    assert select(schema_id=str(tag_sets.first)) == ["one", "two"]
+    assert select(statuses=["rejected", "submitted"]) == ["two", "four"]
+    assert select(labeler_id=str(tag_sets.anna)) == ["three", "four"]
     # A period has its start in it and its end not: periods that follow each other share nothing.
-    assert list_exported_names(exports, tag_sets, created_after=day(2), created_before=day(4)) == [
-        "two",
-        "three",
-    ]
-    assert list_exported_names(exports, tag_sets, decided_after=day(5)) == ["one", "three"]
-    assert list_exported_names(exports, tag_sets, decided_before=day(5)) == ["two"]
-    documents = [str(exports.get_artifact(tag_sets[name]).id) for name in ("four", "one")]
-    assert list_exported_names(exports, tag_sets, artifact_ids=documents) == ["one", "four"]
-    both = {"artifact_ids": documents, "schema_id": str(tag_sets["second"])}
-    assert list_exported_names(exports, tag_sets, **both) == ["four"]
-    assert list_exported_names(exports, tag_sets, statuses=["draft"]) == []
+    assert select(created_after=day(2), created_before=day(4)) == ["two", "three"]
+    assert select(decided_after=day(5)) == ["one", "three"]
+    assert select(decided_before=day(5)) == ["two"]
+    documents = [str(exports.get_artifact(tag_sets.ids[name]).id) for name in ("four", "one")]
+    assert select(artifact_ids=documents) == ["one", "four"]
+    assert select(artifact_ids=documents, schema_id=str(tag_sets.second)) == ["four"]
+    assert select(statuses=["draft"]) == []
 
 
-def test_which_label_sets_of_a_document(exports: Any) -> None:
-    schema_id = exports.workspace.schema()
+def test_which_label_sets_of_a_document(exports: Any, schema_id: UUID) -> None:
     document, other = (exports.workspace.artifact(schema_id) for _ in range(2))
     now = db.utc_now()
 
@@ -97,8 +83,7 @@ def test_which_label_sets_of_a_document(exports: Any) -> None:
     ]
 
 
-def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
-    schema_id = exports.workspace.schema()
+def test_one_tag_set_represents_each_document(exports: Any, schema_id: UUID) -> None:
     now = db.utc_now()
 
     def label(minute: int, document: UUID, **members: Any) -> str:
@@ -120,9 +105,10 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
     )
     # The filter chooses among those that stand; what it leaves out is not replaced.
     early = (now - timedelta(seconds=90)).isoformat()
-    export = exports.make(filter={"decided_before": early}, include={"tags": "final"})
-    assert exports.download_file(export["id"]).count(b"\n") == 1
-    assert merge.encode() in exports.download_file(export["id"])
+    early_only = exports.export_tag_set_ids(
+        filter={"decided_before": early}, include={"tags": "final"}
+    )
+    assert early_only == [merge]
     csv = exports.make("csv", include={"tags": "final"})
     assert csv["row_count"] == 3
     refusal = {"filter": {"statuses": ["submitted"]}, "include": {"tags": "final"}}
@@ -130,8 +116,7 @@ def test_one_tag_set_stands_for_each_document(exports: Any) -> None:
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "filter.statuses")
 
 
-def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
-    schema_id = exports.workspace.schema()
+def test_the_order_is_that_of_creation_then_of_ids(exports: Any, schema_id: UUID) -> None:
     now = db.utc_now()
     ids = [uuid7() for _ in range(6)]
     for position in (3, 1, 4, 0, 5, 2):
@@ -139,7 +124,5 @@ def test_the_order_is_that_of_creation_then_of_ids(exports: Any) -> None:
         exports.label(schema_id, [], id=ids[position], created_at=at)
     expected = [str(ids[position]) for position in (5, 4, 0, 1, 2, 3)]
     assert exports.export_tag_set_ids() == expected
-    assert (
-        exports.export_tag_set_ids(filter={"schema_id": str(schema_id), "statuses": ["accepted"]})
-        == expected
-    )
+    filters = {"schema_id": str(schema_id), "statuses": ["accepted"]}
+    assert exports.export_tag_set_ids(filter=filters) == expected

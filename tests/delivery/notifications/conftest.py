@@ -1,6 +1,7 @@
 """Fixtures for notifications that are collected over a time window."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -8,14 +9,16 @@ from app.delivery.notifications.service import mailing
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
+from tests.factories.orgs import Api
 from tests.factories.workspace import Workspace
 
 
 class Inbox:
     """Rejections in one organization, and the notifications about them."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, work: Callable[[], None]) -> None:
         self.workspace = workspace
+        self.work = work
 
     def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
         """Reject several tag sets at once."""
@@ -48,6 +51,25 @@ class Inbox:
         ):
             mailing.enqueue_due_emails(db.checkpoint)
 
+    def send_due_emails(self) -> None:
+        """Enqueue and send due emails."""
+        self.enqueue_due_emails()
+        self.work()
+
+    def send_all_emails(self) -> None:
+        """End all time windows, and send the emails."""
+        self.end_windows()
+        self.send_due_emails()
+
+    def pass_time(self, interval: str) -> None:
+        """Move the notifications into the past, as if time had passed; then send due emails."""
+        self.workspace.sql(
+            "UPDATE notifications SET created_at = created_at - CAST(:by AS interval),"
+            " open_until = open_until - CAST(:by AS interval)",
+            by=interval,
+        )
+        self.send_due_emails()
+
     def read(self) -> None:
         """Mark all notifications as read."""
         self.workspace.sql("UPDATE notifications SET read_at = now() WHERE read_at IS NULL")
@@ -60,23 +82,30 @@ class Inbox:
         self.workspace.sql(sql, preferences=preferences, id=self.workspace.org.users[name])
 
 
+def read_list(api: Api, query: str = "") -> Any:
+    """Return the response of the list of a person's notifications."""
+    answer = api.get(f"/notifications?{query}")
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def list_notifications(api: Api, query: str = "") -> list[dict[str, Any]]:
+    """Return the notifications of a person that match a query string."""
+    return list(read_list(api, query)["data"])
+
+
+def count_unread(api: Api) -> int:
+    """Return the number of a person's unread notifications."""
+    answer = api.get("/notifications/unread-count")
+    assert answer.status_code == 200, answer.json
+    return int(answer.json["data"]["unread"])
+
+
 @pytest.fixture
 def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
 @pytest.fixture
-def inbox(workspace: Workspace) -> Inbox:
-    return Inbox(workspace)
-
-
-@pytest.fixture
-def send_all_emails(inbox: Inbox, work: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that ends all time windows and sends the emails."""
-
-    def send_all() -> None:
-        inbox.end_windows()
-        inbox.enqueue_due_emails()
-        work()
-
-    return send_all
+def inbox(workspace: Workspace, work: Callable[[], None]) -> Inbox:
+    return Inbox(workspace, work)

@@ -1,7 +1,6 @@
 """What comes in numbers is one notification and one letter to each person, whatever dies."""
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
@@ -12,21 +11,19 @@ from tests.factories.routing import Router
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
-Work = Callable[[], None]
-
 
 def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     names = ("labeler", "second", "third")
     for name in names[1:]:
         workspace.org.add_user(name, "labeler")
     inbox.reject(make_submitted_tag_sets(workspace, 300, *names))
-    work()
+    inbox.work()
     title = "100 of your tag sets were sent back"
     assert Counter(inbox.list_notifications()) == {(name, title, 100): 1 for name in names}
     assert [inbox.list_email_subjects(name) for name in names] == [[], [], []]
-    send_all_emails()
+    inbox.send_all_emails()
     assert [inbox.list_email_subjects(name) for name in names] == [[f"[Test] {title}"]] * 3
     (row,) = workspace.sql(
         "SELECT body, link FROM notifications WHERE user_id = :id",
@@ -38,17 +35,17 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
     assert named.endswith(", …")
     assert named.count("Bill ") == 3
     assert row.link == "/api/v1/users/me/assignments?kind=label"
-    send_all_emails()
+    inbox.send_all_emails()
     assert [len(inbox.list_email_subjects(name)) for name in names] == [1, 1, 1]
 
 
 def test_a_queue_worked_through_one_by_one_is_one_notification(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
-        work()
+        inbox.work()
     assert inbox.list_notifications() == [("labeler", "4 of your tag sets were rejected", 4)]
     (row,) = workspace.sql("SELECT body, link FROM notifications")
     # They have no reason in common.
@@ -60,64 +57,59 @@ def test_a_queue_worked_through_one_by_one_is_one_notification(
 
 
 def test_documents_that_come_one_by_one_are_one_notification(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     router = Router(workspace)
     router.rule(user_id=str(workspace.org.users["labeler"]), due_in_hours=24)
     for number in range(5):
         assert router.route(workspace.artifact(name=f"Bill {number}")) == 1
-        work()
+        inbox.work()
     assert inbox.list_notifications() == [("labeler", "5 documents were assigned to you", 5)]
     (row,) = workspace.sql("SELECT body FROM notifications")
     assert row.body == "Bill 0, Bill 1, Bill 2, …"
 
 
 def test_a_letter_closes_and_what_comes_next_is_another_one(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
-    work()
-    send_all_emails()
+    inbox.work()
+    inbox.send_all_emails()
     inbox.reject(ids[2:])
-    work()
+    inbox.work()
     assert [(name, count) for name, _, count in inbox.list_notifications()] == [
         ("labeler", 2),
         ("labeler", 1),
     ]
-    send_all_emails()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == 2
 
 
-def test_what_was_read_takes_no_more_and_is_not_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
-) -> None:
+def test_what_was_read_takes_no_more_and_is_not_mailed(workspace: Workspace, inbox: Inbox) -> None:
     ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
-    work()
+    inbox.work()
     inbox.read()
     inbox.reject(ids[2:])
-    work()
+    inbox.work()
     assert [count for _, _, count in inbox.list_notifications()] == [2, 1]
-    send_all_emails()
+    inbox.send_all_emails()
     (subject,) = inbox.list_email_subjects("labeler")
     assert subject.startswith("[Test] Your labels for Bill ")
 
 
-def test_all_of_a_kind_goes_in_one_letter(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
-) -> None:
+def test_all_of_a_kind_goes_in_one_letter(workspace: Workspace, inbox: Inbox) -> None:
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     inbox.reject(ids[:2])
-    work()
+    inbox.work()
     inbox.reject(ids[2:], send_to="pool", why="Not a bill")
-    work()
+    inbox.work()
     # The window of the second one is not over.
     workspace.sql(
         "UPDATE notifications SET open_until = now() WHERE message = 'label_sets_sent_back'"
     )
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     (email,) = list_emails_to(workspace.org.email("labeler"))
     sent_back = "2 of your tag sets were sent back"
     assert email.subject == f"[Test] {sent_back}, and 1 more notification"
@@ -127,7 +119,7 @@ def test_all_of_a_kind_goes_in_one_letter(
     page = f"{address}/open/{workspace.org.slug}/users/me/assignments?kind=label&lang=en"
     assert f"{page}\n" in said
     assert "2 of your tag sets were rejected\nNot a bill\n\n" in said
-    send_all_emails()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
@@ -142,26 +134,24 @@ def test_all_of_a_kind_goes_in_one_letter(
 def test_each_reads_where_they_want_to(
     workspace: Workspace,
     inbox: Inbox,
-    work: Work,
     chosen: str,
     in_app: list[bool],
     email_count: int,
-    send_all_emails: Work,
 ) -> None:
     inbox.set_preferences("labeler", chosen)
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
-    send_all_emails()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == email_count
 
 
 @pytest.mark.parametrize("how", ["chose", "left", "disabled"])
 def test_who_wants_or_may_have_no_letter_any_more_gets_none(
-    workspace: Workspace, inbox: Inbox, work: Work, how: str, send_all_emails: Work
+    workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     labeler = workspace.org.users["labeler"]
     address = workspace.org.email("labeler")
     if how == "chose":
@@ -171,19 +161,17 @@ def test_who_wants_or_may_have_no_letter_any_more_gets_none(
         assert workspace.org.api("owner").delete(path).status_code == 204
     else:
         workspace.sql("UPDATE users SET disabled_at = now() WHERE id = :id", id=labeler)
-    send_all_emails()
+    inbox.send_all_emails()
     assert list_emails_to(address) == []
 
 
-def test_emails_are_in_the_readers_language(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
-) -> None:
+def test_emails_are_in_the_readers_language(workspace: Workspace, inbox: Inbox) -> None:
     workspace.sql(
         "UPDATE users SET locale = 'de-AT' WHERE id = :id", id=workspace.org.users["labeler"]
     )
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
-    send_all_emails()
+    inbox.work()
+    inbox.send_all_emails()
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert email.subject == "[Test] 2 deiner Label-Sätze wurden zurückgegeben"
     assert "Öffnen:" in email.text.splitlines()

@@ -1,6 +1,5 @@
 """Digests and quiet hours: one email at its time, with everything that is still unread."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -12,31 +11,7 @@ from tests.factories.orgs import Org
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
-Work = Callable[[], None]
 PREFERENCES = "/notifications/delivery-preferences"
-
-
-class Clock:
-    """Moves the notifications of an organization into the past, as if time had passed."""
-
-    def __init__(self, inbox: Inbox, work: Work) -> None:
-        self.inbox = inbox
-        self.work = work
-
-    def pass_by(self, interval: str) -> None:
-        """Let time pass, and then send the emails that are due."""
-        self.inbox.workspace.sql(
-            "UPDATE notifications SET created_at = created_at - CAST(:by AS interval),"
-            " open_until = open_until - CAST(:by AS interval)",
-            by=interval,
-        )
-        self.inbox.enqueue_due_emails()
-        self.work()
-
-
-@pytest.fixture
-def clock(inbox: Inbox, work: Work) -> Clock:
-    return Clock(inbox, work)
 
 
 def _prefer(org: Org, frequency: str, quiet: tuple[int, int] | None = None) -> None:
@@ -50,45 +25,42 @@ def _prefer(org: Org, frequency: str, quiet: tuple[int, int] | None = None) -> N
     assert answer.status_code == 200, answer.json
 
 
-def _mention(workspace: Workspace, body: str) -> None:
-    tag_set = workspace.submitted()
-    path = f"/tag-sets/{tag_set['id']}/comments"
+def _mention(workspace: Workspace, *bodies: str) -> None:
+    """Mention the labeler in comments, each on another tag set."""
     mentions = [str(workspace.org.users["labeler"])]
-    answer = workspace.org.api("reviewer").post(path, {"body": body, "mentions": mentions})
-    assert answer.status_code == 201, answer.json
+    for body in bodies:
+        path = f"/tag-sets/{workspace.submitted()['id']}/comments"
+        answer = workspace.org.api("reviewer").post(path, {"body": body, "mentions": mentions})
+        assert answer.status_code == 201, answer.json
 
 
 @pytest.mark.parametrize("frequency", ["hourly", "daily"])
 def test_a_digest_has_everything_of_all_kinds(
-    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock, frequency: str
+    workspace: Workspace, inbox: Inbox, frequency: str
 ) -> None:
     _prefer(workspace.org, frequency)
     inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    for body in ("First?", "Second?"):
-        _mention(workspace, body)
-    work()
+    _mention(workspace, "First?", "Second?")
+    inbox.work()
     inbox.end_windows()
     # The windows have ended, but not the hour or the day: the clock may be close to one, so that
     # only an email of all of them would be right.
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     early = inbox.list_email_subjects("labeler")
-    clock.pass_by("1 hour" if frequency == "hourly" else "1 day")
+    inbox.pass_time("1 hour" if frequency == "hourly" else "1 day")
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert early in ([], [email.subject])
     assert email.subject.endswith(", and 2 more notifications")
-    for said in ("First?", "Second?", "3 of your tag sets were sent back"):
-        assert said in email.text
-    clock.pass_by("1 day")
+    for expected in ("First?", "Second?", "3 of your tag sets were sent back"):
+        assert expected in email.text
+    inbox.pass_time("1 day")
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
-def test_a_digest_counts_more_than_it_quotes(
-    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
-) -> None:
+def test_a_digest_counts_more_than_it_quotes(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
     _mention(workspace, "First?")
-    work()
+    inbox.work()
     workspace.sql(
         "INSERT INTO notifications (organization_id, id, user_id, kind, title, body, in_app,"
         " by_mail, open_until, created_at, updated_at)"
@@ -96,23 +68,20 @@ def test_a_digest_counts_more_than_it_quotes(
         " in_app, by_mail, open_until, created_at, updated_at"
         " FROM notifications CROSS JOIN generate_series(1, 40) AS i"
     )
-    clock.pass_by("1 day")
+    inbox.pass_time("1 day")
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert email.subject.endswith(", and 40 more notifications")
     assert email.text.count("Export ") == 20
 
 
-def test_what_was_read_is_not_in_the_digest(
-    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
-) -> None:
+def test_what_was_read_is_not_in_the_digest(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
-    for body in ("First?", "Second?"):
-        _mention(workspace, body)
-    work()
+    _mention(workspace, "First?", "Second?")
+    inbox.work()
     api = workspace.org.api("labeler")
     newest, _ = api.get("/notifications").json["data"]
     assert api.post(f"/notifications/{newest['id']}/read").status_code == 200
-    clock.pass_by("1 day")
+    inbox.pass_time("1 day")
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert "First?" in email.text
     assert "Second?" not in email.text
@@ -121,12 +90,11 @@ def test_what_was_read_is_not_in_the_digest(
 
 @pytest.mark.parametrize(("read_count", "email_count"), [(1, 1), (2, 0)])
 def test_a_digest_of_which_all_was_read_is_not_sent(
-    workspace: Workspace, inbox: Inbox, work: Work, read_count: int, email_count: int
+    workspace: Workspace, inbox: Inbox, read_count: int, email_count: int
 ) -> None:
     _prefer(workspace.org, "daily")
-    for body in ("First?", "Second?"):
-        _mention(workspace, body)
-    work()
+    _mention(workspace, "First?", "Second?")
+    inbox.work()
     inbox.workspace.sql(
         "UPDATE notifications SET created_at = created_at - interval '1 day',"
         " open_until = open_until - interval '1 day'"
@@ -135,25 +103,25 @@ def test_a_digest_of_which_all_was_read_is_not_sent(
     api = workspace.org.api("labeler")
     for note in api.get("/notifications").json["data"][:read_count]:
         assert api.post(f"/notifications/{note['id']}/read").status_code == 200
-    work()
+    inbox.work()
     assert len(inbox.list_email_subjects("labeler")) == email_count
 
 
 def test_a_kind_that_was_turned_off_is_not_in_the_digest(
-    workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     _prefer(workspace.org, "daily")
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     _mention(workspace, "First?")
-    work()
+    inbox.work()
     inbox.set_preferences("labeler", '{"mention": {"email": false}}')
-    clock.pass_by("1 day")
+    inbox.pass_time("1 day")
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert email.subject == "[Test] 2 of your tag sets were sent back"
 
 
 def test_each_organization_has_its_own_digest(
-    workspace: Workspace, other_org: Org, inbox: Inbox, work: Work, clock: Clock
+    workspace: Workspace, other_org: Org, inbox: Inbox
 ) -> None:
     labeler = workspace.org.users["labeler"]
     _prefer(workspace.org, "daily")
@@ -167,9 +135,9 @@ def test_each_organization_has_its_own_digest(
     other_org.users["labeler"] = labeler
     _mention(workspace, "Here?")
     _mention(other, "There?")
-    work()
-    Clock(Inbox(other), work).pass_by("1 day")
-    clock.pass_by("1 day")
+    inbox.work()
+    Inbox(other, inbox.work).pass_time("1 day")
+    inbox.pass_time("1 day")
     emails = list_emails_to(workspace.org.email("labeler"))
     assert len(emails) == 2
     for email in emails:
@@ -178,62 +146,54 @@ def test_each_organization_has_its_own_digest(
 
 @pytest.mark.parametrize("grouped", [True, False])
 def test_emails_wait_for_the_end_of_the_quiet_hours(
-    workspace: Workspace, inbox: Inbox, work: Work, grouped: bool
+    workspace: Workspace, inbox: Inbox, grouped: bool
 ) -> None:
     _prefer(workspace.org, "immediate", quiet=(-60, 60))
     if grouped:
         inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     else:
         _mention(workspace, "Now?")
-    work()
+    inbox.work()
     if grouped:
         inbox.end_windows()
     for _ in range(2):
-        inbox.enqueue_due_emails()
-        work()
+        inbox.send_due_emails()
     assert inbox.list_email_subjects("labeler") == []
     (note,) = workspace.sql("SELECT open_until - now() AS left FROM notifications")
     assert timedelta(minutes=57) < note.left <= timedelta(minutes=60)
     # Time cannot be turned forward for the database, so the quiet hours are moved instead.
     _prefer(workspace.org, "immediate", quiet=(-120, -60))
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_outside_of_the_quiet_hours_emails_are_immediate(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     _prefer(workspace.org, "immediate", quiet=(60, 120))
     _mention(workspace, "Now?")
-    work()
+    inbox.work()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
-def test_a_new_preference_applies_to_pending_emails(
-    workspace: Workspace, inbox: Inbox, work: Work
-) -> None:
+def test_a_new_preference_applies_to_pending_emails(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
-    for body in ("First?", "Second?"):
-        _mention(workspace, body)
-    work()
+    _mention(workspace, "First?", "Second?")
+    inbox.work()
     inbox.enqueue_due_emails()
     assert inbox.list_email_subjects("labeler") == []
     _prefer(workspace.org, "immediate")
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     (email,) = list_emails_to(workspace.org.email("labeler"))
     assert email.subject.endswith(", and 1 more notification")
 
 
-def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) -> None:
+def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox) -> None:
     _prefer(workspace.org, "daily")
     workspace.org.add_user("second", "labeler")
     inbox.reject(make_submitted_tag_sets(workspace, 4, "labeler", "second"))
-    work()
-    inbox.end_windows()
-    inbox.enqueue_due_emails()
-    work()
+    inbox.work()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("second")) == 1
     # Unless it is eight o'clock this very moment.
     pending = workspace.sql("SELECT count(*) FROM notifications WHERE open_until > now()")
@@ -242,14 +202,13 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) 
 
 @pytest.mark.parametrize("is_queued", [True, False])
 def test_after_the_closing_of_an_organization_no_emails_are_sent(
-    workspace: Workspace, inbox: Inbox, work: Work, is_queued: bool
+    workspace: Workspace, inbox: Inbox, is_queued: bool
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     inbox.end_windows()
     if is_queued:
         inbox.enqueue_due_emails()
     workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     assert inbox.list_email_subjects("labeler") == []

@@ -9,7 +9,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.delivery.notifications.queries import changing
 from app.identity.organizations.models import Membership
-from app.kit import db, tenancy
 from tests.factories import Org, make_org
 from tests.factories.counts import find_differences, fold, run_sql
 from tests.factories.notifications import insert_notifications
@@ -106,7 +105,7 @@ class InboxLife(RuleBasedStateMachine):
                 id=self.person,
             )
         else:
-            with self.flask.app_context(), tenancy.organization(second.id), db.transaction() as s:
+            with second.transaction() as s:
                 s.add(Membership(user_id=self.person, role="viewer"))
         self.is_member["second"] = not self.is_member["second"]
 

@@ -1,8 +1,7 @@
 """Dying workers, the same event twice, many at once: nothing is lost, nothing is sent twice."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,17 +11,17 @@ from sqlalchemy import text
 from app.delivery.notifications.jobs import OLD_CAUSES
 from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries import emails
-from app.kit import container, db, events, purging, tenancy
+from app.kit import container, db, events, purging
 from app.kit.jobs import Job
 from app.kit.jobs.handlers import HANDLERS
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
+from tests.factories.queueing import run_concurrently
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
 
-Work = Callable[[], None]
 BLOCKED = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pids(pid))"
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
@@ -41,7 +40,7 @@ def _build_rejection_jobs(inbox: Inbox, count: int) -> list[Job]:
 
 
 def _handle(workspace: Workspace, jobs: list[Job]) -> None:
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.org.transaction():
         HANDLERS["notifications.tag_set_rejected"].function(jobs)
 
 
@@ -80,15 +79,9 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
 
 def test_two_workers_at_once_open_one_notification(workspace: Workspace, inbox: Inbox) -> None:
     jobs = _build_rejection_jobs(inbox, 40)
-    barrier = Barrier(4)
-
-    def run(part: list[Job]) -> None:
-        barrier.wait(timeout=10)
-        _handle(workspace, part)
-
-    with ThreadPoolExecutor(4) as pool:
-        # Each event twice, as after a worker that was only slow.
-        list(pool.map(run, [jobs[:20], jobs[20:], jobs[10:30], jobs[::-1]]))
+    # Each event twice, as after a worker that was only slow.
+    parts = (jobs[:20], jobs[20:], jobs[10:30], jobs[::-1])
+    run_concurrently(*(partial(_handle, workspace, part) for part in parts))
     assert sorted((name, count) for name, _, count in inbox.list_notifications()) == [
         ("admin", 20),
         ("labeler", 20),
@@ -137,11 +130,11 @@ def test_a_worker_that_is_killed_anywhere_is_made_up_for(
 
 @pytest.mark.parametrize("at", ["close", "post", "commit"])
 def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
-    workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
+    workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.enqueue_due_emails()
     inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    work()
+    inbox.work()
     inbox.end_windows()
     with monkeypatch.context() as patched:
         if at == "close":
@@ -155,27 +148,25 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
         with pytest.raises(_Killed):
             inbox.enqueue_due_emails()
     for _ in range(2):
-        inbox.enqueue_due_emails()
-        work()
+        inbox.send_due_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
-def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: Work) -> None:
+def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     container.current().redis(timeout=5).flushdb()
-    work()
+    inbox.work()
     inbox.end_windows()
     container.current().redis(timeout=5).flushdb()
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
-    work()
+    inbox.work()
     inbox.end_windows()
     with workspace.org.app.app_context(), db.engine().connect() as other:
         other.execute(text("SET app.all_organizations = 'on'"))
@@ -184,8 +175,7 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
         inbox.enqueue_due_emails()
         assert workspace.sql("SELECT FROM notifications WHERE open_until IS NOT NULL")
         other.rollback()
-    inbox.enqueue_due_emails()
-    work()
+    inbox.send_due_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
@@ -210,17 +200,15 @@ def test_what_is_read_while_an_event_is_handled_takes_no_more(
 def test_more_emails_than_one_batch_are_all_sent(
     workspace: Workspace,
     inbox: Inbox,
-    work: Work,
     monkeypatch: pytest.MonkeyPatch,
-    send_all_emails: Work,
 ) -> None:
     monkeypatch.setattr(emails, "MAX_DUE", 2)
     names = [f"p{number}" for number in range(5)]
     for name in names:
         workspace.org.add_user(name, "labeler")
     inbox.reject(make_submitted_tag_sets(workspace, 5, *names))
-    work()
-    send_all_emails()
+    inbox.work()
+    inbox.send_all_emails()
     assert [len(inbox.list_email_subjects(name)) for name in names] == [1] * 5
 
 
@@ -233,18 +221,16 @@ def test_causes_are_forgotten_when_no_job_can_tell_of_them_again(
         "UPDATE notification_causes SET created_at = now() - interval '10 days' WHERE cause = :one",
         one=UUID(jobs[0].args["event_id"]),
     )
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.org.transaction():
         purging.purge("notification_causes", OLD_CAUSES, db.checkpoint)
     left = {row.cause for row in workspace.sql("SELECT cause FROM notification_causes")}
     assert left == {UUID(job.args["event_id"]) for job in jobs[1:]}
 
 
-def test_events_of_old_releases_are_read_too(
-    workspace: Workspace, inbox: Inbox, work: Work
-) -> None:
+def test_events_of_old_releases_are_read_too(workspace: Workspace, inbox: Inbox) -> None:
     """Without the members that came later."""
     data = {"artifact_ids": [str(workspace.artifact())], "user_ids": [], "team_ids": [], "count": 1}
-    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+    with workspace.org.transaction():
         events.emit("artifacts.assigned", {**data, "user_ids": [workspace.org.users["labeler"]]})
-    work()
+    inbox.work()
     assert inbox.list_notifications() == [("labeler", "invoice.txt was assigned to you", 1)]

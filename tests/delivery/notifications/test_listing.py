@@ -1,17 +1,17 @@
 """A person's notifications: the list, its filters, and who sees what."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
 
 from app.identity.organizations.models import Membership
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from tests.delivery.notifications.conftest import count_unread, list_notifications, read_list
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import Api
+from tests.factories.pages import read_pages
 
 MEMBERS = {
     *("id", "organization", "kind", "title", "body", "link", "count"),
@@ -20,24 +20,12 @@ MEMBERS = {
 
 
 def _join(user_id: UUID, org: Org, role: str = "labeler") -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+    with org.transaction() as session:
         session.add(Membership(user_id=user_id, role=role))
 
 
-def _list(api: Api, query: str = "") -> Any:
-    answer = api.get(f"/notifications?{query}")
-    assert answer.status_code == 200, answer.json
-    return answer.json
-
-
 def _list_titles(api: Api, query: str = "") -> list[str]:
-    return [one["title"] for one in _list(api, query)["data"]]
-
-
-def _count_unread(api: Api) -> int:
-    answer = api.get("/notifications/unread-count")
-    assert answer.status_code == 200, answer.json
-    return int(answer.json["data"]["unread"])
+    return [notification["title"] for notification in list_notifications(api, query)]
 
 
 @pytest.fixture
@@ -53,17 +41,17 @@ def api(org: Org) -> Api:
 
 
 def test_a_person_has_none_at_first(api: Api) -> None:
-    assert _list(api) == {
+    assert read_list(api) == {
         "data": [],
         "meta": {"total": 0, "next_cursor": None, "prev_cursor": None, "page_size": 100},
     }
-    assert _count_unread(api) == 0
+    assert count_unread(api) == 0
 
 
 def test_the_newest_comes_first_with_its_organization(org: Org, api: Api, person: UUID) -> None:
     ids = insert_notifications(org, person, 3)
-    response = _list(api)
-    assert [one["id"] for one in response["data"]] == ids[::-1]
+    response = read_list(api)
+    assert [notification["id"] for notification in response["data"]] == ids[::-1]
     assert response["meta"]["total"] == 3
     assert set(response["data"][0]) == MEMBERS
     assert response["data"][0] == {
@@ -88,19 +76,13 @@ def test_the_list_spans_the_persons_organizations(
     insert_notifications(other_org, person, 3, title="There", start="2026-05-04T10:00:30Z")
     mixed = [f"{where} {number}" for number in (3, 2, 1) for where in ("There", "Here")]
     assert _list_titles(api) == mixed
-    assert _count_unread(api) == 6
-    pages = []
-    query = "page_size=2"
-    while True:
-        page = _list(api, query)
-        assert page["meta"]["total"] == 6
-        pages.append([one["title"] for one in page["data"]])
-        if page["meta"]["next_cursor"] is None:
-            break
-        query = f"page_size=2&cursor={page['meta']['next_cursor']}"
-    assert pages == [mixed[:2], mixed[2:4], mixed[4:]]
-    back = _list(api, f"page_size=2&cursor={page['meta']['prev_cursor']}")
-    assert [one["title"] for one in back["data"]] == mixed[2:4]
+    assert count_unread(api) == 6
+    pages = read_pages(api, "/notifications?page_size=2")
+    assert {page["meta"]["total"] for page in pages} == {6}
+    titles = [[notification["title"] for notification in page["data"]] for page in pages]
+    assert titles == [mixed[:2], mixed[2:4], mixed[4:]]
+    back = f"page_size=2&cursor={pages[-1]['meta']['prev_cursor']}"
+    assert _list_titles(api, back) == mixed[2:4]
 
 
 def test_a_session_of_one_organization_sees_only_that_one(
@@ -112,7 +94,7 @@ def test_a_session_of_one_organization_sees_only_that_one(
     limit = "UPDATE sessions SET organization_id = :org WHERE user_id = :user_id"
     run_sql(org, limit, user_id=person)
     assert _list_titles(api) == ["Here 1"]
-    assert _count_unread(api) == 1
+    assert count_unread(api) == 1
     assert api.post(f"/notifications/{there}/read").status_code == 404
     assert api.delete(f"/notifications/{there}").status_code == 404
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
@@ -133,7 +115,7 @@ def test_nobody_sees_those_of_others(org: Org, other_org: Org, api: Api, person:
     (mine,) = insert_notifications(org, person)
     (owner_notification_id,) = insert_notifications(org, org.users["owner"])
     (foreign,) = insert_notifications(other_org, other_org.users["owner"])
-    assert [one["id"] for one in _list(api)["data"]] == [mine]
+    assert [notification["id"] for notification in list_notifications(api)] == [mine]
     absent = str(uuid7())
     for method, path in (("POST", "/notifications/{}/read"), ("DELETE", "/notifications/{}")):
         none = api.request(method, path.format(absent))
@@ -143,13 +125,13 @@ def test_nobody_sees_those_of_others(org: Org, other_org: Org, api: Api, person:
             assert answer.status_code == 404
             assert answer.json["error"] == none.json["error"]
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
-    assert _count_unread(org.api("owner")) == 1
+    assert count_unread(org.api("owner")) == 1
 
 
 def test_what_is_only_mailed_is_not_listed_or_counted(org: Org, api: Api, person: UUID) -> None:
     (hidden,) = insert_notifications(org, person, in_app=False)
-    assert _list(api)["meta"]["total"] == 0
-    assert _count_unread(api) == 0
+    assert read_list(api)["meta"]["total"] == 0
+    assert count_unread(api) == 0
     assert api.post(f"/notifications/{hidden}/read").status_code == 404
     assert api.delete(f"/notifications/{hidden}").status_code == 404
 
@@ -166,7 +148,7 @@ def test_whoever_left_or_whose_organization_closed_sees_nothing(
     assert api.post(f"/notifications/{there}/read").status_code == 404
     run_sql(org, "UPDATE organizations SET status = 'closed' WHERE id = :org")
     assert _list_titles(api) == []
-    assert _count_unread(api) == 0
+    assert count_unread(api) == 0
 
 
 @pytest.mark.parametrize(
@@ -195,8 +177,8 @@ def test_filters(org: Org, api: Api, person: UUID, query: str, titles: list[str]
     insert_notifications(org, person, 2, title="Old", **old)  # type: ignore[arg-type]
     insert_notifications(org, person, 2, title="New", start="2026-05-04T11:00:00Z")
     insert_notifications(org, org.users["owner"], 2)
-    response = _list(api, query)
-    assert [one["title"] for one in response["data"]] == titles
+    response = read_list(api, query)
+    assert [notification["title"] for notification in response["data"]] == titles
     assert response["meta"]["total"] == len(titles)
 
 
@@ -219,7 +201,7 @@ def test_a_wrong_query_names_its_parameter(api: Api, query: str, field: str) -> 
 
 def test_a_cursor_belongs_to_one_person(org: Org, api: Api, person: UUID) -> None:
     insert_notifications(org, person, 3)
-    cursor = _list(api, "page_size=1")["meta"]["next_cursor"]
+    cursor = read_list(api, "page_size=1")["meta"]["next_cursor"]
     assert _list_titles(api, f"page_size=1&cursor={cursor}") == ["Note 2"]
     answer = org.api("owner").get(f"/notifications?page_size=1&cursor={cursor}")
     assert (answer.status_code, answer.json["error"]["field"]) == (422, "cursor")
@@ -227,11 +209,11 @@ def test_a_cursor_belongs_to_one_person(org: Org, api: Api, person: UUID) -> Non
 
 def test_what_arrives_while_one_pages_is_not_in_the_way(org: Org, api: Api, person: UUID) -> None:
     insert_notifications(org, person, 4)
-    first = _list(api, "page_size=2")
+    first = read_list(api, "page_size=2")
     insert_notifications(org, person, 2, title="Late", start="2026-05-04T12:00:00Z")
     assert api.post(f"/notifications/{first['data'][0]['id']}/read").status_code == 200
-    second = _list(api, f"page_size=2&cursor={first['meta']['next_cursor']}")
-    assert [one["title"] for one in second["data"]] == ["Note 2", "Note 1"]
+    second = read_list(api, f"page_size=2&cursor={first['meta']['next_cursor']}")
+    assert [notification["title"] for notification in second["data"]] == ["Note 2", "Note 1"]
     assert second["meta"]["total"] == 4
     assert second["meta"]["next_cursor"] is None
 
@@ -246,7 +228,7 @@ def test_a_hundred_lists_fold_nothing_of_others(org: Org, api: Api, person: UUID
     """Every hundredth list looks for unfolded counts, of which a person has none of their own."""
     insert_notifications(org, person)
     for _ in range(101):
-        assert _list(api, "page_size=1")["meta"]["total"] == 1
+        assert read_list(api, "page_size=1")["meta"]["total"] == 1
 
 
 def test_nothing_of_an_organization_is_seen_before_joining_it(
@@ -257,10 +239,10 @@ def test_nothing_of_an_organization_is_seen_before_joining_it(
     )
     insert_notifications(org, person)
     assert _list_titles(api) == ["Note 1"]
-    assert _count_unread(api) == 1
+    assert count_unread(api) == 1
     assert api.post(f"/notifications/{foreign}/read").status_code == 404
     assert api.delete(f"/notifications/{foreign}").status_code == 404
     assert api.post("/notifications/read-all").json["data"] == {"read": 1}
     _join(person, other_org)
     assert _list_titles(api) == ["Note 1", "Former 1"]
-    assert _count_unread(api) == 1
+    assert count_unread(api) == 1

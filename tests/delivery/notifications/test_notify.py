@@ -1,5 +1,6 @@
-"""Telling users: once each, in the application and by e-mail."""
+"""Notifications: once for each user, in the application and by email."""
 
+import json
 from collections.abc import Callable
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -7,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, select, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import select
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.service import sending
@@ -17,6 +17,7 @@ from app.kit.emails import MessageTemplates
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
 from tests.factories import Org, run_jobs_of
+from tests.factories.counts import run_sql
 from tests.factories.emails import list_emails_to
 
 WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
@@ -24,13 +25,13 @@ WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
 @pytest.fixture(autouse=True)
 def _replace_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message that says what a test wants said."""
+    """Replace the messages with one whose subject and text a test chooses."""
     (tmp_path / "en.toml").write_text(WORDS)
     monkeypatch.setattr(sending, "messages", MessageTemplates(tmp_path))
 
 
 def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         values = {"title": title, "body": body}
         return sending.notify("plain", **{"kind": "mention", "values": values, **rest})
 
@@ -50,13 +51,25 @@ def _list_emails(org: Org) -> list[EmailMessage]:
     ]
 
 
-def _get_email_address(org: Org, name: str) -> str:
-    with org.app.app_context():
-        sql = text("SELECT email FROM users WHERE id = :id")
-        return str(db.session().execute(sql, {"id": org.users[name]}).scalar_one())
+def _remove(org: Org, name: str) -> None:
+    path = f"/organizations/{org.slug}/members/{org.users[name]}"
+    assert org.api("owner").delete(path).status_code == 204
 
 
-def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
+def _disable(org: Org, name: str) -> None:
+    run_sql(org, "UPDATE users SET disabled_at = now() WHERE id = :id", id=org.users[name])
+
+
+def _prefer(org: Org, name: str, **chosen: dict[str, bool]) -> None:
+    sql = "UPDATE users SET notification_preferences = CAST(:chosen AS jsonb) WHERE id = :id"
+    run_sql(org, sql, chosen=json.dumps(chosen), id=org.users[name])
+
+
+def _unsubscribe(org: Org, name: str) -> None:
+    _prefer(org, name, mention={"email": False})
+
+
+def test_all_members_with_a_role_are_notified(org: Org, work: Callable[[], None]) -> None:
     org.add_user("second", "owner")
     assert _notify(org, role=Role.owner, body="Look at it.", link="/api/v1/artifacts/1") == 2
     notifications = _list_notifications(org)
@@ -66,10 +79,7 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
     }
     work()
     mails = _list_emails(org)
-    assert {mail["To"] for mail in mails} == {
-        _get_email_address(org, "owner"),
-        _get_email_address(org, "second"),
-    }
+    assert {mail["To"] for mail in mails} == {org.email("owner"), org.email("second")}
     assert {mail["Subject"] for mail in mails} == {"[Test] Somebody asks"}
     link = f"{container.settings().public_url}/open/{org.slug}/artifacts/1?lang=en"
     for mail in mails:
@@ -79,14 +89,14 @@ def test_all_of_a_role_are_told(org: Org, work: Callable[[], None]) -> None:
         assert "<bdi>Look at it.</bdi>" in html.get_content()
 
 
-def test_named_users_are_told_and_strangers_are_not(org: Org, other_org: Org) -> None:
+def test_named_users_are_notified_and_other_users_are_not(org: Org, other_org: Org) -> None:
     named = [org.users["viewer"], other_org.users["viewer"]]
     assert _notify(org, user_ids=named) == 1
     assert [row.user_id for row in _list_notifications(org)] == [org.users["viewer"]]
     assert _list_notifications(other_org) == []
 
 
-def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
+def test_users_are_notified_once_for_each_cause(org: Org, work: Callable[[], None]) -> None:
     assert _notify(org, role=Role.owner, unique_key="cause-1") == 1
     assert _notify(org, role=Role.owner, unique_key="cause-1") == 0
     assert _notify(org, role=Role.owner, unique_key="cause-2") == 1
@@ -94,24 +104,15 @@ def test_one_cause_is_told_once(org: Org, work: Callable[[], None]) -> None:
     assert len(_list_notifications(org)) == len(_list_emails(org)) == 2
 
 
-def test_who_is_disabled_is_not_told(org: Org) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE users SET disabled_at = now() WHERE id = :id")
-        session.execute(sql, {"id": org.users["owner"]})
+def test_disabled_users_are_not_notified(org: Org) -> None:
+    _disable(org, "owner")
     assert _notify(org, role=Role.owner) == 0
-
-
-def _prefer(org: Org, name: str, **chosen: dict[str, bool]) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE users SET notification_preferences = :chosen WHERE id = :id")
-        sql = sql.bindparams(bindparam("chosen", type_=JSONB()))
-        session.execute(sql, {"chosen": chosen, "id": org.users[name]})
 
 
 def test_mail_goes_to_those_who_want_it(org: Org, work: Callable[[], None]) -> None:
     for name in ("second", "third", "fourth"):
         org.add_user(name, "owner")
-    _prefer(org, "second", mention={"email": False})
+    _unsubscribe(org, "second")
     _prefer(org, "third", mention={"in_app": False})
     _prefer(org, "fourth", mention={"in_app": False, "email": False})
     assert _notify(org, role=Role.owner) == 3
@@ -119,18 +120,15 @@ def test_mail_goes_to_those_who_want_it(org: Org, work: Callable[[], None]) -> N
     assert {row.user_id for row in _list_notifications(org)} == {
         org.users[name] for name in ("owner", "second", "third")
     }
-    assert {m["To"] for m in _list_emails(org)} == {
-        _get_email_address(org, name) for name in ("owner", "third")
-    }
+    assert {mail["To"] for mail in _list_emails(org)} == {org.email("owner"), org.email("third")}
 
 
 def test_who_left_before_the_email_was_due_gets_none(org: Org, work: Callable[[], None]) -> None:
     org.add_user("second", "owner")
     assert _notify(org, role=Role.owner) == 2
-    path = f"/organizations/{org.slug}/members/{org.users['second']}"
-    assert org.api("owner").delete(path).status_code == 204
+    _remove(org, "second")
     work()
-    assert [mail["To"] for mail in _list_emails(org)] == [_get_email_address(org, "owner")]
+    assert [mail["To"] for mail in _list_emails(org)] == [org.email("owner")]
 
 
 def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) -> None:
@@ -138,10 +136,12 @@ def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) ->
     _prefer(org, "second", assignment={"email": True})
     assert _notify(org, role=Role.owner, kind="assignment") == 2
     work()
-    assert [mail["To"] for mail in _list_emails(org)] == [_get_email_address(org, "second")]
+    assert [mail["To"] for mail in _list_emails(org)] == [org.email("second")]
 
 
-def test_nothing_is_told_of_what_was_rolled_back(org: Org, work: Callable[[], None]) -> None:
+def test_a_notification_that_is_rolled_back_is_not_stored(
+    org: Org, work: Callable[[], None]
+) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         values = {"title": "no", "body": None}
         sending.notify("plain", kind="mention", values=values, role=Role.owner)
@@ -164,11 +164,8 @@ def test_a_mail_that_fails_is_tried_again_unless_it_is_hopeless(
     monkeypatch.setattr(container.current().mailer, "send", fail)
     _notify(org, role=Role.owner)
     work()
-    with org.app.app_context(), tenancy.organization(org.id):
-        sql = text(
-            "SELECT status FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-        )
-        assert db.session().execute(sql, {"org": org.id}).scalars().all() == [status]
+    sql = "SELECT status FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    assert [job.status for job in run_sql(org, sql)] == [status]
 
 
 def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], None]) -> None:
@@ -177,21 +174,6 @@ def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], No
     (mail,) = _list_emails(org)
     assert mail["Subject"] == "[Test] One Bcc: everybody@example.com"
     assert mail["Bcc"] is None
-
-
-def _remove(org: Org) -> None:
-    path = f"/organizations/{org.slug}/members/{org.users['second']}"
-    assert org.api("owner").delete(path).status_code == 204
-
-
-def _disable(org: Org) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE users SET disabled_at = now() WHERE id = :id")
-        session.execute(sql, {"id": org.users["second"]})
-
-
-def _unsubscribe(org: Org) -> None:
-    _prefer(org, "second", mention={"email": False})
 
 
 @pytest.mark.parametrize("is_queued", [False, True])
@@ -225,27 +207,25 @@ def test_what_is_unread_again_is_sent(org: Org, work: Callable[[], None]) -> Non
 
 
 @pytest.mark.parametrize("leave", [_remove, _disable, _unsubscribe])
-def test_who_leaves_while_the_mail_waits_gets_none(org: Org, leave: Callable[[Org], None]) -> None:
+def test_who_leaves_while_the_mail_waits_gets_none(
+    org: Org, leave: Callable[[Org, str], None]
+) -> None:
     org.add_user("second", "labeler")
     assert _notify(org, user_ids=[org.users["second"]]) == 1
     run_jobs_of(org, "notifications")
-    leave(org)
+    leave(org, "second")
     assert run_jobs_of(org, "bulk_mail") == 1
     assert _list_emails(org) == []
-    with org.app.app_context(), tenancy.organization(org.id):
-        sql = text("SELECT args FROM jobs WHERE queue = 'bulk_mail'")
-        (args,) = db.session().execute(sql).scalars()
-    assert "sealed" not in args
+    (job,) = run_sql(org, "SELECT args FROM jobs WHERE queue = 'bulk_mail'")
+    assert "sealed" not in job.args
 
 
 def test_mail_that_waits_goes_to_the_new_address(org: Org) -> None:
     org.add_user("second", "labeler")
     assert _notify(org, user_ids=[org.users["second"]]) == 1
     run_jobs_of(org, "notifications")
-    with org.app.app_context(), db.transaction() as session:
-        sql = text("UPDATE users SET email = 'new-' || email WHERE id = :id")
-        session.execute(sql, {"id": org.users["second"]})
+    run_sql(org, "UPDATE users SET email = 'new-' || email WHERE id = :id", id=org.users["second"])
     assert run_jobs_of(org, "bulk_mail") == 1
     (mail,) = _list_emails(org)
-    assert mail["To"] == _get_email_address(org, "second")
+    assert mail["To"] == org.email("second")
     assert mail["To"].startswith("new-")

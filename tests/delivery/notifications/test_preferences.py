@@ -8,6 +8,7 @@ from tests.factories import Org
 
 PATH = "/notifications/delivery-preferences"
 NIGHT = {"from": "22:00", "to": "07:30"}
+DAILY = {"email_frequency": "daily"}
 
 
 def test_emails_are_immediate_until_something_else_is_chosen(org: Org) -> None:
@@ -24,7 +25,7 @@ def test_emails_are_immediate_until_something_else_is_chosen(org: Org) -> None:
 def test_what_is_set_replaces_everything(org: Org) -> None:
     api = org.api("viewer")
     assert api.patch("/users/me", {"time_zone": "Europe/Vienna"}).status_code == 200
-    answer = api.put(PATH, {"email_frequency": "daily", "quiet_hours": NIGHT})
+    answer = api.put(PATH, {**DAILY, "quiet_hours": NIGHT})
     assert answer.status_code == 200, answer.json
     expected = {
         "email_frequency": "daily",
@@ -43,7 +44,7 @@ def test_what_is_set_replaces_everything(org: Org) -> None:
 def test_no_organization_is_needed(org: Org) -> None:
     api = org.api("viewer")
     api.slug = None
-    assert api.put(PATH, {"email_frequency": "daily"}).status_code == 200
+    assert api.put(PATH, DAILY).status_code == 200
     assert api.get(PATH).json["data"]["email_frequency"] == "daily"
 
 
@@ -53,28 +54,12 @@ def test_no_organization_is_needed(org: Org) -> None:
         ({}, 422, "email_frequency"),
         ({"email_frequency": "weekly"}, 422, "email_frequency"),
         ({"email_frequency": None}, 422, "email_frequency"),
-        ({"email_frequency": "daily", "quiet_hours": {"from": "22:00"}}, 422, "quiet_hours.to"),
-        (
-            {"email_frequency": "daily", "quiet_hours": {**NIGHT, "to": "24:00"}},
-            422,
-            "quiet_hours.to",
-        ),
-        (
-            {"email_frequency": "daily", "quiet_hours": {**NIGHT, "from": "7:30"}},
-            422,
-            "quiet_hours.from",
-        ),
-        (
-            {"email_frequency": "daily", "quiet_hours": {**NIGHT, "from": "07:30\n"}},
-            422,
-            "quiet_hours.from",
-        ),
-        (
-            {"email_frequency": "daily", "quiet_hours": {"from": "07:30", "to": "07:30"}},
-            400,
-            "quiet_hours.to",
-        ),
-        ({"email_frequency": "daily", "time_zone": "UTC"}, 422, "time_zone"),
+        ({**DAILY, "quiet_hours": {"from": "22:00"}}, 422, "quiet_hours.to"),
+        ({**DAILY, "quiet_hours": {**NIGHT, "to": "24:00"}}, 422, "quiet_hours.to"),
+        ({**DAILY, "quiet_hours": {**NIGHT, "from": "7:30"}}, 422, "quiet_hours.from"),
+        ({**DAILY, "quiet_hours": {**NIGHT, "from": "07:30\n"}}, 422, "quiet_hours.from"),
+        ({**DAILY, "quiet_hours": {"from": "07:30", "to": "07:30"}}, 400, "quiet_hours.to"),
+        ({**DAILY, "time_zone": "UTC"}, 422, "time_zone"),
     ],
 )
 def test_what_may_not_be(org: Org, body: dict[str, Any], status: int, field: str) -> None:
@@ -87,19 +72,18 @@ def test_what_may_not_be(org: Org, body: dict[str, Any], status: int, field: str
 
 def test_an_old_revision_is_stale(org: Org) -> None:
     api = org.api("viewer")
-    body = {"email_frequency": "daily"}
-    stale = api.put(PATH, {**body, "revision": 1})
+    stale = api.put(PATH, {**DAILY, "revision": 1})
     assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
     assert stale.json["error"]["details"]["current_revision"] == 0
-    assert api.put(PATH, {**body, "revision": 0}).status_code == 200
-    for options in ({"json": {**body, "revision": 0}}, {"headers": {"If-Match": '"7"'}}):
-        answer = api.put(PATH, **{"json": body, **options})
+    assert api.put(PATH, {**DAILY, "revision": 0}).status_code == 200
+    for options in ({"json": {**DAILY, "revision": 0}}, {"headers": {"If-Match": '"7"'}}):
+        answer = api.put(PATH, **{"json": DAILY, **options})
         assert answer.status_code == 409
         assert answer.json["error"]["details"]["current_revision"] == 1
-    assert api.put(PATH, body, headers={"If-Match": '"1"'}).json["data"]["revision"] == 2
+    assert api.put(PATH, DAILY, headers={"If-Match": '"1"'}).json["data"]["revision"] == 2
 
 
 def test_an_api_key_has_no_preferences(org: Org) -> None:
     key = org.key("admin")
     assert key.get(PATH).status_code == 403
-    assert key.put(PATH, {"email_frequency": "daily"}).status_code == 403
+    assert key.put(PATH, DAILY).status_code == 403

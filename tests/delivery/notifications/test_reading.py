@@ -1,6 +1,5 @@
 """Reading, reading everything, and deleting: what it does to the list, the count and the emails."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,66 +8,53 @@ from sqlalchemy import text
 from app.delivery.notifications.jobs import OLD_NOTIFICATIONS
 from app.delivery.notifications.queries import changing
 from app.kit import db, purging, tenancy
-from tests.delivery.notifications.conftest import Inbox
+from tests.delivery.notifications.conftest import Inbox, count_unread, list_notifications
 from tests.factories import Org
 from tests.factories.counts import find_differences, run_sql
 from tests.factories.notifications import insert_notifications
-from tests.factories.orgs import Api
 from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
-
-Work = Callable[[], None]
-
-
-def _count_unread(api: Api) -> int:
-    return int(api.get("/notifications/unread-count").json["data"]["unread"])
-
-
-def _list(api: Api) -> Any:
-    return api.get("/notifications").json["data"]
 
 
 def test_a_notification_is_read_and_unread_again(org: Org) -> None:
     api = org.api("labeler")
     (notification_id,) = insert_notifications(org, org.users["labeler"])
-    first = api.post(f"/notifications/{notification_id}/read")
+    path = f"/notifications/{notification_id}/read"
+    first = api.post(path)
     assert first.status_code == 200, first.json
     read_at = first.json["data"]["read_at"]
     assert read_at is not None
-    assert _count_unread(api) == 0
+    assert count_unread(api) == 0
     # It keeps the time at which it was first read.
-    assert api.post(f"/notifications/{notification_id}/read", {}).json["data"]["read_at"] == read_at
-    assert (
-        api.post(f"/notifications/{notification_id}/read", {"read": True}).json["data"]["read_at"]
-        == read_at
-    )
-    again = api.post(f"/notifications/{notification_id}/read", {"read": False})
+    for body in ({}, {"read": True}):
+        assert api.post(path, body).json["data"]["read_at"] == read_at
+    again = api.post(path, {"read": False})
     assert again.json["data"]["read_at"] is None
-    assert _list(api) == [again.json["data"]]
-    assert _count_unread(api) == 1
+    assert list_notifications(api) == [again.json["data"]]
+    assert count_unread(api) == 1
     assert find_differences(org) == []
 
 
 def test_events_that_the_person_has_not_seen_stay_unread(
-    workspace: Workspace, inbox: Inbox, work: Work
+    workspace: Workspace, inbox: Inbox
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
-    (notification,) = _list(api)
+    (notification,) = list_notifications(api)
     inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
-    work()
+    inbox.work()
     path = f"/notifications/{notification['id']}/read"
     answer = api.post(path, {"count": notification["count"]})
     assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
-    assert (answer.json["data"]["count"], _count_unread(api)) == (2, 1)
+    assert (answer.json["data"]["count"], count_unread(api)) == (2, 1)
     refused = api.delete(f"/notifications/{notification['id']}?count={notification['count']}")
     assert (refused.status_code, refused.json["error"]["code"]) == (409, "stale_precondition")
     assert refused.json["error"]["details"] == {"count": 2}
     assert api.post(path, {"count": 2}).json["data"]["read_at"] is not None
     # What was read stays read, with the time at which it was.
     assert api.post(path, {"count": 1}).json["data"]["read_at"] is not None
-    assert _count_unread(api) == 0
+    assert count_unread(api) == 0
 
 
 @pytest.mark.parametrize(
@@ -85,7 +71,7 @@ def test_a_wrong_body_names_its_member(org: Org, body: dict[str, Any], field: st
     (notification_id,) = insert_notifications(org, org.users["labeler"])
     answer = api.post(f"/notifications/{notification_id}/read", body)
     assert (answer.status_code, answer.json["error"]["field"]) == (422, field)
-    assert _count_unread(api) == 1
+    assert count_unread(api) == 1
 
 
 @pytest.mark.parametrize("path", ["/notifications/x/read", "/notifications/%00/read"])
@@ -99,8 +85,8 @@ def test_a_deleted_one_is_gone(org: Org) -> None:
     assert api.delete(f"/notifications/{first}").status_code == 204
     assert api.delete(f"/notifications/{first}?count=1").status_code == 404
     assert api.delete(f"/notifications/{second}?count=0").status_code == 422
-    assert [notification["id"] for notification in _list(api)] == [second]
-    assert _count_unread(api) == 1
+    assert [notification["id"] for notification in list_notifications(api)] == [second]
+    assert count_unread(api) == 1
     assert api.delete(f"/notifications/{second}?count=1").status_code == 204
     assert find_differences(org) == []
 
@@ -113,10 +99,10 @@ def test_all_are_read_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> N
     insert_notifications(org, org.users["labeler"], 2, read=True)
     insert_notifications(org, org.users["owner"], 2)
     assert api.post("/notifications/read-all").json["data"] == {"read": 9}
-    assert _count_unread(api) == 0
-    assert all(notification["read_at"] for notification in _list(api))
+    assert count_unread(api) == 0
+    assert all(notification["read_at"] for notification in list_notifications(api))
     assert api.post("/notifications/read-all").json["data"] == {"read": 0}
-    assert _count_unread(org.api("owner")) == 2
+    assert count_unread(org.api("owner")) == 2
     assert find_differences(org) == []
 
 
@@ -130,9 +116,9 @@ def test_what_is_being_written_stays_unread(org: Org) -> None:
         other.execute(text(add), {"id": changing_id})
         assert api.post("/notifications/read-all").json["data"] == {"read": 1}
         other.commit()
-    (left,) = [notification for notification in _list(api) if notification["read_at"] is None]
-    assert (left["id"], left["count"]) == (changing_id, 2)
-    assert _count_unread(api) == 1
+    (unread,) = [note for note in list_notifications(api) if note["read_at"] is None]
+    assert (unread["id"], unread["count"]) == (changing_id, 2)
+    assert count_unread(api) == 1
 
 
 def test_what_arrives_between_two_batches_stays_unread(
@@ -145,27 +131,26 @@ def test_what_arrives_between_two_batches_stays_unread(
     mark_batch_as_read = changing.mark_batch_as_read
 
     def read_and_insert(*args: Any) -> Any:
-        found = mark_batch_as_read(*args)
+        batch = mark_batch_as_read(*args)
         if not batches:
             insert_notifications(org, user, title="Late", start="2026-05-04T12:00:00Z")
-        batches.append(found)
-        return found
+        batches.append(batch)
+        return batch
 
     monkeypatch.setattr(changing, "mark_batch_as_read", read_and_insert)
     assert api.post("/notifications/read-all").json["data"] == {"read": 4}
-    assert [
-        notification["title"] for notification in _list(api) if notification["read_at"] is None
-    ] == ["Late 1"]
+    unread = [note["title"] for note in list_notifications(api) if note["read_at"] is None]
+    assert unread == ["Late 1"]
 
 
 @pytest.mark.parametrize("how", ["read", "read-all", "delete"])
 def test_no_email_is_sent_of_what_was_read_or_deleted(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work, how: str
+    workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
-    (note,) = _list(api)
+    (note,) = list_notifications(api)
     assert note["count"] == 2
     answer = {
         "read": lambda: api.post(f"/notifications/{note['id']}/read"),
@@ -173,20 +158,18 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
         "delete": lambda: api.delete(f"/notifications/{note['id']}"),
     }[how]()
     assert answer.status_code in (200, 204)
-    send_all_emails()
+    inbox.send_all_emails()
     assert inbox.list_email_subjects("labeler") == []
 
 
-def test_what_was_marked_as_unread_in_time_is_mailed(
-    workspace: Workspace, inbox: Inbox, work: Work, send_all_emails: Work
-) -> None:
+def test_what_was_marked_as_unread_in_time_is_mailed(workspace: Workspace, inbox: Inbox) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
-    work()
+    inbox.work()
     api = workspace.org.api("labeler")
-    (note,) = _list(api)
+    (note,) = list_notifications(api)
     for read in (True, False):
         assert api.post(f"/notifications/{note['id']}/read", {"read": read}).status_code == 200
-    send_all_emails()
+    inbox.send_all_emails()
     assert len(inbox.list_email_subjects("labeler")) == 1
 
 
@@ -198,7 +181,7 @@ def test_old_ones_are_purged_in_batches(org: Org, monkeypatch: pytest.MonkeyPatc
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
         purging.purge("notifications", OLD_NOTIFICATIONS, db.checkpoint, {"days": 365})
-    assert [notification["title"] for notification in _list(api)] == ["Recent 1"]
-    assert _count_unread(api) == 1
+    assert [notification["title"] for notification in list_notifications(api)] == ["Recent 1"]
+    assert count_unread(api) == 1
     assert find_differences(org) == []
     assert run_sql(org, "SELECT FROM notifications WHERE created_at < '2021-01-01'") == []

@@ -10,7 +10,7 @@ import pytest
 
 from app.delivery.scheduled_exports.service import starting
 from app.kit import db, tenancy
-from tests.delivery.exports.conftest import Exports
+from tests.delivery.exports.conftest import Exports, read_answer
 from tests.factories import Org
 from tests.factories.servers import serve_http
 
@@ -29,27 +29,20 @@ class Scheduled(Exports):
     def schedule(self, status: int = 201, **members: Any) -> dict[str, Any]:
         """Create a scheduled export, and return it, or the error."""
         body = {"name": "Nightly invoices", "format": "jsonl", "cron": DAILY, **members}
-        answer = self.admin.post("/exports/scheduled", body)
-        assert answer.status_code == status, answer.json
-        return dict(answer.json["data" if status < 400 else "error"])
+        return read_answer(self.admin.post("/exports/scheduled", body), status)
 
     def update(self, export_id: str, status: int = 200, **members: Any) -> dict[str, Any]:
         """Update a scheduled export, and return it, or the error."""
         answer = self.admin.patch(f"/exports/scheduled/{export_id}", json=members)
-        assert answer.status_code == status, answer.json
-        return dict(answer.json["data" if status < 400 else "error"])
+        return read_answer(answer, status)
 
     def read(self, export_id: str) -> dict[str, Any]:
         """Return the current state of a scheduled export."""
-        answer = self.api.get(f"/exports/scheduled/{export_id}")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        return read_answer(self.api.get(f"/exports/scheduled/{export_id}"))
 
     def run_now(self, export_id: str, status: int = 202) -> dict[str, Any]:
         """Request a run, and return it, or the error."""
-        answer = self.api.post(f"/exports/scheduled/{export_id}/run")
-        assert answer.status_code == status, answer.json
-        return dict(answer.json["data" if status < 400 else "error"])
+        return read_answer(self.api.post(f"/exports/scheduled/{export_id}/run"), status)
 
     def run(self, export_id: str) -> dict[str, Any]:
         """Request a run, run all due jobs, and return the latest run."""
@@ -63,12 +56,14 @@ class Scheduled(Exports):
         assert answer.status_code == 200, answer.json
         return list(answer.json["data"])
 
-    def make_due(self, export_id: str, ago: str = "1 minute") -> None:
+    def update_schedule(self, export_id: str, change: str, **values: Any) -> None:
+        """Update the row of a scheduled export."""
+        sql = f"UPDATE scheduled_exports SET {change} WHERE id = :id"
+        self.sql(sql, id=export_id, **values)
+
+    def make_due(self, export_id: str) -> None:
         """Move the next run into the past."""
-        self.sql(
-            f"UPDATE scheduled_exports SET next_run_at = now() - interval '{ago}' WHERE id = :id",
-            id=export_id,
-        )
+        self.update_schedule(export_id, "next_run_at = now() - interval '1 minute'")
 
     def start_due(self) -> None:
         """Start all due runs, as the scheduler does."""
@@ -85,7 +80,7 @@ def scheduled(org: Org, work: Callable[[], None]) -> Scheduled:
 
 @pytest.fixture
 def schema_id(scheduled: Scheduled) -> UUID:
-    return UUID(str(scheduled.workspace.schema()))
+    return scheduled.workspace.schema()
 
 
 @dataclass

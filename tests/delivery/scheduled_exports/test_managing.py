@@ -87,10 +87,10 @@ def test_another_choice_of_parts_selects_the_same_tag_sets(scheduled: Any) -> No
 def test_a_filter_with_a_deleted_document_does_not_prevent_other_changes(
     scheduled: Any, schema_id: UUID
 ) -> None:
-    gone = scheduled.get_artifact(scheduled.label(schema_id, [])).id
-    where = {"artifact_ids": [str(gone)]}
+    artifact_id = scheduled.get_artifact(scheduled.label(schema_id, [])).id
+    where = {"artifact_ids": [str(artifact_id)]}
     created = scheduled.schedule(filter=where)
-    assert scheduled.admin.delete(f"/artifacts/{gone}").status_code in (200, 204)
+    assert scheduled.admin.delete(f"/artifacts/{artifact_id}").status_code in (200, 204)
     for change in ({"format": "csv"}, {"options": {"bom": True}}, {"include": {"tags": "latest"}}):
         changed = scheduled.update(created["id"], **change)
         assert changed["filter"]["artifact_ids"] == where["artifact_ids"]
@@ -100,12 +100,12 @@ def test_a_filter_with_a_deleted_document_does_not_prevent_other_changes(
 def test_the_list_shows_all(scheduled: Any) -> None:
     first, second = scheduled.schedule(name="B"), scheduled.schedule(name="A", paused=True)
     listed = scheduled.api.get("/exports/scheduled").json
-    assert [one["id"] for one in listed["data"]] == [second["id"], first["id"]]
+    assert [export["id"] for export in listed["data"]] == [second["id"], first["id"]]
     assert listed["meta"]["total"] == 2
     by_name = scheduled.api.get("/exports/scheduled", query_string={"sort": "name"}).json["data"]
-    assert [one["name"] for one in by_name] == ["A", "B"]
+    assert [export["name"] for export in by_name] == ["A", "B"]
     paused = scheduled.api.get("/exports/scheduled", query_string={"paused": "true"}).json["data"]
-    assert [one["id"] for one in paused] == [second["id"]]
+    assert [export["id"] for export in paused] == [second["id"]]
 
 
 def test_a_paused_export_has_no_next_run(scheduled: Any) -> None:

@@ -7,9 +7,10 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from standardwebhooks.webhooks import Webhook as StandardWebhook
 
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import recorder
+from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import AttemptResult
@@ -181,6 +183,20 @@ class Hooks:
         answer = self.org.api("admin").get(f"/webhooks/{webhook['id']}")
         return dict(answer.json["data"])
 
+    def act(self, webhook: dict[str, Any], action: str, **body: Any) -> Any:
+        """Send a request to activate, deactivate or test a webhook, for example."""
+        path = f"/webhooks/{webhook['id']}/{action}"
+        answer = self.org.api("admin").post(path, json=body or None)
+        assert answer.status_code in (200, 202), answer.text
+        return answer.json["data"]
+
+    def redeliver(self, webhook: dict[str, Any], delivery: dict[str, Any]) -> Any:
+        """Request to send a delivery again."""
+        path = f"/webhooks/{webhook['id']}/deliveries/{delivery['id']}/redeliver"
+        answer = self.org.api("admin").post(path)
+        assert answer.status_code == 202, answer.text
+        return answer.json["data"]
+
     def list_deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         path = f"/webhooks/{webhook['id']}/deliveries"
         answer = self.org.api("admin").get(path, query_string=query)
@@ -192,14 +208,14 @@ class Hooks:
         return delivery
 
     def emit(self, count: int = 1, name: str = "artifact.ingested", data: Any = None) -> list[UUID]:
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             # The document does not exist, so other subscribers have nothing to do.
             payload = {"artifact_id": str(uuid7()), **(data or {})}
             return [events.emit(name, {"n": n, **payload}) for n in range(count)]
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement, commit, and return its rows; `:org` is the organization's id."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
+        with self.org.transaction():
             result = db.session().execute(text(statement), {"org": self.org.id, **values})
             return list(result) if result.returns_rows else []
 
@@ -277,6 +293,41 @@ def retry(hooks: Hooks, deliver: Callable[[], None]) -> None:
     """Make all retries due, and deliver."""
     hooks.make_due()
     deliver()
+
+
+def get_error(answer: Any) -> tuple[int, str, str | None]:
+    """Return the status of an error, its code and its field."""
+    error = answer.json["error"]
+    return answer.status_code, error["code"], error.get("field")
+
+
+@contextmanager
+def run_dispatchers(app: Flask, number: int = 1, **options: Any) -> Iterator[list[Dispatcher]]:
+    """Run dispatchers for one test, so that a dead thread in them affects no other test."""
+    with ExitStack() as stack:
+        dispatchers = [Dispatcher(app, **options) for _ in range(number)]
+        for dispatcher in dispatchers:
+            dispatcher.start()
+            stack.callback(dispatcher.stop, 10)
+            dispatcher.wake()
+        yield dispatchers
+
+
+class KilledError(Exception):
+    """The worker ends here."""
+
+
+def build_killing_checkpoint(number: int) -> Callable[[], None]:
+    """Return a checkpoint that commits, but whose call with this number ends the worker instead."""
+    calls = count(1)
+
+    def commit() -> None:
+        if next(calls) == number:
+            db.session().rollback()
+            raise KilledError
+        db.session().commit()
+
+    return commit
 
 
 def build_verifier(secret: str) -> StandardWebhook:

@@ -1,6 +1,5 @@
 """Long backlogs of webhooks that are deactivated or deleted: in batches, whatever comes between."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from sqlalchemy import event, text
 from app.delivery.webhooks import abandoning, recorder, sending
 from app.delivery.webhooks.queries import backlog, due
 from app.kit import db, tenancy
-from tests.delivery.webhooks.conftest import Answer
+from tests.delivery.webhooks.conftest import Answer, KilledError, build_killing_checkpoint
 from tests.factories.scrape import get_metric
 from tests.factories.work import run_jobs_of
 
@@ -17,26 +16,11 @@ LEFT = 2 * backlog.BATCH_SIZE + 300
 BACKLOG = abandoning.FIRST_BATCH_SIZE + LEFT
 
 
-class KilledError(Exception):
-    """The worker ends here."""
-
-
-def _run(hooks: Any, checkpoint: Callable[[], None]) -> None:
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id):
-        abandoning.abandon_all(hooks.org.id, checkpoint)
-
-
-def _act(hooks: Any, webhook: Any, action: str) -> Any:
-    answer = hooks.org.api("admin").post(f"/webhooks/{webhook['id']}/{action}")
-    assert answer.status_code in (200, 202), answer.text
-    return answer.json["data"]
-
-
 def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
     before = get_metric(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
-    assert _act(hooks, created, "deactivate")["active"] is False
+    assert hooks.act(created, "deactivate")["active"] is False
     assert hooks.count_deliveries(created, "abandoned") == abandoning.FIRST_BATCH_SIZE
     assert hooks.begin_attempts() == [], "what is not abandoned yet is not attempted either"
     run_jobs_of(hooks.org, "bulk")
@@ -48,18 +32,10 @@ def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
 def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
-    _act(hooks, created, "deactivate")
-    checkpoints: list[int] = []
-
-    def commit() -> None:
-        checkpoints.append(1)
-        if len(checkpoints) == 2:
-            db.session().rollback()
-            raise KilledError
-        db.session().commit()
-
-    with pytest.raises(KilledError):
-        _run(hooks, commit)
+    hooks.act(created, "deactivate")
+    app_context, organization = hooks.org.app.app_context(), tenancy.organization(hooks.org.id)
+    with app_context, organization, pytest.raises(KilledError):
+        abandoning.abandon_all(hooks.org.id, build_killing_checkpoint(2))
     assert hooks.count_deliveries(created, "pending") == LEFT - backlog.BATCH_SIZE
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count_deliveries(created, "abandoned") == BACKLOG
@@ -79,7 +55,7 @@ def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
     for engine in engines:
         event.listen(engine, "after_cursor_execute", note)
     try:
-        _act(hooks, created, "deactivate")
+        hooks.act(created, "deactivate")
         run_jobs_of(hooks.org, "bulk")
     finally:
         for engine in engines:
@@ -92,8 +68,8 @@ def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
     """Whatever the job has done by then: what was pending belongs to the time before."""
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
-    _act(hooks, created, "deactivate")
-    assert _act(hooks, created, "activate")["active"] is True
+    hooks.act(created, "deactivate")
+    assert hooks.act(created, "activate")["active"] is True
     assert hooks.count_deliveries(created, "pending") == LEFT
     hooks.emit(3)
     deliver()
@@ -108,11 +84,10 @@ def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
 ) -> None:
     created = hooks.create()
     hooks.insert_deliveries(created, BACKLOG)
-    _act(hooks, created, "deactivate")
-    _act(hooks, created, "activate")
+    hooks.act(created, "deactivate")
+    hooks.act(created, "activate")
     pending = hooks.list_deliveries(created, status="pending")[0]
-    path = f"/webhooks/{created['id']}/deliveries/{pending['id']}/redeliver"
-    assert hooks.org.api("admin").post(path).status_code == 202
+    hooks.redeliver(created, pending)
     run_jobs_of(hooks.org, "bulk")
     deliver()
     (request,) = hooks.receiver.received
@@ -123,10 +98,10 @@ def test_what_is_outdated_and_not_abandoned_yet_can_be_redelivered(
 def test_a_fan_out_that_passes_a_deactivation_leaves_nothing_pending(hooks: Any, work: Any) -> None:
     """It saw the webhook active and commits afterwards; nobody else knows of its deliveries."""
     created = hooks.create()
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     hooks.insert_deliveries(created, 3)
     hooks.sql("UPDATE webhook_deliveries SET generation = 0 WHERE organization_id = :org")
-    _act(hooks, created, "activate")
+    hooks.act(created, "activate")
     work()  # the relay finds them
     work()
     assert hooks.count_deliveries(created, "abandoned") == 3
@@ -154,12 +129,13 @@ def test_outcomes_do_not_wait_for_deliveries_that_others_have_locked(hooks: Any)
     """As the job that abandons them has, or a deliverer that stands still."""
     hooks.create()
     hooks.emit(2)
-    one, two = hooks.begin_attempts()
-    results = [sending.send(one), sending.send(two)]
+    attempts = hooks.begin_attempts()
+    results = [sending.send(attempt) for attempt in attempts]
+    assert len(results) == 2
     everything = tenancy.across_organizations(reason="a test is another process")
     with hooks.org.app.app_context(), everything:
         engine = db.db.engine
-    lock = f"SELECT FROM webhook_deliveries WHERE id = '{one.id}' FOR UPDATE"
+    lock = f"SELECT FROM webhook_deliveries WHERE id = '{attempts[0].id}' FOR UPDATE"
     with engine.connect() as other, other.begin():
         other.exec_driver_sql("SET LOCAL app.all_organizations = 'on'")
         other.exec_driver_sql(lock)
@@ -183,9 +159,7 @@ def test_a_webhook_with_many_deliveries_is_gone_at_once_and_deleted_by_a_job(hoo
     assert [shown["id"] for shown in api.get("/webhooks").json["data"]] == [other["id"]]
     assert hooks.count_deliveries(created) > 0
     hooks.emit()
-    assert {attempt.webhook_id.hex for attempt in hooks.begin_attempts()} == {
-        other["id"].replace("-", "")
-    }
+    assert {str(attempt.webhook_id) for attempt in hooks.begin_attempts()} == {other["id"]}
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count_deliveries(created) == 0
     sql = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org"
@@ -211,7 +185,7 @@ def test_every_webhook_of_an_organization_with_many_is_found(
         with hooks.as_deliverer():
             seen: set[str] = set()
             for _ in range(due.MAX_SEARCHES):
-                seen |= {str(found.webhook_id) for found in finder.search_once() if found.due}
+                seen |= {str(hook.webhook_id) for hook in finder.search_once() if hook.due}
         assert last in seen
 
 
@@ -219,7 +193,7 @@ def test_a_batch_is_no_larger_whatever_the_plan(hooks: Any) -> None:
     """A nested loop would run a subquery again, and skip what it has locked before."""
     created = hooks.create()
     hooks.insert_deliveries(created, 50)
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    with hooks.org.transaction():
         for plan in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
             db.session().execute(text(f"SET LOCAL enable_{plan} = off"))
         assert backlog.delete_batch(hooks.org.id, created["id"], 10) == 10

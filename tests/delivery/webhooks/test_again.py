@@ -1,7 +1,6 @@
 """Test deliveries, redelivery, rotated secrets, and several workers at once."""
 
 import json
-import threading
 from typing import Any
 
 import pytest
@@ -10,18 +9,15 @@ from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
-from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
 from app.kit.jobs.relay import Relay
-from tests.delivery.webhooks.conftest import build_verifier, compute_signature
+from tests.delivery.webhooks.conftest import build_verifier, compute_signature, run_dispatchers
+from tests.factories.queueing import run_concurrently
 
 
 def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    path = f"/webhooks/{created['id']}/test"
-    answer = hooks.org.api("admin").post(path)
-    assert answer.status_code == 202
-    queued = answer.json["data"]
+    queued = hooks.act(created, "test")
     assert (queued["status"], queued["event"], queued["test"]) == ("pending", "test", True)
     assert queued["attempts"] == []
     assert hooks.receiver.received == []
@@ -39,10 +35,8 @@ def test_a_test_delivery_is_queued_then_sent(hooks: Any, deliver: Any) -> None:
 
 def test_a_deactivated_webhook_can_be_tested(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    api.post(path + "/test")
-    api.post(path + "/deactivate")
-    api.post(path + "/test")
+    for action in ("test", "deactivate", "test"):
+        hooks.act(created, action)
     deliver()
     assert [d["status"] for d in hooks.list_deliveries(created)] == ["delivered", "delivered"]
     assert hooks.get(created)["active"] is False
@@ -52,11 +46,8 @@ def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: 
     created = hooks.create()
     hooks.emit()
     deliver()
-    (delivery,) = hooks.list_deliveries(created)
-    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
-    answer = hooks.org.api("admin").post(path)
-    assert answer.status_code == 202
-    assert (answer.json["data"]["status"], answer.json["data"]["round"]) == ("pending", 2)
+    queued = hooks.redeliver(created, hooks.get_only_delivery(created))
+    assert (queued["status"], queued["round"]) == ("pending", 2)
     deliver()
     first, second = hooks.receiver.received
     assert second.body == first.body
@@ -70,9 +61,9 @@ def test_redelivery_sends_the_same_bytes_under_the_same_id(hooks: Any, deliver: 
 
 def test_what_is_on_its_way_is_not_redelivered(hooks: Any) -> None:
     created = hooks.create()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    queued = api.post(path + "/test").json["data"]
-    answer = api.post(f"{path}/deliveries/{queued['id']}/redeliver")
+    queued = hooks.act(created, "test")
+    path = f"/webhooks/{created['id']}/deliveries/{queued['id']}/redeliver"
+    answer = hooks.org.api("admin").post(path)
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
     assert answer.json["error"]["details"] == {"state": "pending"}
 
@@ -91,13 +82,11 @@ def test_a_deactivated_webhook_gets_no_redelivery(hooks: Any, deliver: Any) -> N
 
 def test_after_a_rotation_both_secrets_sign_for_a_day(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    answer = api.post(path + "/rotate-secret")
-    assert answer.status_code == 200
-    new, old = answer.json["data"]["secret"], created["secret"]
+    rotated = hooks.act(created, "rotate-secret")
+    new, old = rotated["secret"], created["secret"]
     assert new != old
     assert len(new) == 64
-    assert answer.json["data"]["previous_secret_expires_at"] is not None
+    assert rotated["previous_secret_expires_at"] is not None
     hooks.emit()
     deliver()
     request = hooks.receiver.received[-1]
@@ -133,9 +122,7 @@ def test_a_rotation_is_the_same_only_of_the_same_revision(hooks: Any) -> None:
 
 def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    second = api.post(path + "/rotate-secret").json["data"]["secret"]
-    third = api.post(path + "/rotate-secret").json["data"]["secret"]
+    second, third = (hooks.act(created, "rotate-secret")["secret"] for _ in range(2))
     hooks.emit()
     deliver()
     request = hooks.receiver.received[-1]
@@ -148,21 +135,13 @@ def test_a_second_rotation_forgets_the_first_secret(hooks: Any, deliver: Any) ->
 def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: Any) -> None:
     created = hooks.create(events=list(SUBSCRIBABLE))
     hooks.emit(150)
-    barrier = threading.Barrier(4)
-    sent: list[int] = []
 
-    def relay() -> None:
+    def relay() -> int:
         connection = container.current().redis(timeout=5)
         loop = Relay(app, lambda: connection)
-        barrier.wait(10)
-        sent.extend(loop.run_once() for _ in range(3))
+        return sum(loop.run_once() for _ in range(3))
 
-    deliver_threads = [threading.Thread(target=relay) for _ in range(4)]
-    for thread in deliver_threads:
-        thread.start()
-    for thread in deliver_threads:
-        thread.join(30)
-    assert sum(sent) >= 1
+    assert sum(run_concurrently(*[relay] * 4)) >= 1
     deliver()
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 150
@@ -173,13 +152,8 @@ def test_two_deliverers_at_once_deliver_each_once(app: Flask, hooks: Any) -> Non
     created = hooks.create()
     hooks.emit(100)
     hooks.fan_out()
-    others = [Dispatcher(app, threads=8) for _ in range(2)]
-    for other in others:
-        other.start()
-        other.wake()
-    assert all(other.wait_until_idle(30) for other in others)
-    for other in others:
-        other.stop(10)
+    with run_dispatchers(app, 2, threads=8) as dispatchers:
+        assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 100
     assert len(hooks.list_deliveries(created, status="delivered", page_size=1000)) == 100

@@ -1,4 +1,4 @@
-"""An organization that is closed tells nobody anything any more."""
+"""An organization that is closed delivers no events any more."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ten failures in a row: one deactivation, told once to each owner; and the way back."""
+"""Ten failures in a row: one deactivation, one notification of each owner; and the way back."""
 
 import threading
 from pathlib import Path
@@ -6,9 +6,8 @@ from typing import Any
 
 from flask import Flask
 
-from app.delivery.webhooks.dispatcher import Dispatcher
 from app.kit import container
-from tests.delivery.webhooks.conftest import Answer, retry
+from tests.delivery.webhooks.conftest import Answer, retry, run_dispatchers
 from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
@@ -65,16 +64,11 @@ def test_deliverers_that_see_failures_at_once_deactivate_once(app: Flask, hooks:
     hooks.receiver.add_responses("/hook", Answer(500, gate=gate))
     hooks.emit(60)
     hooks.fan_out()
-    others = [Dispatcher(app) for _ in range(3)]
-    for other in others:
-        other.start()
-        other.wake()
-    wait_until(lambda: len(hooks.receiver.received) == 6)
-    hooks.sql("UPDATE webhooks SET consecutive_failures = 7 WHERE organization_id = :org")
-    gate.set()
-    assert all(other.wait_until_idle(30) for other in others)
-    for other in others:
-        other.stop(10)
+    with run_dispatchers(app, 3) as dispatchers:
+        wait_until(lambda: len(hooks.receiver.received) == 6)
+        hooks.sql("UPDATE webhooks SET consecutive_failures = 7 WHERE organization_id = :org")
+        gate.set()
+        assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (False, 10)
     notifications = hooks.sql("SELECT user_id FROM notifications WHERE organization_id = :org")
@@ -88,14 +82,13 @@ def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
     hooks.emit(12)
     deliver()
     assert hooks.get(created)["active"] is False
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    answer = api.post(path + "/activate").json["data"]
-    assert (answer["active"], answer["consecutive_failures"]) == (True, 0)
-    assert answer["disabled_reason"] is None
+    activated = hooks.act(created, "activate")
+    assert (activated["active"], activated["consecutive_failures"]) == (True, 0)
+    assert activated["disabled_reason"] is None
     retry(hooks, deliver)
     assert len(hooks.receiver.received) == 10, "what was abandoned stays so by itself"
     for delivery in hooks.list_deliveries(created):
-        assert api.post(f"{path}/deliveries/{delivery['id']}/redeliver").status_code == 202
+        hooks.redeliver(created, delivery)
     deliver()
     assert {d["status"] for d in hooks.list_deliveries(created)} == {"delivered"}
     assert len(hooks.receiver.received) == 22
@@ -104,16 +97,15 @@ def test_activating_forgets_the_failures(hooks: Any, deliver: Any) -> None:
 def test_failures_of_test_deliveries_do_not_count(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", *[BROKEN] * 14, Answer())
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
     hooks.emit(2)
     deliver()
     for _ in range(12):
-        api.post(path + "/test")
+        hooks.act(created, "test")
         deliver()
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (True, 2)
     assert webhook["last_status_code"] == 500
-    api.post(path + "/test")
+    hooks.act(created, "test")
     deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"
     assert hooks.get(created)["consecutive_failures"] == 0, "any successful delivery resets it"
@@ -124,30 +116,28 @@ def test_deactivating_abandons_what_waits(hooks: Any, deliver: Any) -> None:
     hooks.receiver.add_responses("/hook", BROKEN, Answer())
     hooks.emit()
     deliver()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    api.post(path + "/deactivate")
+    hooks.act(created, "deactivate")
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["next_attempt_at"]) == ("abandoned", None)
     retry(hooks, deliver)
     assert len(hooks.receiver.received) == 1
-    api.post(path + "/activate")
-    api.post(f"{path}/deliveries/{delivery['id']}/redeliver")
+    hooks.act(created, "activate")
+    hooks.redeliver(created, delivery)
     deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
 
 
 def test_a_test_delivery_to_a_deactivated_webhook_arrives(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    api = hooks.org.api("admin")
     hooks.receiver.add_responses("/hook", *[BROKEN] * 10, Answer(204))
     hooks.emit(10)
     deliver()
     assert hooks.get(created)["consecutive_failures"] == 10
-    assert api.post(f"/webhooks/{created['id']}/test").status_code == 202
+    hooks.act(created, "test")
     deliver()
     assert hooks.list_deliveries(created, event="test")[0]["status"] == "delivered"
     assert hooks.get(created)["active"] is False
-    assert api.post(f"/webhooks/{created['id']}/activate").status_code == 200
+    hooks.act(created, "activate")
     hooks.emit()
     deliver()
     assert hooks.list_deliveries(created)[0]["status"] == "delivered"

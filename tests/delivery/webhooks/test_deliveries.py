@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from flask import Flask
 from jsonschema import Draft202012Validator
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
-from app.kit import db, events, jobs, tenancy
+from app.kit import events, jobs
 from tests.delivery.webhooks.conftest import build_verifier, compute_signature
 from tests.factories import Org
+from tests.factories.pages import read_pages
 from tests.factories.scrape import build_series_key, get_metric, scrape
 
 CONTRACT_HEADERS = {
@@ -85,21 +85,23 @@ def test_a_delivery_as_the_api_shows_it(hooks: Any, deliver: Any) -> None:
     assert webhook["last_triggered_at"] >= attempt["at"]
 
 
-def test_webhooks_hear_what_they_subscribe_to(hooks: Any, deliver: Any, other_org: Org) -> None:
+def test_webhooks_get_only_the_events_they_subscribe_to(
+    hooks: Any, deliver: Any, other_org: Org
+) -> None:
     hooks.create("/two", events=["export.completed", "drift.detected"])
     hooks.create("/all", events=list(SUBSCRIBABLE))
     type(hooks)(other_org, hooks.receiver).create("/stranger", events=list(SUBSCRIBABLE))
     for name in (*SUBSCRIBABLE, "test", "artifact.deleted"):
         hooks.emit(name=name)
     deliver()
-    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/two")]
-    assert sorted(heard) == ["drift.detected", "export.completed"]
-    heard = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/all")]
-    assert sorted(heard) == sorted(SUBSCRIBABLE)
+    sent = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/two")]
+    assert sorted(sent) == ["drift.detected", "export.completed"]
+    sent = [r.headers["X-Service-Event"] for r in hooks.receiver.list_requests("/all")]
+    assert sorted(sent) == sorted(SUBSCRIBABLE)
     assert hooks.receiver.list_requests("/stranger") == []
 
 
-def test_a_webhook_hears_nothing_of_what_happened_before_it(hooks: Any, deliver: Any) -> None:
+def test_a_webhook_gets_no_events_from_before_its_creation(hooks: Any, deliver: Any) -> None:
     earlier = hooks.create("/earlier")
     hooks.emit()
     later = hooks.create("/later")
@@ -118,9 +120,7 @@ def test_the_list_is_filtered_and_paged(hooks: Any, deliver: Any) -> None:
     assert len(hooks.list_deliveries(created, status="delivered")) == 5
     assert hooks.list_deliveries(created, status="pending") == []
     api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}/deliveries"
-    first = api.get(path, query_string={"page_size": 3}).json
-    rest = {"page_size": 3, "cursor": first["meta"]["next_cursor"]}
-    second = api.get(path, query_string=rest).json
+    first, second = read_pages(api, f"{path}?page_size=3")
     assert first["meta"]["total"] == 5
     assert first["data"] + second["data"] == hooks.list_deliveries(created)
     assert all(len(delivery["attempts"]) == 1 for delivery in first["data"])
@@ -150,7 +150,7 @@ def test_handing_an_event_out_twice_makes_no_second_delivery(hooks: Any, deliver
 
 def test_the_request_that_caused_it_goes_along(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    with hooks.org.transaction():
         events.set_request_id("request-7")
         events.emit("artifact.ingested", {})
     deliver()
@@ -158,9 +158,9 @@ def test_the_request_that_caused_it_goes_along(hooks: Any, deliver: Any) -> None
     assert hooks.list_deliveries(created)[0]["request_id"] == "request-7"
 
 
-def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app: Flask) -> None:
+def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.org.api("admin").post(f"/webhooks/{created['id']}/rotate-secret")
+    hooks.act(created, "rotate-secret")
     hooks.emit(2)
     deliver()
     old, kept = hooks.list_deliveries(created)
@@ -173,8 +173,7 @@ def test_old_deliveries_and_secrets_are_forgotten(hooks: Any, deliver: Any, app:
         "UPDATE webhooks SET previous_secret_expires_at = now() - interval '1 second'"
         " WHERE organization_id = :org"
     )
-    everything = tenancy.across_organizations(reason="a test is the schedule")
-    with app.app_context(), everything, db.transaction():
+    with hooks.as_deliverer():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
     deliver()
     assert [d["id"] for d in hooks.list_deliveries(created)] == [kept["id"]]

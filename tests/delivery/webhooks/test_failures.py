@@ -1,4 +1,4 @@
-"""What becomes of deliveries that fail: retries, giving up, deactivation, and who is told."""
+"""What becomes of deliveries that fail: retries, giving up, deactivation, and notifications."""
 
 import threading
 import time
@@ -11,16 +11,22 @@ import pytest
 from flask import Flask
 
 from app.delivery.webhooks import quotas, sending
-from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container
 from app.kit.egress import Egress, Policy
-from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, retry
+from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer, retry, run_dispatchers
 from tests.factories.waiting import wait_until
 
 BROKEN = Answer(500, b"out of order")
 DELAYS = (30, 120, 300)
+
+
+def _deliver_one(hooks: Any, deliver: Any, webhook: dict[str, Any]) -> dict[str, Any]:
+    """Emit an event, deliver it, and return its only delivery."""
+    hooks.emit()
+    deliver()
+    return dict(hooks.get_only_delivery(webhook))
 
 
 def test_retries_follow_the_failure_before_and_end_after_four(hooks: Any, deliver: Any) -> None:
@@ -71,7 +77,7 @@ def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
     hooks.emit(len(statuses))
     deliver()
     delivered = hooks.list_deliveries(created, status="delivered")
-    status_codes = [attempt["status_code"] for one in delivered for attempt in one["attempts"]]
+    status_codes = [attempt["status_code"] for d in delivered for attempt in d["attempts"]]
     assert sorted(status_codes) == statuses
     assert len(hooks.receiver.received) == len(statuses)
 
@@ -79,9 +85,7 @@ def test_every_2xx_is_a_success(hooks: Any, deliver: Any) -> None:
 def test_a_success_whose_body_never_comes_is_one(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", Answer(202, b"half", missing=1000))
-    hooks.emit()
-    deliver()
-    delivery = hooks.get_only_delivery(created)
+    delivery = _deliver_one(hooks, deliver, created)
     assert delivery["status"] == "delivered"
     (attempt,) = delivery["attempts"]
     assert (attempt["status_code"], attempt["error"]) == (202, None)
@@ -110,21 +114,16 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
 
     hooks.emit(12)
     hooks.fan_out()
-    other = Dispatcher(app, threads=32, send=send)
-    other.start()
+    with run_dispatchers(app, threads=32, send=send) as (dispatcher,):
 
-    def all_end() -> bool:
-        hooks.end_pauses()
-        other.wake()
-        active = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org AND active"
-        return bool(hooks.sql(active)[0].n == 1)
+        def all_end() -> bool:
+            hooks.end_pauses()
+            dispatcher.wake()
+            active = "SELECT count(*) AS n FROM webhooks WHERE organization_id = :org AND active"
+            return bool(hooks.sql(active)[0].n == 1)
 
-    other.wake()
-    try:
         wait_until(lambda: hooks.count_deliveries(quick, "delivered") == 12)
         wait_until(all_end)
-    finally:
-        other.stop(10)
     assert requests.pop("/quick") == 12
     requests.pop("/other", None)
     assert set(requests.values()) == {10}
@@ -141,8 +140,7 @@ def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None
         retry(hooks, deliver)
     delivery = hooks.get_only_delivery(created)
     assert delivery["status"] == "abandoned"
-    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
-    assert hooks.org.api("admin").post(path).status_code == 202
+    hooks.redeliver(created, delivery)
     deliver()
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["round"]) == ("delivered", 2)
@@ -152,11 +150,8 @@ def test_what_was_abandoned_can_be_redelivered(hooks: Any, deliver: Any) -> None
 def test_a_redelivery_is_a_round_of_attempts_of_its_own(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
-    hooks.emit()
-    deliver()
-    delivery = hooks.get_only_delivery(created)
-    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
-    assert hooks.org.api("admin").post(path).status_code == 202, "it waits, and need not"
+    # The delivery waits for a retry, but can be sent again at once.
+    hooks.redeliver(created, _deliver_one(hooks, deliver, created))
     for _ in range(5):
         retry(hooks, deliver)
     delivery = hooks.get_only_delivery(created)
@@ -168,10 +163,8 @@ def test_a_redirect_is_a_failure_and_is_not_followed(hooks: Any, deliver: Any, s
     created = hooks.create()
     location = (("Location", hooks.receiver.url("/elsewhere")),)
     hooks.receiver.add_responses("/hook", Answer(status, b"", location))
-    hooks.emit()
-    deliver()
+    attempt = _deliver_one(hooks, deliver, created)["attempts"][0]
     assert hooks.receiver.list_requests("/elsewhere") == []
-    attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert attempt["status_code"] == status
     assert "redirect" in attempt["error"]
     assert hooks.get(created)["consecutive_failures"] == 1
@@ -184,10 +177,8 @@ def test_an_address_is_judged_anew_at_every_attempt(
     shut = Egress(Policy(allowed_networks=(), allow_http=True))
     with monkeypatch.context() as patch:
         patch.setattr(container.current(), "egress", shut)
-        hooks.emit()
-        deliver()
+        delivery = _deliver_one(hooks, deliver, created)
     assert hooks.receiver.received == []
-    delivery = hooks.get_only_delivery(created)
     attempt = delivery["attempts"][0]
     assert (delivery["status"], attempt["status_code"]) == ("pending", None)
     assert attempt["error_kind"] == "refused_address"
@@ -198,9 +189,7 @@ def test_an_address_is_judged_anew_at_every_attempt(
 
 def test_a_receiver_that_is_not_there(hooks: Any, deliver: Any) -> None:
     created = hooks.create(url="http://127.0.0.2:9/nobody")
-    hooks.emit()
-    deliver()
-    attempt = hooks.get_only_delivery(created)["attempts"][0]
+    attempt = _deliver_one(hooks, deliver, created)["attempts"][0]
     assert (attempt["status_code"], attempt["error_kind"]) == (None, "connect")
     assert attempt["error"]
     assert hooks.get(created)["last_status_code"] is None
@@ -213,24 +202,19 @@ def test_a_receiver_that_takes_too_long(
     gate = threading.Event()
     created = hooks.create()
     hooks.receiver.add_responses("/hook", Answer(gate=gate))
-    hooks.emit()
     started = time.monotonic()
-    deliver()
+    attempt = _deliver_one(hooks, deliver, created)["attempts"][0]
     assert time.monotonic() - started < LIMIT_SECONDS / 2
     gate.set()
-    attempt = hooks.get_only_delivery(created)["attempts"][0]
     assert (attempt["status_code"], attempt["error_kind"]) == (None, "timeout")
     assert 300 <= attempt["duration_ms"] < LIMIT_SECONDS * 500
 
 
 def test_hostile_answers_are_kept_as_text(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    hooks.receiver.add_responses(
-        "/hook", Answer(500, b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000)
-    )
-    hooks.emit()
-    deliver()
-    excerpt = hooks.get_only_delivery(created)["attempts"][0]["response_excerpt"]
+    body = b"a\x00b\xff\xfe" + "\u202e".encode() + b"x" * 20_000
+    hooks.receiver.add_responses("/hook", Answer(500, body))
+    excerpt = _deliver_one(hooks, deliver, created)["attempts"][0]["response_excerpt"]
     assert excerpt.startswith("a\ufffdb\ufffd\ufffd\u202ex")
     assert len(excerpt) == 1000
 
@@ -241,18 +225,15 @@ def test_a_slow_receiver_holds_up_nobody(app: Flask, hooks: Any) -> None:
     hooks.receiver.add_responses("/slow", Answer(gate=gate))
     hooks.emit(60)
     hooks.fan_out()
-    other = Dispatcher(app, threads=32)
-    other.start()
-    try:
-        other.wake()
-        wait_until(lambda: len(hooks.receiver.list_requests("/slow")) == 2)
-        wait_until(lambda: len(hooks.list_deliveries(quick, status="delivered")) == 60)
-        assert len(hooks.receiver.list_requests("/slow")) == 2
-        assert hooks.list_deliveries(slow, status="delivered") == []
-        assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
-        gate.set()
-        assert other.wait_until_idle(30)
-    finally:
-        gate.set()
-        other.stop(10)
+    with run_dispatchers(app, threads=32) as (dispatcher,):
+        try:
+            wait_until(lambda: len(hooks.receiver.list_requests("/slow")) == 2)
+            wait_until(lambda: len(hooks.list_deliveries(quick, status="delivered")) == 60)
+            assert len(hooks.receiver.list_requests("/slow")) == 2
+            assert hooks.list_deliveries(slow, status="delivered") == []
+            assert hooks.org.api("admin").get(f"/webhooks/{slow['id']}").status_code == 200
+            gate.set()
+            assert dispatcher.wait_until_idle(30)
+        finally:
+            gate.set()
     assert len(hooks.list_deliveries(slow, status="delivered")) == 60

@@ -19,9 +19,9 @@ from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import AttemptResult
-from app.kit import container, db, jobs, tenancy
+from app.kit import container, jobs
 from app.kit.secrets import Keyring
-from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results
+from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results, run_dispatchers
 
 
 def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
@@ -72,7 +72,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
 ) -> None:
     current = container.current()
     created = hooks.create()
-    hooks.org.api("admin").post(f"/webhooks/{created['id']}/rotate-secret")
+    hooks.act(created, "rotate-secret")
     new = Fernet.generate_key().decode()
     keys = (new, *current.settings.encryption_keys)
     monkeypatch.setattr(current, "keyring", Keyring(current.settings.secret_key, keys))
@@ -80,8 +80,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     deliver()
     assert hooks.get_only_delivery(created)["status"] == "delivered"
 
-    everything = tenancy.across_organizations(reason="a test is the schedule")
-    with app.app_context(), everything, db.transaction():
+    with hooks.as_deliverer():
         jobs.enqueue("webhooks.tidy", {}, organization_id=None)
     deliver()
     only_new = Keyring(current.settings.secret_key, [new])
@@ -165,11 +164,9 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     hooks.emit()
     hooks.fan_out()
     monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
-    other = Dispatcher(app, send=lambda attempt: AttemptResult(attempt, ok=False))
-    other.start()
-    other.wake()
-    assert other.wait_until_idle(30)
-    other.stop(10)
+    failing = {"send": lambda attempt: AttemptResult(attempt, ok=False)}
+    with run_dispatchers(app, **failing) as (other,):
+        assert other.wait_until_idle(30)
     delivery = hooks.get_only_delivery(created)
     assert (delivery["status"], delivery["attempts"]) == ("pending", [])
     assert hooks.get(created)["consecutive_failures"] == 0

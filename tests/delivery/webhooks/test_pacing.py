@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import Flask
 
-from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import compute_pause
-from tests.delivery.webhooks.conftest import Answer
+from tests.delivery.webhooks.conftest import Answer, run_dispatchers
 
 AWAY = Answer(503, b"starting")
 
@@ -47,8 +46,8 @@ def test_a_receiver_that_restarts_loses_nothing(hooks: Any, deliver: Any) -> Non
     deliver()
     deliveries = hooks.list_deliveries(created, page_size=1000)
     assert Counter(delivery["status"] for delivery in deliveries) == {"delivered": 200}
-    made = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in deliveries)
-    assert made == {(200,): 194, (503, 200): 6}
+    responses = Counter(tuple(a["status_code"] for a in d["attempts"]) for d in deliveries)
+    assert responses == {(200,): 194, (503, 200): 6}
     webhook = hooks.get(created)
     assert (webhook["active"], webhook["consecutive_failures"]) == (True, 0)
 
@@ -141,11 +140,8 @@ def test_nothing_new_begins_while_a_webhook_is_paused(app: Flask, hooks: Any) ->
     hooks.emit(40)
     hooks.fan_out()
     hooks.pause_webhooks()
-    other = Dispatcher(app)
-    other.start()
-    other.wake()
-    assert other.wait_until_idle(30)
-    other.stop(10)
+    with run_dispatchers(app) as (dispatcher,):
+        assert dispatcher.wait_until_idle(30)
     assert hooks.receiver.received == []
     assert _count_begun_deliveries(hooks) == 0, "and it cost no attempt"
     assert hooks.begin_attempts() == []
@@ -158,13 +154,8 @@ def test_several_deliverers_stop_at_the_first_failures(app: Flask, hooks: Any) -
     hooks.receiver.add_responses("/hook", AWAY)
     hooks.emit(60)
     hooks.fan_out()
-    others = [Dispatcher(app) for _ in range(3)]
-    for other in others:
-        other.start()
-        other.wake()
-    assert all(other.wait_until_idle(30) for other in others)
-    for other in others:
-        other.stop(10)
+    with run_dispatchers(app, 3) as dispatchers:
+        assert all(dispatcher.wait_until_idle(30) for dispatcher in dispatchers)
     sent = len(hooks.receiver.received)
     assert 1 <= sent <= 6, "two that each had under way"
     webhook = hooks.get(created)
@@ -189,18 +180,17 @@ def test_a_deliverer_that_dies_while_it_tries_costs_one_attempt(hooks: Any, deli
 
 def test_test_deliveries_ignore_the_pause(hooks: Any, work: Any) -> None:
     created = hooks.create()
-    test = f"/webhooks/{created['id']}/test"
     hooks.receiver.add_responses("/hook", AWAY, Answer())
     hooks.emit(3)
     hooks.pause_webhooks()
     work()
     assert hooks.receiver.received == []
-    hooks.org.api("admin").post(test)
+    hooks.act(created, "test")
     work()
     (request,) = hooks.receiver.received
     assert request.headers["X-Service-Event"] == "test"
     assert len(hooks.list_deliveries(created, status="pending", event="artifact.ingested")) == 3
-    hooks.org.api("admin").post(test)
+    hooks.act(created, "test")
     work()
     statuses = [d["status"] for d in hooks.list_deliveries(created, event="artifact.ingested")]
     assert statuses == ["delivered"] * 3, "the test showed that the receiver is back"
@@ -211,10 +201,8 @@ def test_a_redelivery_keeps_to_the_pause(hooks: Any, deliver: Any, work: Any) ->
     created = hooks.create()
     hooks.emit()
     deliver()
-    (delivery,) = hooks.list_deliveries(created)
     hooks.pause_webhooks()
-    path = f"/webhooks/{created['id']}/deliveries/{delivery['id']}/redeliver"
-    assert hooks.org.api("admin").post(path).status_code == 202
+    hooks.redeliver(created, hooks.get_only_delivery(created))
     work()
     assert len(hooks.receiver.received) == 1
     hooks.end_pauses()
@@ -226,7 +214,7 @@ def test_activating_ends_the_pause(hooks: Any, work: Any) -> None:
     created = hooks.create()
     hooks.emit()
     hooks.pause_webhooks()
-    assert hooks.org.api("admin").post(f"/webhooks/{created['id']}/activate").status_code == 200
+    hooks.act(created, "activate")
     work()
     assert hooks.list_deliveries(created, status="delivered") != []
 

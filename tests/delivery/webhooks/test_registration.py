@@ -13,6 +13,7 @@ from flask import Flask
 from app.kit import container, logging, outbound_slots
 from app.kit.egress import Egress, Policy
 from app.kit.ids import uuid7
+from tests.delivery.webhooks.conftest import get_error
 from tests.factories import Org
 from tests.factories.waiting import wait_until
 
@@ -36,18 +37,14 @@ TABLES = ("webhooks", "webhook_deliveries", "webhook_attempts", "outbox_events",
 URL = "http://127.0.0.2:9/hook"
 
 
-def _error(answer: Any) -> tuple[int, str, str | None]:
-    return answer.status_code, answer.json["error"]["code"], answer.json["error"].get("field")
-
-
 def test_create_answers_the_secret_once(hooks: Any) -> None:
-    wanted = ["export.completed", "drift.detected"]
-    created = hooks.create(description="for accounting", events=wanted)
+    events = ["export.completed", "drift.detected"]
+    created = hooks.create(description="for accounting", events=events)
     assert set(created) == SHOWN | {"secret"}
     assert len(created["secret"]) == 64
     assert set(created["secret"]) <= set("0123456789abcdef")
     assert created["active"] is True
-    assert created["events"] == wanted
+    assert created["events"] == events
     assert created["description"] == "for accounting"
     webhook = hooks.get(created)
     assert set(webhook) == SHOWN | DETAILS
@@ -104,7 +101,7 @@ def test_an_idempotency_key_replays_no_secret(hooks: Any) -> None:
 def test_unsupported_events_are_refused(org: Org, names: list[str]) -> None:
     api = org.api("admin")
     answer = api.post("/webhooks", json={"url": URL, "events": names})
-    assert _error(answer) == (400, "validation_error", "events")
+    assert get_error(answer) == (400, "validation_error", "events")
     assert api.get("/webhooks").json["data"] == []
 
 
@@ -132,9 +129,9 @@ def test_unsupported_events_are_refused(org: Org, names: list[str]) -> None:
 def test_urls_that_lead_nowhere_or_inside_are_refused(hooks: Any, url: str) -> None:
     api = hooks.org.api("admin")
     answer = api.post("/webhooks", json={"url": url, "events": ["artifact.ingested"]})
-    assert _error(answer) == (400, "validation_error", "url")
+    assert get_error(answer) == (400, "validation_error", "url")
     created = hooks.create()
-    assert _error(api.patch(f"/webhooks/{created['id']}", json={"url": url}))[0] == 400
+    assert get_error(api.patch(f"/webhooks/{created['id']}", json={"url": url}))[0] == 400
     assert hooks.get(created)["url"] == created["url"]
 
 
@@ -146,11 +143,8 @@ def test_plain_http_needs_the_operators_consent(
     monkeypatch.setattr(current, "egress", Egress(policy))
     api = org.api("admin")
     body = {"events": ["artifact.ingested"]}
-    assert _error(api.post("/webhooks", json={**body, "url": URL})) == (
-        400,
-        "validation_error",
-        "url",
-    )
+    refused = api.post("/webhooks", json={**body, "url": URL})
+    assert get_error(refused) == (400, "validation_error", "url")
     secure = {**body, "url": "https://127.0.0.2:9/hook"}
     assert api.post("/webhooks", json=secure).status_code == 201
 
@@ -171,7 +165,7 @@ def test_plain_http_needs_the_operators_consent(
     ],
 )
 def test_bodies_that_do_not_fit_are_unprocessable(org: Org, body: Any, field: str) -> None:
-    assert _error(org.api("admin").post("/webhooks", json=body)) == (422, "unprocessable", field)
+    assert get_error(org.api("admin").post("/webhooks", json=body)) == (422, "unprocessable", field)
 
 
 def test_a_name_server_that_never_answers_holds_up_its_own_organization_only(
@@ -192,7 +186,7 @@ def test_a_name_server_that_never_answers_holds_up_its_own_organization_only(
         first = pool.submit(hooks.org.api("admin").post, "/webhooks", json=slow)
         wait_until(lambda: hooks.org.id in outbound_slots._checking_owner_ids, "the slow check")
         refused = hooks.org.api("admin").post("/webhooks", json=body)
-        assert _error(refused)[:2] == (503, "service_unavailable")
+        assert get_error(refused)[:2] == (503, "service_unavailable")
         assert refused.headers["Retry-After"] == "1"
         assert other_org.api("admin").post("/webhooks", json=body).status_code == 201
         # A numeric address needs no name server.
@@ -212,6 +206,6 @@ def test_name_servers_that_never_answer_hold_at_most_half_of_the_threads(
         for _ in range(container.settings().web_threads // 2):
             slow.enter_context(outbound_slots.hold_slot(uuid4()))
         refused = hooks.org.api("admin").post("/webhooks", json=body)
-        assert _error(refused)[:2] == (503, "service_unavailable")
+        assert get_error(refused)[:2] == (503, "service_unavailable")
     body = {**body, "url": URL}
     assert hooks.org.api("admin").post("/webhooks", json=body).status_code == 201

@@ -1,6 +1,5 @@
 """Replay what a webhook missed while it was deactivated or failing."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 from typing import Any
@@ -13,7 +12,7 @@ from app.delivery.webhooks.queries import leases, replays
 from app.delivery.webhooks.queries.leases import BeginLimit
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from tests.delivery.webhooks.conftest import Answer
+from tests.delivery.webhooks.conftest import Answer, KilledError, build_killing_checkpoint
 from tests.factories.waiting import wait_until
 from tests.factories.work import run_jobs_of
 
@@ -25,16 +24,6 @@ WHERE organization_id = :org AND id = :id
 _BLOCKED = text("SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY(pg_blocking_pids(pid))")
 
 
-class KilledError(Exception):
-    """The worker ends here."""
-
-
-def _act(hooks: Any, webhook: Any, action: str, **body: Any) -> Any:
-    answer = hooks.org.api("admin").post(f"/webhooks/{webhook['id']}/{action}", json=body or None)
-    assert answer.status_code in (200, 202), answer.text
-    return answer.json["data"]
-
-
 def _get_replay_error(hooks: Any, webhook: Any, **replay: Any) -> Any:
     path = f"/webhooks/{webhook['id']}/activate"
     answer = hooks.org.api("admin").post(path, json={"replay": replay})
@@ -43,7 +32,7 @@ def _get_replay_error(hooks: Any, webhook: Any, **replay: Any) -> Any:
 
 def _replay(hooks: Any, webhook: Any, deliver: Any = None, **replay: Any) -> dict[str, Any]:
     """Request a replay, run its job, deliver, and return what the webhook says about it."""
-    _act(hooks, webhook, "activate", replay=replay)
+    hooks.act(webhook, "activate", replay=replay)
     run_jobs_of(hooks.org, "bulk")
     if deliver is not None:
         deliver()
@@ -58,7 +47,7 @@ def _list_sent_delivery_ids(hooks: Any) -> list[str]:
 def _create_missed_deliveries(hooks: Any, count: int) -> tuple[Any, list[dict[str, Any]]]:
     """Return a deactivated webhook and the deliveries that it missed, the oldest first."""
     created = hooks.create()
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     hooks.emit(count)
     hooks.fan_out()
     return created, hooks.list_deliveries(created, page_size=1000)[::-1]
@@ -76,7 +65,7 @@ def test_what_was_missed_while_deactivated_is_recorded_and_sent(hooks: Any, deli
     oldest = datetime.fromisoformat(missed[0]["updated_at"])
     assert until == oldest + timedelta(days=30)
 
-    answer = _act(hooks, created, "activate", replay={})
+    answer = hooks.act(created, "activate", replay={})
     assert (answer["active"], answer["missed_count"]) == (True, 3)
     assert answer["replay"]["progress"] == {"done": 0, "total": None}
     assert answer["replay"]["statuses"] == ["abandoned", "failed"]
@@ -143,7 +132,7 @@ def test_the_range_includes_its_start_and_excludes_its_end(hooks: Any, deliver: 
 def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -> None:
     created = hooks.create(events=["artifact.ingested", "drift.detected"])
     hooks.insert_deliveries(created, 3, "failed")
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     hooks.emit(2)
     hooks.emit(2, "drift.detected")
     hooks.fan_out()
@@ -158,7 +147,7 @@ def test_only_the_named_events_and_statuses_are_sent(hooks: Any, deliver: Any) -
 def test_tests_are_never_replayed(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
     hooks.receiver.add_responses("/hook", BROKEN)
-    _act(hooks, created, "test")
+    hooks.act(created, "test")
     for _ in range(4):
         hooks.make_due()
         deliver()
@@ -203,7 +192,7 @@ def test_a_replay_waits_for_an_attempt_from_before_the_deactivation(hooks: Any) 
     created = hooks.create()
     hooks.emit(1)
     (attempt,) = hooks.begin_attempts()
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     _replay(hooks, created)
     assert hooks.begin_attempts() == []
     (delivery,) = hooks.list_deliveries(created)
@@ -228,7 +217,8 @@ def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
     for number in (2, 2, 6):
         with hooks.as_deliverer():
             limits = [BeginLimit(hooks.org.id, created["id"], number, 4)]
-            begun.append({str(one.id) for one in leases.begin_attempts(limits, max_attempts=4)})
+            attempts = leases.begin_attempts(limits, max_attempts=4)
+        begun.append({str(attempt.id) for attempt in attempts})
     assert len(begun[0]) == len(begun[1]) == 2
     assert begun[0] < new
     assert begun[1] == {*(new - begun[0]), oldest[0]}
@@ -265,7 +255,7 @@ def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any, deliver: A
     """Even if the job that abandons it has not run yet."""
     created = hooks.create()
     hooks.insert_deliveries(created, 1_100)
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     assert hooks.count_deliveries(created, "pending") == 100
     webhook = _replay(hooks, created)
     assert webhook["replay"]["progress"] == {"done": 1_100, "total": 1_100}
@@ -277,23 +267,15 @@ def test_a_killed_replay_goes_on_after_its_last_batch(
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 10)
     created, _ = _create_missed_deliveries(hooks, 35)
-    _act(hooks, created, "activate", replay={})
-    checkpoints: list[int] = []
-
-    def commit() -> None:
-        checkpoints.append(1)
-        if len(checkpoints) == 5:  # two of them before the first batch
-            db.session().rollback()
-            raise KilledError
-        db.session().commit()
-
+    hooks.act(created, "activate", replay={})
     (job,) = hooks.sql(
         "SELECT args FROM jobs WHERE organization_id = :org AND function = :name",
         name=replaying.REPLAY_JOB,
     )
-    run = _replay_job(hooks, created, job.args["replay_id"])
-    with pytest.raises(KilledError):
-        run(commit)
+    commit = build_killing_checkpoint(5)  # Two of the checkpoints are before the first batch.
+    app_context, organization = hooks.org.app.app_context(), tenancy.organization(hooks.org.id)
+    with app_context, organization, pytest.raises(KilledError):
+        replaying.run_replay(hooks.org.id, created["id"], job.args["replay_id"], commit)
     assert hooks.get(created)["replay"]["progress"] == {"done": 20, "total": 35}
     run_jobs_of(hooks.org, "bulk")
     assert hooks.get(created)["replay"]["progress"] == {"done": 35, "total": 35}
@@ -301,23 +283,15 @@ def test_a_killed_replay_goes_on_after_its_last_batch(
     assert rounds == [2] * 35, "none was replayed twice"
 
 
-def _replay_job(hooks: Any, webhook: Any, replay_id: str) -> Callable[[Callable[[], None]], None]:
-    def run(checkpoint: Callable[[], None]) -> None:
-        with hooks.org.app.app_context(), tenancy.organization(hooks.org.id):
-            replaying.run_replay(hooks.org.id, webhook["id"], replay_id, checkpoint)
-
-    return run
-
-
 def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
     hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 10)
     created, _ = _create_missed_deliveries(hooks, 25)
-    _act(hooks, created, "activate", replay={})
+    hooks.act(created, "activate", replay={})
     assert _get_replay_error(hooks, created)[0] == 409
     assert _get_replay_error(hooks, created)[1]["details"] == {"state": "replaying"}
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     run_jobs_of(hooks.org, "bulk")
     replay = hooks.get(created)["replay"]
     assert (replay["stop_reason"], replay["progress"]["done"]) == ("deactivated", 0)
@@ -331,7 +305,7 @@ def test_a_replay_that_fails_may_be_requested_again(
     hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     created, _ = _create_missed_deliveries(hooks, 2)
-    _act(hooks, created, "activate", replay={})
+    hooks.act(created, "activate", replay={})
     with monkeypatch.context() as broken:
         broken.setattr(replays, "replay_batch", lambda *_: 1 / 0)
         for _ in range(5):
@@ -365,10 +339,10 @@ def test_a_webhook_that_the_previous_release_deactivated_records(hooks: Any) -> 
 def test_a_replay_finds_what_a_fan_out_is_recording(hooks: Any, deliver: Any) -> None:
     """It saw the webhook deactivated, and commits while the activation waits for it."""
     created = hooks.create()
-    _act(hooks, created, "deactivate")
+    hooks.act(created, "deactivate")
     event = fanout.Event(str(uuid7()), "artifact.ingested", {}, None, datetime.now(UTC))
-    activation = Thread(target=_act, args=(hooks, created, "activate"), kwargs={"replay": {}})
-    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+    activation = Thread(target=hooks.act, args=(created, "activate"), kwargs={"replay": {}})
+    with hooks.org.transaction():
         fanout.fan_out([event])
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
         activation.start()
@@ -437,6 +411,5 @@ def test_a_range_may_end_in_the_future(hooks: Any, deliver: Any) -> None:
     created, _ = _create_missed_deliveries(hooks, 2)
     webhook = _replay(hooks, created, deliver, to=_LATER)
     assert webhook["replay"]["progress"]["done"] == 2
-    assert datetime.fromisoformat(webhook["replay"]["to"]) <= datetime.now(UTC) + timedelta(
-        minutes=1
-    )
+    end = datetime.fromisoformat(webhook["replay"]["to"])
+    assert end <= datetime.now(UTC) + timedelta(minutes=1)

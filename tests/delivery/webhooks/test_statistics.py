@@ -4,6 +4,8 @@ from typing import Any
 
 from tests.delivery.webhooks.conftest import Answer
 
+NOTHING = {"delivered": 0, "failed": 0, "pending": 0, "success_rate": None}
+
 
 def _list(hooks: Any) -> dict[str, Any]:
     answer = hooks.org.api("admin").get("/webhooks")
@@ -34,24 +36,11 @@ def test_the_list_counts_what_became_of_deliveries(hooks: Any, deliver: Any) -> 
     hooks.insert_deliveries(bad, 1, "failed")
     hooks.insert_deliveries(bad, 4)
     webhooks = _list(hooks)
-    assert _without_since(webhooks[good["id"]]) == {
-        "delivered": 5,
-        "failed": 5,
-        "pending": 0,
-        "success_rate": 0.5,
-    }
-    assert _without_since(webhooks[bad["id"]]) == {
-        "delivered": 0,
-        "failed": 3,
-        "pending": 4,
-        "success_rate": 0.0,
-    }
-    assert _without_since(webhooks[idle["id"]]) == {
-        "delivered": 0,
-        "failed": 0,
-        "pending": 0,
-        "success_rate": None,
-    }
+    expected = {"delivered": 5, "failed": 5, "pending": 0, "success_rate": 0.5}
+    assert _without_since(webhooks[good["id"]]) == expected
+    expected = {"delivered": 0, "failed": 3, "pending": 4, "success_rate": 0.0}
+    assert _without_since(webhooks[bad["id"]]) == expected
+    assert _without_since(webhooks[idle["id"]]) == NOTHING
     assert hooks.get(good)["statistics"] == webhooks[good["id"]]
 
 
@@ -62,14 +51,9 @@ def test_tests_and_older_deliveries_do_not_count(hooks: Any, deliver: Any) -> No
         "UPDATE webhook_deliveries SET created_at = now() - interval '26 hours'"
         " WHERE organization_id = :org"
     )
-    hooks.org.api("admin").post(f"/webhooks/{created['id']}/test")
+    hooks.act(created, "test")
     deliver()
     assert len(hooks.receiver.received) == 1
     (statistics,) = _list(hooks).values()
-    assert _without_since(statistics) == {
-        "delivered": 0,
-        "failed": 0,
-        "pending": 0,
-        "success_rate": None,
-    }
+    assert _without_since(statistics) == NOTHING
     assert hooks.get(created)["missed_count"] == 3

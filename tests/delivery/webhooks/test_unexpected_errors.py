@@ -1,8 +1,7 @@
 """Errors that nobody expects: they end no thread, and no delivery stays leased because of them."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,24 +9,10 @@ import pytest
 from flask import Flask
 
 from app.delivery.webhooks import dispatcher, recorder
-from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.sender_pool import SenderPool
-from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results
+from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results, run_dispatchers
 from tests.factories.waiting import wait_until
-
-
-@contextmanager
-def _running(app: Flask, hooks: Any, **members: Any) -> Iterator[Dispatcher]:
-    """Run a dispatcher of its own, so that a dead thread in it affects no other test."""
-    hooks.fan_out()
-    other = Dispatcher(app, **members)
-    other.start()
-    other.wake()
-    try:
-        yield other
-    finally:
-        other.stop(10)
 
 
 def _fail_threads(monkeypatch: pytest.MonkeyPatch, may_start: Callable[[], bool]) -> None:
@@ -50,7 +35,8 @@ def test_the_recorder_survives_an_error(
     created = hooks.create()
     calls = fail_two_writes(hooks, monkeypatch, error)
     hooks.emit()
-    with _running(app, hooks) as other:
+    hooks.fan_out()
+    with run_dispatchers(app) as (other,):
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 1)
         assert other.wait_until_idle(30)
     assert calls == [1, 1, 1], "the batch, the outcome alone, and both again after the pause"
@@ -67,16 +53,17 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
     alone: list[UUID] = []
 
     def picky(results: Sequence[AttemptResult]) -> list[AttemptResult]:
-        ours = [result.attempt.id for result in list_own_results(hooks, results)]
-        poisoned.extend([] if poisoned else ours[:1])
-        if poisoned and poisoned[0] in ours:
-            alone.extend(ours if len(results) == 1 else [])
+        own_ids = [result.attempt.id for result in list_own_results(hooks, results)]
+        poisoned.extend([] if poisoned else own_ids[:1])
+        if poisoned and poisoned[0] in own_ids:
+            alone.extend(own_ids if len(results) == 1 else [])
             raise KeyError("reason")
         return real(results)
 
     monkeypatch.setattr(recorder, "write", picky)
     hooks.emit(20)
-    with _running(app, hooks) as other:
+    hooks.fan_out()
+    with run_dispatchers(app) as (other,):
         wait_until(lambda: hooks.count_deliveries(created, "delivered") == 19)
         assert other.wait_until_idle(30), "the lease of the other one is not renewed any more"
         assert not other._leases
@@ -97,7 +84,8 @@ def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> No
     hooks.emit(3)
     errors: list[Exception] = []
 
-    with _running(app, hooks) as other:
+    hooks.fan_out()
+    with run_dispatchers(app) as (other,):
         real = other._recorder._on_end
 
         def on_end(results: Sequence[AttemptResult]) -> None:
@@ -134,7 +122,8 @@ def test_a_process_that_can_start_no_thread_loses_nothing(
 
     _fail_threads(monkeypatch, may_start)
     hooks.emit(20)
-    with _running(app, hooks) as other:
+    hooks.fan_out()
+    with run_dispatchers(app) as (other,):
 
         def all_end() -> bool:
             other.wake()
@@ -161,7 +150,8 @@ def test_attempts_without_a_thread_are_left_to_other_processes(
 
     _fail_threads(monkeypatch, may_start)
     hooks.emit(5)
-    with _running(app, hooks):
+    hooks.fan_out()
+    with run_dispatchers(app):
         wait_until(lambda: len(refused) >= 2)
         assert hooks.receiver.received == []
     monkeypatch.undo()

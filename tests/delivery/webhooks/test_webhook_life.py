@@ -1,8 +1,5 @@
 """The life of a webhook against a small model, and against what a real receiver saw."""
 
-import base64
-import hashlib
-import hmac
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,10 +7,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from standardwebhooks.webhooks import Webhook as StandardWebhook
 
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
-from tests.delivery.webhooks.conftest import Answer, Hooks, Received
+from tests.delivery.webhooks.conftest import (
+    Answer,
+    Hooks,
+    Received,
+    build_verifier,
+    compute_signature,
+)
 from tests.factories.state_machines import run_machine
 from tests.factories.work import run_jobs_of
 
@@ -85,11 +87,10 @@ class Life(RuleBasedStateMachine):
         every = self.hooks.receiver.list_requests(self.state.path)
         new, self.state.seen = every[self.state.seen :], len(every)
         for request in new:
-            digest = hmac.new(self.state.secrets[0].encode(), request.body, hashlib.sha256)
-            assert request.headers["X-Service-Signature"] == "sha256=" + digest.hexdigest()
+            signature = compute_signature(self.state.secrets[0], request.body)
+            assert request.headers["X-Service-Signature"] == signature
             for secret in self.state.secrets[:2]:
-                key = base64.b64encode(secret.encode()).decode()
-                StandardWebhook(key).verify(request.body, request.headers)
+                build_verifier(secret).verify(request.body, request.headers)
         return new
 
     @rule(count=st.sampled_from([1, 2, 12]))
@@ -98,7 +99,7 @@ class Life(RuleBasedStateMachine):
         self.hooks.fan_out()
         state = self.state
         shown = self.hooks.list_deliveries({"id": state.id}, page_size=1000)
-        new = [one["id"] for one in shown if one["id"] not in state.deliveries]
+        new = [delivery["id"] for delivery in shown if delivery["id"] not in state.deliveries]
         assert len(new) == count
         for delivery_id in new:
             status = "pending" if state.active else "abandoned"
@@ -210,11 +211,11 @@ class Life(RuleBasedStateMachine):
             "failed": statuses["abandoned"],
             "pending": statuses["pending"],
         }
-        found = {
-            one["id"]: (one["status"], one["round"], len(one["attempts"]))
-            for one in self.hooks.list_deliveries({"id": state.id}, page_size=1000)
+        shown_deliveries = {
+            delivery["id"]: (delivery["status"], delivery["round"], len(delivery["attempts"]))
+            for delivery in self.hooks.list_deliveries({"id": state.id}, page_size=1000)
         }
-        assert found == {
+        assert shown_deliveries == {
             key: (model.status, model.round, model.attempts)
             for key, model in state.deliveries.items()
         }

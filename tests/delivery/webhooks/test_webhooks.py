@@ -1,6 +1,6 @@
 """Registering and managing endpoints."""
 
-import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,17 +8,16 @@ from jsonschema import Draft202012Validator
 
 from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.kit.ids import uuid7
+from tests.delivery.webhooks.conftest import get_error
 from tests.factories import Org
-
-
-def _error(answer: Any) -> tuple[int, str, str | None]:
-    return answer.status_code, answer.json["error"]["code"], answer.json["error"].get("field")
+from tests.factories.pages import read_pages
+from tests.factories.queueing import run_concurrently
 
 
 def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     api = hooks.org.api("admin")
     webhooks = [hooks.create(f"/{n}", events=[SUBSCRIBABLE[n % 2]]) for n in range(5)]
-    api.post(f"/webhooks/{webhooks[0]['id']}/deactivate")
+    hooks.act(webhooks[0], "deactivate")
     ids = [webhook["id"] for webhook in webhooks]
 
     def list_ids(**query: str) -> list[str]:
@@ -29,12 +28,10 @@ def test_lists_are_filtered_and_paged(hooks: Any) -> None:
     assert list_ids(event=SUBSCRIBABLE[1]) == [ids[3], ids[1]]
     assert list_ids(created_after=webhooks[3]["created_at"]) == [ids[4], ids[3]]
     assert list_ids(created_before=webhooks[1]["created_at"]) == [ids[0]]
-    first = api.get("/webhooks", query_string={"page_size": 3, "sort": "created_at"}).json
-    rest = {"page_size": 3, "sort": "created_at", "cursor": first["meta"]["next_cursor"]}
-    second = api.get("/webhooks", query_string=rest).json
+    first, second = read_pages(api, "/webhooks?page_size=3&sort=created_at")
     assert [w["id"] for w in first["data"] + second["data"]] == ids
     assert first["meta"]["total"] == second["meta"]["total"] == 5
-    assert _error(api.get("/webhooks", query_string={"event": "test"}))[0] == 422
+    assert get_error(api.get("/webhooks", query_string={"event": "test"}))[0] == 422
 
 
 def test_update_changes_what_is_sent_and_keeps_the_secret(hooks: Any, deliver: Any) -> None:
@@ -71,7 +68,7 @@ def test_a_stale_revision_changes_nothing(hooks: Any, method: str, action: str) 
     before = hooks.get(created)
     body = {"json": {"description": "older"}} if method == "PATCH" else {}
     answer = api.request(method, path + action, headers={"If-Match": '"1"'}, **body)
-    assert _error(answer)[:2] == (409, "stale_precondition")
+    assert get_error(answer)[:2] == (409, "stale_precondition")
     assert answer.json["error"]["details"] == {"current_revision": 2}
     assert hooks.get(created) == before
 
@@ -79,19 +76,12 @@ def test_a_stale_revision_changes_nothing(hooks: Any, method: str, action: str) 
 def test_of_two_writers_one_wins(hooks: Any) -> None:
     created = hooks.create()
     apis = [hooks.org.api("admin") for _ in range(6)]
-    barrier = threading.Barrier(len(apis))
-    statuses: list[int] = []
 
-    def write(number: int) -> None:
-        barrier.wait(10)
+    def write(number: int) -> int:
         body = {"description": f"by {number}", "revision": 1}
-        statuses.append(apis[number].patch(f"/webhooks/{created['id']}", json=body).status_code)
+        return int(apis[number].patch(f"/webhooks/{created['id']}", json=body).status_code)
 
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(len(apis))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    statuses = run_concurrently(*(partial(write, number) for number in range(len(apis))))
     assert sorted(statuses) == [200, 409, 409, 409, 409, 409]
     assert hooks.get(created)["revision"] == 2
 
@@ -123,15 +113,14 @@ def test_delete_takes_the_deliveries_along(hooks: Any, deliver: Any) -> None:
 
 def test_deactivating_and_activating(hooks: Any, deliver: Any) -> None:
     created = hooks.create()
-    api, path = hooks.org.api("admin"), f"/webhooks/{created['id']}"
-    off = api.post(path + "/deactivate").json["data"]
+    off = hooks.act(created, "deactivate")
     assert (off["active"], off["disabled_reason"]) == (False, "Deactivated by a user.")
-    assert api.post(path + "/deactivate").json["data"] == off
+    assert hooks.act(created, "deactivate") == off
     hooks.emit()
     deliver()
     (missed,) = hooks.list_deliveries(created)
     assert (missed["status"], missed["attempts"]) == ("abandoned", [])
-    on = api.post(path + "/activate").json["data"]
+    on = hooks.act(created, "activate")
     assert (on["active"], on["disabled_reason"], on["consecutive_failures"]) == (True, None, 0)
     hooks.emit()
     deliver()
@@ -198,9 +187,7 @@ def test_the_catalog(org: Org) -> None:
         assert not validator.is_valid({**kind["sample"], "event": "other"})
         assert not validator.is_valid({**kind["sample"], "data": {}})
         assert kind["description"] == CATALOG[kind["event"]].description
-    first = api.get("/webhooks/events", query_string={"page_size": 4}).json
-    rest = {"page_size": 4, "cursor": first["meta"]["next_cursor"]}
-    second = api.get("/webhooks/events", query_string=rest).json
+    first, second = read_pages(api, "/webhooks/events?page_size=4")
     assert first["data"] + second["data"] == answer["data"]
     assert org.key("viewer").get("/webhooks/events").json == answer
     assert org.anonymous().get("/webhooks/events").status_code == 401

@@ -134,6 +134,11 @@ class Labeling:
         )
         return [UUID(str(row["tag_set_id"])) for row in rows]
 
+    def add_shift(self) -> None:
+        """Insert tag sets in which the most frequent choice changes a week ago."""
+        self.add(35, 7, build_kind_values(200, 100))
+        self.add(7, 0, build_kind_values(50, 100))
+
     def predict(
         self, tag_set_ids: Sequence[UUID], field: str, *, correct: float, confidence: float
     ) -> None:

@@ -1,11 +1,11 @@
 """Reports are acknowledged, confirmed and closed, and shifts are reported again."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from app.insight.drift.service import detecting
+from tests.factories.queueing import call_in_thread
 from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
@@ -56,13 +56,12 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
     compare = detecting.find_drift
 
     def acknowledge(*args: Any) -> Any:
-        with ThreadPoolExecutor(1) as threads:
-            threads.submit(labeling.acknowledge, second).result()
+        call_in_thread(labeling.acknowledge, second)
         return compare(*args)
 
     monkeypatch.setattr(detecting, "find_drift", acknowledge)
     assert labeling.detect(current=labeling.build_period(7, 0)) == []
-    assert [one["status"] for one in labeling.list_reports()] == ["acknowledged"] * 2
+    assert [report["status"] for report in labeling.list_reports()] == ["acknowledged"] * 2
     assert len(labeling.workspace.events("drift.detected")) == 2
 
 
@@ -111,14 +110,14 @@ def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
         current=labeling.build_period(5, 0), baseline=labeling.build_period(70, 20)
     )
     assert second["id"] != report["id"]
-    assert [one["status"] for one in labeling.list_reports()] == ["open", "closed"]
+    assert [report["status"] for report in labeling.list_reports()] == ["open", "closed"]
 
 
 def test_the_list_is_filtered(labeling: Labeling) -> None:
-    labeling.add(35, 7, [{**one, "note": "short"} for one in build_kind_values(200, 100)])
-    labeling.add(7, 0, [{**one, "note": "much longer"} for one in build_kind_values(50, 100)])
-    one, _ = labeling.detect()
-    labeling.acknowledge(one)
+    labeling.add(35, 7, [{**values, "note": "short"} for values in build_kind_values(200, 100)])
+    labeling.add(7, 0, [{**values, "note": "much longer"} for values in build_kind_values(50, 100)])
+    report, _ = labeling.detect()
+    labeling.acknowledge(report)
     other = labeling.workspace.schema()
     counts_by_query = {
         "status=open": 1,
@@ -133,6 +132,5 @@ def test_the_list_is_filtered(labeling: Labeling) -> None:
         f"schema_id={other}": 0,
         f"detection_id={other}": 0,
     }
-    assert {
-        query: len(labeling.list_reports(query)) for query in counts_by_query
-    } == counts_by_query
+    for query, count in counts_by_query.items():
+        assert len(labeling.list_reports(query)) == count, query

@@ -11,14 +11,9 @@ from tests.factories.teams import add_members, make_team
 from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
-def _add_shifted_values(labeling: Labeling) -> None:
-    labeling.add(35, 7, build_kind_values(200, 100))
-    labeling.add(7, 0, build_kind_values(50, 100))
-
-
 @pytest.mark.usefixtures("child_process")
 def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
-    _add_shifted_values(labeling)
+    labeling.add_shift()
     (report,) = labeling.detect()
     assert (report["subject"], report["field"], report["metric"]) == ("labeling", "kind", "values")
     assert (report["test"], report["category"], report["status"]) == ("chi_square", "a", "open")
@@ -34,7 +29,7 @@ def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
 
 
 def test_each_event_fires_once(labeling: Labeling) -> None:
-    _add_shifted_values(labeling)
+    labeling.add_shift()
     (report,) = labeling.detect()
     (again,) = labeling.detect()
     assert again["id"] == report["id"]
@@ -60,10 +55,8 @@ def test_administrators_are_notified_once_per_detection(labeling: Labeling, work
     org = labeling.workspace.org
     for role in ("owner", "admin"):
         (note,) = org.api(role).get("/notifications").json["data"]
-        assert (note["kind"], note["title"]) == (
-            "drift_detected",
-            "2 shifts detected in Invoices",
-        )
+        assert note["kind"] == "drift_detected"
+        assert note["title"] == "2 shifts detected in Invoices"
         assert "kind: values 0.6667 → 0.3333" in note["body"]
         assert len(org.api(role).get(note["link"]).json["data"]) == 2
     assert org.api("reviewer").get("/notifications").json["data"] == []
@@ -136,13 +129,8 @@ def test_one_labeler_differs_from_their_peers(labeling: Labeling) -> None:
     org = labeling.workspace.org
     labeling.add(7, 0, build_kind_values(60, 60), by=("labeler", "admin"))
     labeling.add(7, 0, build_kind_values(5, 55), by=("reviewer",))
-    reports = labeling.detect()
-    report_by_labeler = {
-        labeler_report["labeler_id"]: labeler_report
-        for labeler_report in reports
-        if labeler_report["metric"] == "values"
-    }
-    report = report_by_labeler[str(org.users["reviewer"])]
+    values_reports = [r for r in labeling.detect() if r["metric"] == "values"]
+    report = {r["labeler_id"]: r for r in values_reports}[str(org.users["reviewer"])]
     assert (report["field"], report["baseline"]["n"], report["current"]["n"]) == ("kind", 120, 60)
     assert report["baseline"]["from"] == report["current"]["from"]
     assert (report["category"], report["current"]["value"]) == ("a", pytest.approx(5 / 60))
@@ -152,17 +140,13 @@ def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Lab
     org = labeling.workspace.org
     labeling.add(7, 0, build_kind_values(60, 60), by=("admin",))
     labeling.add(7, 0, build_kind_values(5, 55), by=("labeler",))
-    labeler_ids = {report["labeler_id"] for report in labeling.detect()}
-    assert labeler_ids == {str(org.users["labeler"]), str(org.users["admin"])}
-    assert {report["labeler_id"] for report in labeling.list_reports(role="labeler")} == {
-        str(org.users["labeler"])
-    }
+    labeler, admin = str(org.users["labeler"]), str(org.users["admin"])
+    report_by_labeler = {report["labeler_id"]: report for report in labeling.detect()}
+    assert report_by_labeler.keys() == {labeler, admin}
+    visible_reports = labeling.list_reports(role="labeler")
+    assert {report["labeler_id"] for report in visible_reports} == {labeler}
     assert labeling.list_reports(role="viewer") == []
-    other = next(
-        report
-        for report in labeling.list_reports()
-        if report["labeler_id"] == str(org.users["admin"])
-    )
+    other = report_by_labeler[admin]
     for role, status in (("labeler", 404), ("viewer", 404), ("reviewer", 200)):
         assert org.api(role).get(f"/quality/drift/{other['id']}").status_code == status
 
@@ -227,9 +211,8 @@ def test_reports_of_metrics_that_no_version_has_any_more_are_closed(labeling: La
     assert metrics >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
     _publish_version(labeling, "jsonb_set(fields, '{3,type}', '\"choice\"') - 0")
     labeling.detect()
-    assert {
-        (one["field"], one["metric"]) for one in labeling.list_reports("status=closed")
-    } == metrics
+    closed = labeling.list_reports("status=closed")
+    assert {(report["field"], report["metric"]) for report in closed} == metrics
 
 
 def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
@@ -253,7 +236,7 @@ def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
 def test_the_work_of_another_organization_does_not_count(
     labeling: Labeling, other_org: Org
 ) -> None:
-    _add_shifted_values(labeling)
+    labeling.add_shift()
     (report,) = labeling.detect()
     api = other_org.api("owner")
     assert api.get("/quality/drift").json["data"] == []

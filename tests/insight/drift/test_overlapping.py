@@ -65,9 +65,7 @@ def test_a_document_is_one_observation(labeling: Labeling, monkeypatch: pytest.M
         labeling.predict(tag_set_ids, "kind", correct=0.98, confidence=0.95)
     for tag_set_ids in after:
         labeling.predict(tag_set_ids, "kind", correct=0.6, confidence=0.6)
-    report_by_metric = {
-        (report["subject"], report["metric"]): report for report in labeling.detect()
-    }
+    report_by_metric = {(r["subject"], r["metric"]): r for r in labeling.detect()}
     assert report_by_metric.keys() == {
         ("labeling", "values"),
         ("model", "accuracy"),
@@ -90,11 +88,11 @@ def test_a_merge_represents_its_document(labeling: Labeling) -> None:
     labeling.workspace.sql(
         "UPDATE tag_sets SET source = 'merge', labeler_id = NULL"
         " WHERE id IN (SELECT id FROM jsonb_to_recordset(CAST(:ids AS jsonb)) AS one (id uuid))",
-        ids=orjson.dumps([{"id": one} for one in merges]).decode(),
+        ids=orjson.dumps([{"id": merge_id} for merge_id in merges]).decode(),
     )
     _copy(labeling, merges, "labeler", kind="a")
     _copy(labeling, merges, "reviewer", kind="a")
-    (report,) = [one for one in labeling.detect() if one["labeler_id"] is None]
+    (report,) = [r for r in labeling.detect() if r["labeler_id"] is None]
     assert (_get_sample_sizes(report), report["category"]) == ((90, 45), "a")
     assert report["current"]["value"] == 0
 
@@ -106,10 +104,7 @@ def test_peers_have_one_tag_set_of_each_document(labeling: Labeling) -> None:
     _copy(labeling, first, "labeler", kind="b")
     # This labeler has two tag sets on each document; the newest one counts.
     _copy(labeling, _copy(labeling, first, "labeler"), "labeler", kind="b")
-    report_by_labeler = {
-        labeler_report["labeler_id"]: labeler_report for labeler_report in labeling.detect()
-    }
-    report = report_by_labeler[str(org.users["labeler"])]
+    report = {r["labeler_id"]: r for r in labeling.detect()}[str(org.users["labeler"])]
     assert _get_sample_sizes(report) == (45, 45)
     assert (report["current"]["value"], report["baseline"]["value"]) in ((0, 1), (1, 0))
 

@@ -1,6 +1,5 @@
 """Requested, daily and interrupted detections, and their periods."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from app.insight.drift.service import detecting
 from app.kit import db, tenancy
 from app.kit.jobs import runs
 from tests.factories import Org, claim_jobs_of, make_job, run_jobs_of
+from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace
 from tests.insight.drift.conftest import Labeling, build_kind_values
 
@@ -21,8 +21,7 @@ def _list_reports(labeling: Labeling, detection: dict[str, Any]) -> Any:
 
 
 def test_a_request_leads_to_its_result(labeling: Labeling) -> None:
-    labeling.add(35, 7, build_kind_values(200, 100))
-    labeling.add(7, 0, build_kind_values(50, 100))
+    labeling.add_shift()
     detection = labeling.request()
     assert (detection["schema_id"], detection["status"]) == (str(labeling.schema_id), "queued")
     assert detection["baseline"]["to"] == detection["current"]["from"]
@@ -89,14 +88,13 @@ def test_a_fixed_baseline_is_used_until_it_is_deleted(labeling: Labeling) -> Non
 
 
 def test_a_schema_has_one_detection_at_a_time(labeling: Labeling) -> None:
-    def request(_: int) -> tuple[int, Any]:
+    def request() -> tuple[int, Any]:
         api = labeling.workspace.org.api("reviewer")
         answer = api.post("/quality/drift/detect", {"schema_id": str(labeling.schema_id)})
         return answer.status_code, answer.json
 
     labeling.workspace.org.api("reviewer")
-    with ThreadPoolExecutor(2) as threads:
-        answers = sorted(threads.map(request, range(2)), key=lambda pair: pair[0])
+    answers = sorted(run_concurrently(request, request), key=lambda pair: pair[0])
     (accepted, first), (refused, second) = answers
     assert (accepted, refused) == (202, 409)
     assert second["error"]["code"] == "conflict"
@@ -110,9 +108,8 @@ def test_a_schema_has_one_detection_at_a_time(labeling: Labeling) -> None:
 def test_an_unknown_schema(labeling: Labeling, other_org: Org) -> None:
     foreign_schema_id = Workspace(other_org).schema()
     for schema_id in (foreign_schema_id, labeling.workspace.org.id):
-        answer = labeling.workspace.org.api("reviewer").post(
-            "/quality/drift/detect", {"schema_id": str(schema_id)}
-        )
+        body = {"schema_id": str(schema_id)}
+        answer = labeling.workspace.org.api("reviewer").post("/quality/drift/detect", body)
         assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
 
 
@@ -139,8 +136,7 @@ def test_schemas_with_new_work_are_checked_daily(labeling: Labeling) -> None:
 def test_a_detection_that_is_interrupted_starts_again(
     labeling: Labeling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labeling.add(35, 7, build_kind_values(200, 100))
-    labeling.add(7, 0, build_kind_values(50, 100))
+    labeling.add_shift()
     detection = labeling.request()
     org = labeling.workspace.org
     compare = detecting.find_drift
@@ -165,7 +161,7 @@ def test_a_detection_that_is_interrupted_starts_again(
 def test_a_failed_detection_allows_another_one(labeling: Labeling) -> None:
     detection = labeling.request()
     org = labeling.workspace.org
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+    with org.transaction():
         detecting.fail(UUID(detection["id"]))
     answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["error"]["details"]) == (409, {"status": "failed"})

@@ -8,6 +8,7 @@ import pytest
 from app.kit.ids import uuid7
 from tests.factories import Org
 from tests.factories.feedback import Assisted, count_outcomes
+from tests.factories.pages import read_pages
 from tests.factories.statements import record_statements
 
 
@@ -83,10 +84,9 @@ def test_late_feedback_on_a_model_does_not_make_it_newer(assisted: Assisted, sch
 
 
 def test_models_without_common_documents_are_not_compared(assisted: Assisted, schema: UUID) -> None:
-    for number in (1, 2):
-        _report_predictions(
-            assisted, [assisted.workspace.artifact(schema)], f"m-{number}", 1, "2026-03-05"
-        )
+    for model in ("m-1", "m-2"):
+        artifact = assisted.workspace.artifact(schema)
+        _report_predictions(assisted, [artifact], model, 1, "2026-03-05")
     newest = _list_models(assisted)[0]
     assert newest["comparison"]["documents"] == 0
     assert newest["comparison"]["difference"] is None
@@ -98,18 +98,13 @@ def test_a_page_continues_where_the_last_one_ended(assisted: Assisted, schema: U
     artifact = assisted.workspace.artifact(schema)
     for number in range(5):
         _report_predictions(assisted, [artifact], f"m-{number}", 1, f"2026-03-0{number // 2 + 1}")
-    api, model_names, cursor = assisted.org.api("viewer"), [], ""
-    while True:
-        answer = api.get(f"/feedback/models?page_size=2{cursor}")
-        assert answer.status_code == 200, answer.json
-        model_names += [model["model"] for model in answer.json["data"]]
-        assert answer.json["meta"]["total"] == 5
-        if answer.json["meta"]["next_cursor"] is None:
-            break
-        cursor = f"&cursor={answer.json['meta']['next_cursor']}"
+    api, path = assisted.org.api("viewer"), "/feedback/models?page_size=2"
+    pages = read_pages(api, path)
+    assert {page["meta"]["total"] for page in pages} == {5}
+    model_names = [model["model"] for page in pages for model in page["data"]]
     assert sorted(model_names) == [f"m-{number}" for number in range(5)]
     assert model_names == [model["model"] for model in _list_models(assisted)]
-    back = api.get(f"/feedback/models?page_size=2&cursor={answer.json['meta']['prev_cursor']}")
+    back = api.get(f"{path}&cursor={pages[-1]['meta']['prev_cursor']}")
     assert [model["model"] for model in back.json["data"]] == model_names[2:4]
     ascending_names = [model["model"] for model in _list_models(assisted, "?sort=last_date")]
     assert ascending_names == model_names[::-1]
@@ -124,9 +119,8 @@ def test_a_page_compares_at_most_ten_models(assisted: Assisted, schema: UUID) ->
         answer = api.get(f"/feedback/models{query}").json
         assert (len(answer["data"]), answer["meta"]["page_size"]) == (12, page_size)
         assert (answer["meta"]["total"], answer["meta"]["next_cursor"]) == (12, None)
-        assert [model["comparison"] is not None for model in answer["data"]] == [True] * 10 + [
-            False
-        ] * 2
+        is_compared = [model["comparison"] is not None for model in answer["data"]]
+        assert is_compared == [True] * 10 + [False] * 2
         omitted = [model["comparison_omitted"] for model in answer["data"]]
         assert omitted == [False] * 10 + [True, False], "the first model has no other model"
     first = api.get("/feedback/models?page_size=10").json
@@ -161,9 +155,7 @@ def test_models_of_different_schemas_are_not_compared(assisted: Assisted, schema
     models = _list_models(assisted)
     assert {model["schema_id"] for model in models} == {str(schema), str(other)}
     assert [model["comparison"] for model in models] == [None, None]
-    assert [model["schema_id"] for model in _list_models(assisted, f"?schema_id={schema}")] == [
-        str(schema)
-    ]
-    assert (
-        assisted.org.api("viewer").get(f"/feedback/models?schema_id={uuid7()}").status_code == 404
-    )
+    (model,) = _list_models(assisted, f"?schema_id={schema}")
+    assert model["schema_id"] == str(schema)
+    unknown = assisted.org.api("viewer").get(f"/feedback/models?schema_id={uuid7()}")
+    assert unknown.status_code == 404

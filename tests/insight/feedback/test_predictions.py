@@ -36,18 +36,20 @@ def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
     assert begun.status_code == 201, begun.json
     draft = begun.json["data"]
     assert draft["prediction"]["model_version"]
-    values = {one["field"]: one for one in draft["tags"]}
-    assert values["total"]["value"] == {"amount": "1250.50", "currency": "EUR"}
-    kept_tags = [one for one in draft["tags"] if one["field"] != "issued"]
+    predicted = {tag_["field"]: tag_ for tag_ in draft["tags"]}
+    assert predicted["total"]["value"] == {"amount": "1250.50", "currency": "EUR"}
+    kept_tags = [tag_ for tag_ in draft["tags"] if tag_["field"] != "issued"]
     assisted.save(draft, [*kept_tags, tag("issued", "2026-03-04")])
     assisted.accept(draft)
     assisted.record()
     summary = assisted.summary(f"?schema_id={schema}")
-    assert [one["model"] for one in summary["models"]] == [draft["prediction"]["model_version"]]
-    fields = {one["field"]: one for one in assisted.by_field(f"?schema_id={schema}")["fields"]}
+    versions = [model["model"] for model in summary["models"]]
+    assert versions == [draft["prediction"]["model_version"]]
+    by_field = assisted.by_field(f"?schema_id={schema}")["fields"]
+    fields = {field["field"]: field for field in by_field}
     assert count_outcomes(fields["total"]) == (1, 0, 0, 0)
     assert fields["total"]["calibration"]["predictions"] == 1
-    wrong = (0, 1, 0, 0) if "issued" in values else (0, 0, 1, 0)
+    wrong = (0, 1, 0, 0) if "issued" in predicted else (0, 0, 1, 0)
     assert count_outcomes(fields["issued"]) == wrong
 
 

@@ -105,7 +105,7 @@ def test_recording_twice_changes_nothing(assisted: Assisted) -> None:
 
 
 def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
-    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+    with assisted.org.transaction():
         automatic.record([(draft["artifact_id"], draft["id"])])
 
 

@@ -8,6 +8,7 @@ from app.kit.ids import uuid7
 from tests.factories import Org, make_org
 from tests.factories.feedback import Assisted, count_outcomes, make_predicted_tag
 from tests.factories.labels import make_field
+from tests.factories.statements import record_statements
 from tests.factories.workspace import tag
 
 _PATH = "/feedback/predictions"
@@ -17,9 +18,11 @@ _PROPERTIES = {
 }  # fmt: skip
 
 
-def _report_prediction(assisted: Assisted, artifact_id: Any, **properties: Any) -> Any:
+def _report_prediction(
+    assisted: Assisted, artifact_id: Any, *, by: str = "labeler", **properties: Any
+) -> Any:
     body = {"artifact_id": str(artifact_id), "field": "number", "model": "other/1", **properties}
-    return assisted.org.api("labeler").post(_PATH, json=body)
+    return assisted.org.api(by).post(_PATH, json=body)
 
 
 @pytest.mark.parametrize(
@@ -115,17 +118,12 @@ def test_records_of_other_organizations_are_not_found(assisted: Assisted) -> Non
 
 def test_a_hidden_tag_set_cannot_be_referenced(assisted: Assisted) -> None:
     draft = assisted.workspace.draft(by="reviewer")
-    answer = _report_prediction(assisted, draft["artifact_id"], correct="A", tag_set_id=draft["id"])
+    artifact, properties = draft["artifact_id"], {"correct": "A", "tag_set_id": draft["id"]}
+    answer = _report_prediction(assisted, artifact, **properties)
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "tag_set_id"
-    body = {
-        "artifact_id": draft["artifact_id"],
-        "field": "number",
-        "model": "other/1",
-        "correct": "A",
-        "tag_set_id": draft["id"],
-    }
-    assert assisted.org.api("reviewer").post(_PATH, json=body).status_code == 201
+    own = _report_prediction(assisted, artifact, by="reviewer", **properties)
+    assert own.status_code == 201
 
 
 def test_a_prediction_has_feedback_once(assisted: Assisted) -> None:
@@ -137,9 +135,8 @@ def test_a_prediction_has_feedback_once(assisted: Assisted) -> None:
     assert _report_prediction(assisted, artifact, correct="A", model="other/2").status_code == 201
     # The values of a multiple field are reported one by one.
     for value in ("x", "y"):
-        assert (
-            _report_prediction(assisted, artifact, field="note", predicted=value).status_code == 201
-        )
+        reported = _report_prediction(assisted, artifact, field="note", predicted=value)
+        assert reported.status_code == 201
     assert _report_prediction(assisted, artifact, field="note", predicted="x").status_code == 409
     assert _report_prediction(assisted, artifact, field="note", correct="x").status_code == 201
 
@@ -169,14 +166,10 @@ def test_automatically_recorded_predictions_cannot_be_reported(assisted: Assiste
 
 def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> None:
     sent = assisted.workspace.submitted()
-    fields = [make_field("other", "text")]
-    schema = assisted.workspace.schema(fields=fields)
-    assisted.workspace.sql(
-        "UPDATE artifacts SET schema_id = :schema WHERE id = :id",
-        schema=schema,
-        id=sent["artifact_id"],
-    )
     artifact = sent["artifact_id"]
+    schema = assisted.workspace.schema(fields=[make_field("other", "text")])
+    sql = "UPDATE artifacts SET schema_id = :schema WHERE id = :id"
+    assisted.workspace.sql(sql, schema=schema, id=artifact)
     assert _report_prediction(assisted, artifact, field="number", correct="A").status_code == 400
     named = _report_prediction(assisted, artifact, correct="A", tag_set_id=sent["id"])
     assert named.status_code == 201, named.json
@@ -201,18 +194,12 @@ def test_a_bulk_request_has_one_outcome_per_report(assisted: Assisted) -> None:
         (2, False, "conflict", None),
         (3, True, None, None),
     ]
-    assert [outcome["outcome"] for outcome in data["outcomes"]] == [
-        "missed",
-        None,
-        None,
-        "corrected",
-    ]
+    outcomes = [outcome["outcome"] for outcome in data["outcomes"]]
+    assert outcomes == ["missed", None, None, "corrected"]
     assert len(assisted.rows()) == 2
 
 
 def test_a_thousand_reports_are_recorded_with_few_statements(org: Org) -> None:
-    from tests.factories.statements import record_statements  # noqa: PLC0415
-
     assisted = Assisted(org)
     schema = assisted.workspace.schema()
     artifacts = [str(assisted.workspace.artifact(schema)) for _ in range(20)]
@@ -245,8 +232,7 @@ def test_more_than_a_thousand_reports_are_refused(assisted: Assisted) -> None:
 
 
 def test_viewers_do_not_report(assisted: Assisted) -> None:
-    body = {"artifact_id": str(uuid7()), "field": "number", "model": "m", "correct": "A"}
-    answer = assisted.org.api("viewer").post(_PATH, json=body)
+    answer = _report_prediction(assisted, uuid7(), by="viewer", correct="A")
     assert answer.status_code == 403
 
 
@@ -261,13 +247,8 @@ def test_an_artifact_without_a_schema_has_no_fields(assisted: Assisted) -> None:
 def test_the_labeler_is_that_of_the_tag_set(assisted: Assisted) -> None:
     draft = assisted.workspace.draft()
     assisted.save(draft, [tag("number", "A")])
-    assert (
-        _report_prediction(
-            assisted, draft["artifact_id"], correct="A", predicted="A", tag_set_id=draft["id"]
-        ).status_code
-        == 201
-    )
-    labeler = assisted.org.users["labeler"]
-    assert count_outcomes(assisted.summary(f"?labeler={labeler}", by="labeler")["total"]) == (
-        1, 0, 0, 0,
-    )  # fmt: skip
+    properties = {"correct": "A", "predicted": "A", "tag_set_id": draft["id"]}
+    answer = _report_prediction(assisted, draft["artifact_id"], **properties)
+    assert answer.status_code == 201
+    summary = assisted.summary(f"?labeler={assisted.org.users['labeler']}", by="labeler")
+    assert count_outcomes(summary["total"]) == (1, 0, 0, 0)

@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from app.insight.feedback.models import PredictionFeedback
-from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories.counts import fold
 from tests.factories.feedback import Assisted, count_outcomes
@@ -26,11 +25,7 @@ _NOTHING = {
 
 def insert(assisted: Assisted, artifact: UUID, *rows: dict[str, Any]) -> None:
     """Insert feedback; each row has only the columns that differ from the defaults."""
-    with (
-        assisted.org.app.app_context(),
-        tenancy.organization(assisted.org.id),
-        db.transaction() as s,
-    ):
+    with assisted.org.transaction() as s:
         for row in rows:
             confidence = row.get("confidence")
             s.add(
@@ -202,11 +197,8 @@ def test_reviewers_in_a_team_see_the_feedback_of_its_members(assisted: Assisted)
             return int(api.get(f"{path}?labeler={org.users[name]}").status_code)
 
         reviewer = org.api("reviewer")
-        assert [read(reviewer, name) for name in ("labeler", "reviewer", "admin")] == [
-            200,
-            200,
-            403,
-        ]
+        statuses = [read(reviewer, name) for name in ("labeler", "reviewer", "admin")]
+        assert statuses == [200, 200, 403]
         # An API key does not represent the person who created it.
         assert read(org.key("labeler", maker="admin"), "admin") == 403
         assert read(org.key("reviewer", maker="admin"), "admin") == 200

@@ -19,11 +19,14 @@ def list_actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
     return [entry["action"] for entry in reversed(list_history(org, artifact_id, by))]
 
 
-def get_entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:
+def list_entries(org: Org, artifact_id: Any, action: str) -> list[Any]:
+    """Return the entries with this action, newest first."""
+    return [entry for entry in list_history(org, artifact_id) if entry["action"] == action]
+
+
+def get_entry(org: Org, artifact_id: Any, action: str) -> dict[str, Any]:
     """Return the only entry with this action."""
-    (only_entry,) = [
-        entry for entry in list_history(org, artifact_id, by) if entry["action"] == action
-    ]
+    (only_entry,) = list_entries(org, artifact_id, action)
     return dict(only_entry)
 
 

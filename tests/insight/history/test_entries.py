@@ -1,16 +1,21 @@
 """History entries for assignments, skips, claims, reviews, routing rules and merges."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import claims
 from tests.factories.routing import Router
-from tests.factories.teams import make_team
+from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.insight.history.conftest import get_data, get_entry, list_actions, list_history
+from tests.insight.history.conftest import (
+    get_data,
+    get_entry,
+    list_actions,
+    list_entries,
+    list_history,
+)
 
 Work = Callable[[], None]
 
@@ -38,20 +43,16 @@ def test_rule_assignments_and_skips_with_their_reasons(workspace: Workspace) -> 
         "artifacts.assign",
     ]
     assigned = get_entry(org, artifact_id, "routing_rules.assign")
-    assert (assigned["rule"], assigned["actor"]["kind"]) == (
-        {"id": second["id"], "name": "To Lea"},
-        "system",
-    )
+    assert assigned["rule"] == {"id": second["id"], "name": "To Lea"}
+    assert assigned["actor"]["kind"] == "system"
     matched = get_entry(org, artifact_id, "routing_rules.match")
     assert matched["rule"] == {"id": first["id"], "name": "Urgent"}
     skipped = get_entry(org, artifact_id, "artifacts.skip")
     assert skipped["note"] == "Cannot read it"
     assert skipped["actor"]["id"] == str(org.users["labeler"])
     assignees = [{"user_id": str(org.users["reviewer"]), "team_id": None}]
-    assert get_entry(org, artifact_id, "artifacts.assign")["changes"]["assignees"] == [
-        [],
-        assignees,
-    ]
+    changes = get_entry(org, artifact_id, "artifacts.assign")["changes"]
+    assert changes["assignees"] == [[], assignees]
 
 
 def test_a_deleted_rule_is_shown_by_its_name(workspace: Workspace) -> None:
@@ -72,10 +73,8 @@ def test_the_reason_of_a_forced_release(workspace: Workspace) -> None:
         "artifacts.claim", "artifacts.release", "artifacts.release",
     ]  # fmt: skip
     reason_entry, release = list_history(org, artifact_id)[:2]
-    assert (reason_entry["note"], reason_entry["actor"]["id"]) == (
-        "On leave",
-        str(org.users["admin"]),
-    )
+    assert reason_entry["note"] == "On leave"
+    assert reason_entry["actor"]["id"] == str(org.users["admin"])
     assert release["changes"] == {"claim_user_id": [str(org.users["labeler"]), None]}
 
 
@@ -112,27 +111,17 @@ def test_reviewers_and_escalations(workspace: Workspace) -> None:
     escalation = get_entry(org, tag_set["artifact_id"], "tag_sets.escalate")
     assert (escalation["note"], escalation["tag_set_id"]) == ("Two totals", tag_set["id"])
     assert escalation["changes"]["assignee_id"] == [None, str(org.users["second"])]
-    team = make_team(org)["id"]
-    get_data(
-        org.api("admin").post(f"/teams/{team}/members", _build_members_body(org.users["second"]))
-    )
+    team = add_members(org, make_team(org), "second")["id"]
     body = {"tag_set_ids": [tag_set["id"]], "team_id": team}
     get_data(org.api("admin").post("/review-queue/bulk-assign", body))
     assignment_entry = list_history(org, tag_set["artifact_id"])[0]
     assert assignment_entry["action"] == "tag_sets.assign"
     assert assignment_entry["changes"]["assignee_team_id"] == [None, team]
-    answer = org.api("second").post(
-        f"/tag-sets/{tag_set['id']}/reject",
-        {"reason": "Wrong one", "send_to": str(org.users["admin"])},
-    )
-    get_data(answer)
+    body = {"reason": "Wrong one", "send_to": str(org.users["admin"])}
+    get_data(org.api("second").post(f"/tag-sets/{tag_set['id']}/reject", body))
     transfer, rejected = list_history(org, tag_set["artifact_id"])[:2]
     assert (rejected["action"], rejected["note"]) == ("tag_sets.reject", "Wrong one")
     assert transfer["changes"] == {"labeler_id": [None, str(org.users["admin"])]}
-
-
-def _build_members_body(user_id: Any) -> dict[str, Any]:
-    return {"members": [{"user_id": str(user_id)}]}
 
 
 @pytest.mark.parametrize("by", ["labeler", "viewer"])
@@ -163,11 +152,7 @@ def test_the_reason_of_an_automatic_acceptance(workspace: Workspace) -> None:
     )
     workspace.submitted(artifact_id)
     workspace.submitted(artifact_id, by="second")
-    accepted = [
-        entry
-        for entry in list_history(workspace.org, artifact_id)
-        if entry["action"] == "tag_sets.accept"
-    ]
+    accepted = list_entries(workspace.org, artifact_id, "tag_sets.accept")
     assert [entry["note"] for entry in accepted] == ["agreement"] * 2
     assert {entry["actor"]["kind"] for entry in accepted} == {"system"}
 
@@ -181,21 +166,14 @@ def test_a_disagreement_is_shown(workspace: Workspace) -> None:
     draft = workspace.draft(artifact_id, by="second")
     assert workspace.save(draft, [tag("number", "B-2")], by="second").status_code == 200
     get_data(workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit"))
-    flagged = [
-        entry
-        for entry in list_history(workspace.org, artifact_id)
-        if entry["action"] == "tag_sets.flag"
-    ]
+    flagged = list_entries(workspace.org, artifact_id, "tag_sets.flag")
     assert [entry["changes"]["flags"] for entry in flagged] == [[[], ["disagreement"]]] * 2
 
 
 def test_the_sources_of_a_merge(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    sources = [
-        workspace.submitted(artifact_id)["id"],
-        workspace.submitted(artifact_id, by="second")["id"],
-    ]
+    sources = [workspace.submitted(artifact_id, by=by)["id"] for by in ("labeler", "second")]
     body = {"tag_set_ids": sources, "strategy": "majority", "accept": True}
     merge = get_data(workspace.org.api("reviewer").post("/tag-sets/merge", body))
     merge_entry = get_entry(workspace.org, artifact_id, "tag_sets.merge")

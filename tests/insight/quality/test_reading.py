@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.insight.quality.queries import sums
-from app.kit import db, tenancy
+from app.kit import db
 from migrations.policies import ROLE
 from tests.factories import make_org
 from tests.factories.quality import QualityWorkspace
@@ -97,11 +97,7 @@ def test_only_few_rows_are_read(
         request = path.format(**filled, labeler=quality.org.users["labeler"])
         calls += _record(quality, f"{request}{'&' if '?' in path else '?'}{period}", role)
     plans = []
-    with (
-        quality.org.app.app_context(),
-        tenancy.organization(quality.org.id),
-        db.transaction() as session,
-    ):
+    with quality.org.transaction() as session:
         session.execute(text("SET LOCAL ROLE NONE"))
         session.execute(text("ANALYZE quality_cells, quality_sums"))
         session.execute(text(f"SET LOCAL ROLE {ROLE}"))

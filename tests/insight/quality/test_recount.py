@@ -2,7 +2,7 @@
 
 import random
 from datetime import UTC, datetime
-from threading import Barrier, Thread
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from app.insight.quality.service import updating
 from app.kit import db, tenancy
 from tests.factories import run_jobs_of
 from tests.factories.quality import QualityWorkspace
+from tests.factories.queueing import run_concurrently
 from tests.factories.work import claim_jobs_of
 from tests.factories.workspace import tag
 
@@ -146,7 +147,7 @@ def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> Non
     artifacts = _prepare(quality)
     quality.count()
     counted = quality.list_cells()
-    with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+    with quality.org.transaction():
         updating.update([*artifacts, artifacts[0]], db.checkpoint)
     assert quality.list_cells() == counted
 
@@ -159,13 +160,9 @@ def test_a_run_that_crashes_counts_nothing(
     def fail(_: object) -> None:
         raise MemoryError
 
-    with (
-        quality.org.app.app_context(),
-        tenancy.organization(quality.org.id),
-        monkeypatch.context() as patched,
-    ):
+    with monkeypatch.context() as patched:
         patched.setattr("app.insight.quality.queries.cells.add_deltas", fail)
-        with pytest.raises(MemoryError), db.transaction():
+        with pytest.raises(MemoryError), quality.org.transaction():
             updating.update(artifacts, db.checkpoint)
     assert quality.list_cells() == []
     quality.count()
@@ -176,31 +173,16 @@ def test_a_run_that_crashes_counts_nothing(
 
 def test_concurrent_runs_of_the_same_documents(quality: QualityWorkspace) -> None:
     artifacts = _prepare(quality)
-    barrier = Barrier(4)
-    errors: list[BaseException] = []
 
     def run(order: int) -> None:
-        try:
-            barrier.wait(30)
-            for _ in range(5):
-                with (
-                    quality.org.app.app_context(),
-                    tenancy.organization(quality.org.id),
-                    db.transaction(),
-                ):
-                    if order == 3:
-                        updating.rebuild(db.checkpoint)
-                    else:
-                        updating.update(artifacts[order:] + artifacts[:order], db.checkpoint)
-        except BaseException as error:  # noqa: BLE001 - shown by the test
-            errors.append(error)
+        for _ in range(5):
+            with quality.org.transaction():
+                if order == 3:
+                    updating.rebuild(db.checkpoint)
+                else:
+                    updating.update(artifacts[order:] + artifacts[:order], db.checkpoint)
 
-    threads = [Thread(target=run, args=(order,)) for order in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert errors == []
+    run_concurrently(*(partial(run, order) for order in range(4)))
     counted = quality.list_cells()
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
@@ -241,7 +223,7 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
         return checkpoint
 
     def rebuild(number: int) -> int:
-        with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+        with quality.org.transaction():
             return updating.rebuild(stop_at(number), resume=True)
 
     # There is one commit after the documents, and one after each schema, which has no timeout.
@@ -264,12 +246,7 @@ def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
         db.checkpoint()
         raise _StopError
 
-    with (
-        quality.org.app.app_context(),
-        tenancy.organization(quality.org.id),
-        pytest.raises(_StopError),
-        db.transaction(),
-    ):
+    with pytest.raises(_StopError), quality.org.transaction():
         updating.rebuild(stop)
     assert quality.list_cells() == []
     quality.prepare()
@@ -284,17 +261,14 @@ def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> Non
     first, second = quality.schema(), quality.schema()
     artifact = quality.artifact(first)
     quality.reject(quality.label(artifact, "A"), to="pool")
-    moved = quality.org.api("admin").patch(
-        f"/artifacts/{artifact}", json={"schema_id": str(second)}
-    )
+    body = {"schema_id": str(second)}
+    moved = quality.org.api("admin").patch(f"/artifacts/{artifact}", json=body)
     assert moved.status_code == 200, moved.json
     quality.label(artifact, "B", by="second")
     quality.count()
     counted = quality.list_cells()
-    assert {cell.schema_id for cell in quality.sql("SELECT schema_id FROM quality_cells")} == {
-        first,
-        second,
-    }
+    rows = quality.sql("SELECT schema_id FROM quality_cells")
+    assert {row.schema_id for row in rows} == {first, second}
     quality.sql("DELETE FROM quality_cells")
     quality.recount()
     assert quality.list_cells() == counted

@@ -98,7 +98,7 @@ def test_responses_equal_those_from_cells(
         assert answers[0] == answers[1], path
         non_empty_count += b'"n":0' not in answers[0]
     assert non_empty_count
-    with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+    with quality.org.transaction():
         assert sums.repair() == 0
     quality.sql("DELETE FROM quality_cells")
     assert quality.list_sums() == []

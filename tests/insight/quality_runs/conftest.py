@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from tests.factories import Org
@@ -85,14 +85,20 @@ class Answers:
             "decided_at": now if status in ("accepted", "rejected") else None,
             **members,
         }
-        app, org_id = self.org.app, self.org.id
-        with app.app_context(), tenancy.organization(org_id), db.transaction() as session:
+        with self.org.transaction() as session:
             session.add(TagSet(**tag_set))
             if own is not None:
                 session.flush()
                 revision = {"tag_set_id": tag_set["id"], "kind": "submit", "number": 2}
                 session.add(TagSetRevision(**revision, tags=own, author_id=tag_set["labeler_id"]))
         return UUID(str(tag_set["id"]))
+
+    def add_corrected_answer(
+        self, artifact_id: UUID, schema_id: UUID, by: str, final: dict[str, Any], own: Any
+    ) -> None:
+        """Insert a labeler's tag set whose tag `own` a reviewer has replaced by `final`."""
+        decision = {"reviewer_id": self.org.users["reviewer"], "revision": 3}
+        self.add_answer(artifact_id, schema_id, by, final, status="accepted", own=[own], **decision)
 
     def add_choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
         """Create a document for each row. A letter is a labeler's choice; a dot means no answer."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.insight.quality_runs.service import computing
-from app.kit import db, tenancy
+from app.kit import db
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
 from tests.insight.quality_runs.conftest import Answers, get_result, tag
@@ -47,22 +47,13 @@ def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
 
 def test_only_independent_answers_count(answers: Answers) -> None:
     schema_id = answers.create_schema()
-    users = answers.org.users
     for choice in "abc":
         artifact_id = answers.workspace.artifact(schema_id)
         wrong = tag("kind", "a" if choice == "b" else "b")
         answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", choice))
         # A reviewer corrected this answer; the answer that the labeler submitted counts.
-        answers.add_answer(
-            artifact_id,
-            schema_id,
-            "admin",
-            wrong,
-            status="accepted",
-            own=[tag("kind", choice)],
-            reviewer_id=users["reviewer"],
-            revision=3,
-        )
+        own = tag("kind", choice)
+        answers.add_corrected_answer(artifact_id, schema_id, "admin", wrong, own)
         answers.add_answer(artifact_id, schema_id, "owner", wrong, status="draft")
         answers.add_answer(artifact_id, schema_id, None, wrong, source="model")
         answers.add_answer(
@@ -103,9 +94,8 @@ def test_distances_count_for_numbers(answers: Answers) -> None:
         answers.add_answer(artifact_id, schema_id, "admin", tag("pages", b))
     run = answers.compute(schema_id, fields=["pages"])
     expected = krippendorff.alpha(np.array(pages, float).T, level_of_measurement="interval")
-    assert get_result(run, "pages", "krippendorff_alpha")["value"] == pytest.approx(
-        expected, abs=1e-9
-    )
+    alpha = get_result(run, "pages", "krippendorff_alpha")
+    assert alpha["value"] == pytest.approx(expected, abs=1e-9)
     assert get_result(run, "pages", "percent")["value"] == pytest.approx(0.6)
 
 
@@ -138,19 +128,15 @@ def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) ->
     day = datetime(2026, 3, 1, tzinfo=UTC)
     for offset in (-1, 0, 1, 2):
         answers.add_choices(schema_id, "aa", submitted_at=day + timedelta(days=offset))
-    run = answers.compute(
-        schema_id,
-        fields=["kind"],
-        metrics=["percent"],
-        **{"from": "2026-03-01T00:00:00Z", "to": "2026-03-03T00:00:00Z"},
-    )
+    period = {"from": "2026-03-01T00:00:00Z", "to": "2026-03-03T00:00:00Z"}
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"], **period)
     assert run["results"][0]["units"] == 2
 
 
 def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
     schema_id = answers.create_schema()
     answers.add_choices(schema_id, "ab", "ab")
-    changed = [make_field("kind", "text"), *_build_fields_without_kind()]
+    changed = [make_field("kind", "text"), make_field("pages", "integer")]
     version_id = _publish(answers, schema_id, changed)
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "admin"):
@@ -163,13 +149,8 @@ def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> N
     assert "4 tag sets" in warning["message"]
 
 
-def _build_fields_without_kind() -> list[dict[str, Any]]:
-    return [make_field("pages", "integer")]
-
-
 def _publish(answers: Answers, schema_id: UUID, fields: list[dict[str, Any]]) -> UUID:
-    app, org_id = answers.org.app, answers.org.id
-    with app.app_context(), tenancy.organization(org_id), db.transaction() as session:
+    with answers.org.transaction() as session:
         version = SchemaVersion(schema_id=schema_id, number=2, fields=fields, review_policy={})
         session.add(version)
         session.flush()
@@ -242,9 +223,8 @@ def test_no_pair_is_computed_beyond_the_limit(
     schema_id = answers.create_schema(fields=[*fields, make_field("note", "text", multiple=True)])
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "reviewer", "admin"):
-        answers.add_answer(
-            artifact_id, schema_id, by, tag("one", "a"), tag("two", "a"), tag("note", "a")
-        )
+        tags = [tag(name, "a") for name in ("one", "two", "note")]
+        answers.add_answer(artifact_id, schema_id, by, *tags)
     monkeypatch.setattr(computing, "MAX_PAIRS", 5)
     computed = []
     measure_pairs = computing.measure_pairs
@@ -293,12 +273,8 @@ def test_bad_requests(answers: Answers, body: dict[str, Any], field: str) -> Non
 def test_a_period_of_fifty_years_ends_now(answers: Answers) -> None:
     schema_id = answers.create_schema()
     answers.add_choices(schema_id, "aa")
-    run = answers.compute(
-        schema_id,
-        fields=["kind"],
-        metrics=["percent"],
-        **{"from": "2000-01-01T00:00:00Z", "to": "2050-01-01T00:00:00Z"},
-    )
+    period = {"from": "2000-01-01T00:00:00Z", "to": "2050-01-01T00:00:00Z"}
+    run = answers.compute(schema_id, fields=["kind"], metrics=["percent"], **period)
     assert run["results"][0]["units"] == 1
     assert run["to"] <= run["created_at"]
 

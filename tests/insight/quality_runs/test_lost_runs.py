@@ -1,8 +1,7 @@
 """A run ends exactly once, even if attempts crash, lose their lease or fail."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +9,8 @@ import pytest
 from app.insight.quality_runs import jobs
 from app.insight.quality_runs.service import runs
 from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.progress import OnProgress, install_progress_callback
 from tests.insight.quality_runs.conftest import Answers
 
 _TAKE_LEASE = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'"
@@ -18,32 +19,14 @@ _REQUEUE = (
 )
 
 
-def _run_in_thread(call: Callable[[], Any]) -> Any:
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(call).result()
-
-
 @pytest.fixture
-def on_progress(
-    answers: Answers, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Callable[[int], None]], None]:
+def on_progress(org: Org, monkeypatch: pytest.MonkeyPatch) -> OnProgress:
     """Return a function that installs a callback for each progress report of the organization."""
-    report = jobs._report_progress
-
-    def install(call: Callable[[int], None]) -> None:
-        def reported(job: Any, run_id: Any, done: int, total: int) -> None:
-            report(job, run_id, done, total)
-            if job.organization_id == answers.org.id:
-                _run_in_thread(lambda: call(done))
-
-        monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
-        monkeypatch.setattr(jobs, "_report_progress", reported)
-
-    return install
+    return partial(install_progress_callback, monkeypatch, jobs, org)
 
 
 def test_progress_is_visible_while_a_run_is_running(
-    answers: Answers, on_progress: Callable[[Callable[[int], None]], None]
+    answers: Answers, on_progress: OnProgress
 ) -> None:
     schema_id = answers.create_schema()
     answers.add_choices(schema_id, "ab", "aa", "bb")
@@ -58,9 +41,7 @@ def test_progress_is_visible_while_a_run_is_running(
 
 
 def test_an_attempt_that_lost_its_lease_writes_nothing(
-    answers: Answers,
-    on_progress: Callable[[Callable[[int], None]], None],
-    monkeypatch: pytest.MonkeyPatch,
+    answers: Answers, on_progress: OnProgress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema_id = answers.create_schema()
     answers.add_choices(schema_id, "ab", "aa", "bb")

@@ -6,10 +6,13 @@ from uuid import UUID
 import pytest
 
 from tests.factories.labels import make_field
+from tests.factories.pages import read_pages
 from tests.factories.teams import add_members, make_team
 from tests.insight.quality_runs.conftest import Answers, tag
 
 ROWS = ("aab", "bbb", "cba", "aa.")
+CODES = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
+"""120 values of a field of the type `country`."""
 
 
 def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answers) -> None:
@@ -24,13 +27,8 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     for narrow in ({"field": "kind"}, {"metric": "percent"}, {"from": "2026-01-02T00:00:00Z"}):
         agreement = answers.read("agreement", schema_id=schema_id, **narrow)
         assert agreement["run_id"] == whole["id"], narrow
-    kind = answers.read(
-        "agreement",
-        schema_id=schema_id,
-        field="kind",
-        metric="percent",
-        **{"from": "2026-01-01T00:00:00Z"},
-    )
+    narrow = {"field": "kind", "metric": "percent", "from": "2026-01-01T00:00:00Z"}
+    kind = answers.read("agreement", schema_id=schema_id, **narrow)
     assert kind["run_id"] == part["id"]
     assert kind["computed_at"] == part["finished_at"]
     assert kind["from"] == "2026-01-01T00:00:00Z"
@@ -59,11 +57,8 @@ def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:
     answers.start(UUID(schema_id))
     nothing = {"run_id": None, "computed_at": None, "from": None, "to": None}
     empty: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
-    assert answers.read("agreement", schema_id=schema_id) == {
-        "schema_id": schema_id,
-        **nothing,
-        **empty,
-    }
+    expected = {"schema_id": schema_id, **nothing, **empty}
+    assert answers.read("agreement", schema_id=schema_id) == expected
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     assert confusion["computed_at"] is None
     assert (confusion["values"], confusion["counts"], confusion["units"]) == ([], [], 0)
@@ -112,7 +107,7 @@ def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> N
 
 def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
     schema_id = answers.create_schema()
-    split, agreed, torn, _ = answers.add_choices(schema_id, "aab", "bbb", "cba", "aa.")
+    split, agreed, torn, _ = answers.add_choices(schema_id, *ROWS)
     answers.compute(schema_id)
     listed = answers.read("disagreements", schema_id=schema_id)
     assert [entry["artifact"]["id"] for entry in listed] == [str(torn), str(split)]
@@ -121,13 +116,9 @@ def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
     assert (listed[1]["raters"], listed[1]["field"]) == (3, "kind")
     assert listed[1]["created_at"] == listed[1]["updated_at"] == listed[1]["compared_at"]
     assert str(agreed) not in str(listed)
-    answer = answers.api.get(
-        "/quality/disagreements", query_string={"schema_id": str(schema_id), "page_size": 1}
-    )
-    assert answer.json["meta"]["total"] == 2
-    cursor = answer.json["meta"]["next_cursor"]
-    (second,) = answers.read("disagreements", schema_id=schema_id, page_size=1, cursor=cursor)
-    assert second == listed[1]
+    pages = read_pages(answers.api, f"/quality/disagreements?schema_id={schema_id}&page_size=1")
+    assert {page["meta"]["total"] for page in pages} == {2}
+    assert [page["data"] for page in pages] == [[entry] for entry in listed]
     assert answers.read("disagreements", schema_id=schema_id, field="total") == []
 
 
@@ -224,7 +215,7 @@ def test_a_gold_answer_is_not_shown_as_such(answers: Answers) -> None:
 
 def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
     schema_id = answers.create_schema()
-    answers.add_choices(schema_id, "aab", "bbb", "cba", "aa.")
+    answers.add_choices(schema_id, *ROWS)
     artifact_id = answers.workspace.artifact(schema_id)
     answers.add_answer(artifact_id, schema_id, "labeler", tag("kind", "a"))
     answers.add_answer(artifact_id, schema_id, "admin")
@@ -248,16 +239,8 @@ def test_the_confusion_against_accepted_values(answers: Answers) -> None:
     schema_id = answers.create_schema()
     for choice in "aab":
         artifact_id = answers.workspace.artifact(schema_id)
-        answers.add_answer(
-            artifact_id,
-            schema_id,
-            "labeler",
-            tag("kind", "a"),
-            status="accepted",
-            own=[tag("kind", choice)],
-            reviewer_id=answers.org.users["reviewer"],
-            revision=3,
-        )
+        final, own = tag("kind", "a"), tag("kind", choice)
+        answers.add_corrected_answer(artifact_id, schema_id, "labeler", final, own)
     answers.compute(schema_id)
     query = {"schema_id": schema_id, "field": "kind", "against": "accepted"}
     confusion = answers.read("confusion", **query)
@@ -266,17 +249,15 @@ def test_the_confusion_against_accepted_values(answers: Answers) -> None:
 
 
 def test_ten_thousand_values_are_combined(answers: Answers) -> None:
-    countries = make_field("kind", "country")
-    schema_id = answers.create_schema(fields=[countries])
-    codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
-    for code in (*codes, codes[0]):
+    schema_id = answers.create_schema(fields=[make_field("kind", "country")])
+    for code in (*CODES, CODES[0]):
         artifact_id = answers.workspace.artifact(schema_id)
         for by in ("labeler", "admin"):
             answers.add_answer(artifact_id, schema_id, by, tag("kind", code))
     answers.compute(schema_id, metrics=["percent"])
     confusion = answers.read("confusion", schema_id=schema_id, field="kind")
     assert len(confusion["values"]) == 50
-    assert confusion["values"][0] == codes[0]
+    assert confusion["values"][0] == CODES[0]
     assert confusion["counts"][0][0] == 2
     assert confusion["other_values"] == 70
     assert confusion["counts"][50][50] == 70
@@ -285,10 +266,9 @@ def test_ten_thousand_values_are_combined(answers: Answers) -> None:
 
 def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> None:
     schema_id = answers.create_schema(fields=[make_field("kind", "country")])
-    codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
     # The labelers agree on each of the first hundred values, and never on the other twenty.
-    pairs = [(code, code) for code in codes[:100]]
-    pairs += zip(codes[100::2], codes[101::2], strict=True)
+    pairs = [(code, code) for code in CODES[:100]]
+    pairs += zip(CODES[100::2], CODES[101::2], strict=True)
     for pair in pairs:
         artifact_id = answers.workspace.artifact(schema_id)
         for by, code in zip(("labeler", "admin"), pair, strict=True):

@@ -64,8 +64,8 @@ def test_each_skipped_document_is_read_once(
         assert db.session().scalar(select(count.c.n)) == 0
         db.session().rollback()
     documents = _SCHEMAS * (1 + _COPIES)
-    rows = sum(one.rows for one in explained)
-    assert rows < 10 * documents, [one.rows_by_index for one in explained]
+    rows = sum(statement.rows for statement in explained)
+    assert rows < 10 * documents, [statement.rows_by_index for statement in explained]
 
 
 def _begin_drafts(org: Org) -> UUID:
@@ -88,7 +88,7 @@ def test_each_draft_is_read_a_few_times(org: Org, postgres: EmbeddedPostgres) ->
         request = PageRequest(None, 10, "urgency", b"")
         assert assignments.list_assignments(request, criteria, work_types).total == _DRAFTS
         db.session().rollback()
-    rows = [one.rows + one.cte_rows for one in explained]
+    rows = [statement.rows + statement.cte_rows for statement in explained]
     assert max(rows) < 50 * _DRAFTS, rows
 
 
@@ -97,5 +97,5 @@ def test_each_draft_is_looked_up_once_in_the_work_of_a_team(org: Org) -> None:
     with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
         assert teams.count_pending_work(team_id, now=db.utc_now()).open == 0
         db.session().rollback()
-    (one,) = explained
-    assert one.rows < 10 * _DRAFTS, one.rows_by_index
+    (statement,) = explained
+    assert statement.rows < 10 * _DRAFTS, statement.rows_by_index

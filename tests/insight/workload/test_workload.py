@@ -7,6 +7,7 @@ from tests.factories.clock import parse_tomorrow
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
+from tests.insight.workload.test_assignments import build_assignees
 
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,10 +28,6 @@ def _count_by_member(workload: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _build_assignees(kind: str, assignee_id: Any) -> list[dict[str, Any]]:
-    return [{"user_id": None, "team_id": None, kind: str(assignee_id)}]
-
-
 def _create_work(workspace: Workspace, team: dict[str, Any]) -> None:
     """Create finished, pending and assigned work, a draft and a claim for a member of a team."""
     org, schema = workspace.org, workspace.schema()
@@ -42,14 +39,13 @@ def _create_work(workspace: Workspace, team: dict[str, Any]) -> None:
         user=org.users["reviewer"],
     )
     workspace.draft(workspace.artifact(schema, due_at=_PAST))
-    assert (
-        org.api("labeler").post(f"/artifacts/{workspace.artifact(schema)}/claim").status_code == 200
-    )
-    workspace.artifact(schema, assignees=_build_assignees("user_id", org.users["labeler"]))
+    claimed = workspace.artifact(schema)
+    assert org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
+    workspace.artifact(schema, assignees=build_assignees(user_id=org.users["labeler"]))
+    for_team = build_assignees(team_id=team["id"])
     for due in (None, _PAST):
-        workspace.artifact(schema, due_at=due, assignees=_build_assignees("team_id", team["id"]))
-    begun = workspace.artifact(schema, assignees=_build_assignees("team_id", team["id"]))
-    workspace.draft(begun)
+        workspace.artifact(schema, due_at=due, assignees=for_team)
+    workspace.draft(workspace.artifact(schema, assignees=for_team))
 
 
 def test_each_member_has_the_work_in_their_own_list(workspace: Workspace) -> None:
@@ -94,9 +90,8 @@ def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     workspace.sql(moved, noon=noon)
     assert _get_workload(workspace, team, f"?to={today}")["totals"]["finished"] == 0
     workspace.sql(moved, noon=noon - timedelta(days=1))
-    assert (
-        _get_workload(workspace, team, f"?from={yesterday}&to={today}")["totals"]["finished"] == 2
-    )
+    workload = _get_workload(workspace, team, f"?from={yesterday}&to={today}")
+    assert workload["totals"]["finished"] == 2
     assert _get_workload(workspace, team, f"?from={today}")["totals"]["finished"] == 0
 
 
