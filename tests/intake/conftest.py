@@ -120,14 +120,9 @@ def imports(org: Org) -> Imports:
     return Imports(org)
 
 
-@pytest.fixture
-def lines() -> Callable[..., bytes]:
-    """Return a function that writes objects as JSON Lines."""
-
-    def write(*records: Any) -> bytes:
-        return b"".join(orjson.dumps(record) + b"\n" for record in records)
-
-    return write
+def lines(*records: Any) -> bytes:
+    """Return objects as JSON Lines."""
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
 def counts(**members: int) -> dict[str, int]:

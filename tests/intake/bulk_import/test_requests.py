@@ -1,7 +1,6 @@
 """Requests that are refused, formats that are recognized, and files that are kept and deleted."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,7 @@ from app.intake.ingestion_jobs.service import cleaning
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, make_due
-from tests.intake.conftest import Imports
-
-Lines = Callable[..., bytes]
+from tests.intake.conftest import Imports, lines
 
 
 @pytest.mark.parametrize(
@@ -66,7 +63,7 @@ def test_a_file_over_the_limit_is_refused(imports: Imports) -> None:
     assert imports.count("ingestion_jobs") == 0
 
 
-def test_the_same_key_and_body_start_one_job(imports: Imports, lines: Lines) -> None:
+def test_the_same_key_and_body_start_one_job(imports: Imports) -> None:
     data = lines({"text": "Once"})
     headers = {"Idempotency-Key": "import-1"}
     body = {"content": data.decode()}

@@ -1,7 +1,6 @@
 """Runs of an import: interrupted, repeated, cancelled and retried."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs import LostLease
 from app.kit.storage import StorageUnavailable
 from tests.factories import run_jobs_of
-from tests.intake.conftest import Imports, Killed, counts
-
-Lines = Callable[..., bytes]
+from tests.intake.conftest import Imports, Killed, counts, lines
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +29,7 @@ def _make_due(imports: Imports) -> None:
     )
 
 
-def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Lines) -> None:
+def test_a_killed_run_continues_after_its_last_batch(imports: Imports) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(10))))
     done = []
     for _ in range(3):
@@ -55,7 +52,7 @@ def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Li
 
 
 def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(5))))
     record = running.ingestion_jobs.record_batch
@@ -76,7 +73,7 @@ def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
     assert len(imports.events("artifact.ingested")) == 5
 
 
-def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: Lines) -> None:
+def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports) -> None:
     job = imports.make(lines({"text": "Once"}))
     imports.run(running.run_import, job["id"])
     assert imports.get(job["id"]) == job
@@ -84,7 +81,7 @@ def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: 
 
 
 def test_of_two_runs_at_once_each_batch_is_handled_by_one(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
     imports.run(running.run_import, job_id, checkpoints=3)
@@ -115,7 +112,7 @@ def _run_in_thread(imports: Imports, job_id: str) -> None:
 
 
 def test_a_run_without_its_lease_commits_nothing(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines({"text": "One"}))
     record = running.ingestion_jobs.record_batch
@@ -129,7 +126,7 @@ def test_a_run_without_its_lease_commits_nothing(
     assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
 
 
-def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines: Lines) -> None:
+def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
     imports.run(running.run_import, job_id, checkpoints=4)
     answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
@@ -150,7 +147,7 @@ def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines
 
 
 def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
     begin = running.ingestion_jobs.begin_batch
@@ -167,7 +164,7 @@ def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
     assert (imports.get(job_id)["status"], imports.count()) == ("cancelled", 3)
 
 
-def test_a_retry_handles_only_what_failed(imports: Imports, lines: Lines) -> None:
+def test_a_retry_handles_only_what_failed(imports: Imports) -> None:
     records = [{"text": f"Text {n}"} for n in range(8)]
     schema_id = uuid7()
     for number in (1, 6):
@@ -194,7 +191,7 @@ def test_a_retry_handles_only_what_failed(imports: Imports, lines: Lines) -> Non
     assert imports.count() == 7
 
 
-def test_a_completed_job_cannot_be_retried(imports: Imports, lines: Lines) -> None:
+def test_a_completed_job_cannot_be_retried(imports: Imports) -> None:
     job = imports.make(lines({"text": "One"}))
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
@@ -202,14 +199,14 @@ def test_a_completed_job_cannot_be_retried(imports: Imports, lines: Lines) -> No
 
 
 @pytest.mark.parametrize("action", ["cancel", "retry"])
-def test_only_admins_cancel_and_retry(imports: Imports, lines: Lines, action: str) -> None:
+def test_only_admins_cancel_and_retry(imports: Imports, action: str) -> None:
     job_id = imports.start(lines({"text": "One"}))
     answer = imports.org.api("reviewer").post(f"/ingestion-jobs/{job_id}/{action}")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
 def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
     imports.run(running.run_import, job_id, checkpoints=4)
@@ -232,7 +229,7 @@ def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
 
 
 def test_an_outage_of_the_storage_costs_no_attempt(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines({"text": "One"}))
     storage = container.current().storage

@@ -1,6 +1,5 @@
 """Reprocessing shows as an ingestion job: progress, items, failures, retries, refusals."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -17,7 +16,7 @@ from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import make_pdf, make_png, upload
 from tests.factories import Org, run_jobs_of
 from tests.factories.routing import Router
-from tests.intake.conftest import Imports, counts
+from tests.intake.conftest import Imports, counts, lines
 
 BREAK = "UPDATE artifacts SET media_type = 'image/png' WHERE id = :id"
 REPAIR = "UPDATE artifacts SET media_type = 'application/pdf' WHERE id = :id"
@@ -311,7 +310,7 @@ def test_a_cancelled_job_leaves_the_remaining_documents(
     assert imports.get(job_id)["counts"] == counts(found=1, created=1)
 
 
-def test_jobs_of_other_kinds_are_not_touched(imports: Imports, lines: Callable[..., bytes]) -> None:
+def test_jobs_of_other_kinds_are_not_touched(imports: Imports) -> None:
     job_id = imports.start(lines({"text": "Once"}))
     artifact_id = _create_document(imports)
     _reprocess(imports, artifact_id)
