@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_network
 from threading import Thread
 from time import sleep
 
@@ -12,7 +11,6 @@ import pytest
 from app.engines.sources import limits
 from app.intake.connectors.service.fetching import MAX_CONNECTIONS, MAX_FAILURES
 from app.kit import container
-from app.kit.egress import Egress, Policy
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 from tests.intake.connectors.servers import HOST
@@ -21,10 +19,11 @@ Answer = Callable[["_Handler"], None]
 LONG = b"half of the words " * 1000
 
 
+pytestmark = pytest.mark.usefixtures("_allow_loopback")
+
+
 @pytest.fixture(autouse=True)
-def _allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
-    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+def _shorten_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "READ_SECONDS", 1.0)
 
 
