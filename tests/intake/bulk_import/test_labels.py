@@ -306,7 +306,7 @@ def test_a_retry_imports_the_labels_of_what_failed(imports: Imports) -> None:
     job = imports.make(data, schema_id=str(schema_id))
     assert job["status"] == "completed_with_errors"
     imports.sql("UPDATE schemas SET status = 'active' WHERE id = :id", id=schema_id)
-    assert imports.admin.post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    imports.retry(job["id"])
     imports.work()
     (item,) = imports.items(job["id"])
     assert item["status"] == "created"

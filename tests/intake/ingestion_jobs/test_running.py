@@ -1,6 +1,7 @@
 """Runs of an import: interrupted, repeated, cancelled and retried."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "BATCH_RECORDS", 3)
 
 
+def _start(imports: Imports, number: int) -> str:
+    """Start the import of a number of texts, and return the id of the job."""
+    return imports.start(lines(*({"text": f"Text {n}"} for n in range(number))))
+
+
 def _make_due(imports: Imports) -> None:
     """Make the jobs that wait for their next attempt due."""
     imports.sql(
@@ -30,7 +36,7 @@ def _make_due(imports: Imports) -> None:
 
 
 def test_a_killed_run_continues_after_its_last_batch(imports: Imports) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(10))))
+    job_id = _start(imports, 10)
     done = []
     for _ in range(3):
         # The first two commits are the start and the number of documents.
@@ -54,7 +60,7 @@ def test_a_killed_run_continues_after_its_last_batch(imports: Imports) -> None:
 def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(5))))
+    job_id = _start(imports, 5)
     record = running.ingestion_jobs.record_batch
     calls = []
 
@@ -83,7 +89,7 @@ def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports) -> None
 def test_of_two_runs_at_once_each_batch_is_handled_by_one(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=3)
     begin = running.ingestion_jobs.begin_batch
     calls = []
@@ -93,7 +99,8 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
         if len(calls) == 2:
             db.session().commit()
             monkeypatch.setattr(running.ingestion_jobs, "begin_batch", begin)
-            _run_in_thread(imports, job_id)
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(imports.run, running.run_import, job_id).result()
         return begin(*args)
 
     monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
@@ -101,14 +108,6 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=9, created=9))
     assert imports.count() == 9
-
-
-def _run_in_thread(imports: Imports, job_id: str) -> None:
-    from threading import Thread  # noqa: PLC0415
-
-    thread = Thread(target=imports.run, args=(running.run_import, job_id))
-    thread.start()
-    thread.join()
 
 
 def test_a_run_without_its_lease_commits_nothing(
@@ -127,7 +126,7 @@ def test_a_run_without_its_lease_commits_nothing(
 
 
 def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
     answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
     assert answer.status_code == 200
@@ -149,7 +148,7 @@ def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports) -> No
 def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     begin = running.ingestion_jobs.begin_batch
     calls = []
 
@@ -208,7 +207,7 @@ def test_only_admins_cancel_and_retry(imports: Imports, action: str) -> None:
 def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
     imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
     (key,) = [key for key in imports.files() if "/imports/" in key]
     storage = container.current().storage
@@ -221,7 +220,7 @@ def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
     assert (job["status"], job["error"]["code"]) == ("failed", "content_missing")
     assert job["counts"] == counts(found=6, created=6)
     storage.write(key, [data])
-    assert imports.admin.post(f"/ingestion-jobs/{job_id}/retry").status_code == 202
+    imports.retry(job_id)
     imports.work()
     job = imports.get(job_id)
     assert (job["status"], job["error"]) == ("completed", None)
@@ -234,11 +233,11 @@ def test_an_outage_of_the_storage_costs_no_attempt(
     job_id = imports.start(lines({"text": "One"}))
     storage = container.current().storage
 
-    def fail(_contents: Any) -> None:
+    def fail(_self: object, _contents: Any) -> None:
         raise StorageUnavailable("down")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(storage), "write_many", lambda _self, contents: fail(contents))
+        patch.setattr(type(storage), "write_many", fail)
         imports.work()
     assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
     (row,) = imports.sql(
