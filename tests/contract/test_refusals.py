@@ -12,6 +12,7 @@ from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from tests.contract.conftest import OPERATIONS
 from tests.factories import Org, make_org, operator
+from tests.factories.errors import check_error
 from tests.factories.orgs import Api
 
 PROTECTED = [op for op in OPERATIONS if op.access != "public"]
@@ -69,9 +70,8 @@ def own_org(app: Flask, op: Operation, org: Org) -> Org:
 @pytest.mark.parametrize("op", PROTECTED, ids=_id)
 def test_anonymous_is_refused(op: Operation, org: Org) -> None:
     answer = _send(org.anonymous(), op, _path(op, org))
-    assert answer.status_code == 401
+    check_error(answer, 401, "invalid_credentials")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
-    assert answer.json["error"]["code"] == "invalid_credentials"
 
 
 @pytest.mark.parametrize("op", SCOPED, ids=_id)
@@ -79,10 +79,8 @@ def test_every_lower_role_is_refused_and_told_so(op: Operation, own_org: Org) ->
     for role in Role:
         answer = _send(own_org.api(role.name), op, _path(op, own_org))
         if role < Role[op.access]:
-            assert answer.status_code == 403
-            assert answer.json["error"]["code"] == "insufficient_role"
             details = {"required": op.access, "actual": role.name}
-            assert answer.json["error"]["details"] == details
+            check_error(answer, 403, "insufficient_role", details=details)
         else:
             assert answer.status_code not in (401, 403, 500), answer.json
 
@@ -113,16 +111,13 @@ def test_the_organization_must_be_named(op: Operation, org: Org) -> None:
 @pytest.mark.parametrize("record", ["nope", "0", "..", "%00", "a" * 300])
 def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> None:
     answer = _send(org.api("owner"), op, _path(op, org, record), json=_build_body(op))
-    assert answer.status_code == 404
-    assert answer.json["error"]["code"] == "not_found"
+    check_error(answer, 404, "not_found")
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_unknown_members_are_named(op: Operation, org: Org) -> None:
     answer = _send(_get_caller(op, org), op, _path(op, org), json={"no_such_member": 1})
-    assert answer.status_code == 422
-    error = answer.json["error"]
-    assert error["code"] == "unprocessable"
+    error = check_error(answer, 422, "unprocessable")
     assert "no_such_member" in [e["field"] for e in error["details"]["errors"]]
 
 
@@ -161,8 +156,7 @@ def test_bodies_that_are_no_object_are_refused(op: Operation, raw: bytes, org: O
     answer = _get_caller(op, org).request(
         op.method, _path(op, org), data=raw, headers={"Content-Type": "application/json"}
     )
-    assert answer.status_code == 422
-    assert answer.json["error"]["code"] == "unprocessable"
+    check_error(answer, 422, "unprocessable")
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
@@ -170,8 +164,7 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
     answer = _get_caller(op, org).request(
         op.method, _path(op, org), data=b"a=b", headers={"Content-Type": "text/plain"}
     )
-    assert answer.status_code == 415
-    assert answer.json["error"]["code"] == "unsupported_media_type"
+    check_error(answer, 415, "unsupported_media_type")
     uploads = [] if op.upload is None else ["multipart/form-data"]
     assert answer.json["error"]["details"] == {"supported": ["application/json", *uploads]}
 
@@ -218,8 +211,7 @@ def test_where_no_body_is_needed_an_empty_one_does(op: Operation, own_org: Org) 
 def test_forms_that_do_not_fit_are_refused(op: Operation, raw: bytes, org: Org) -> None:
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = _get_caller(op, org).request(op.method, _path(op, org), data=raw, headers=headers)
-    assert answer.status_code == 422
-    assert answer.json["error"]["code"] == "unprocessable"
+    check_error(answer, 422, "unprocessable")
 
 
 @pytest.mark.parametrize("op", WITH_FORM, ids=_id)

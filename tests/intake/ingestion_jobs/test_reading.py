@@ -9,6 +9,7 @@ from sqlalchemy import text
 from app.intake.ingestion_jobs.queries import statistics
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.intake.conftest import Imports, counts, lines
 
 
@@ -151,8 +152,7 @@ def test_statistics_without_jobs_are_zero(imports: Imports) -> None:
 )
 def test_periods_that_are_refused(imports: Imports, query: dict[str, str], field: str) -> None:
     answer = imports.api.get("/ingestion-jobs/stats", query_string=query)
-    assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
 
 
 def test_the_jobs_of_a_period_are_grouped_once(org: Org) -> None:

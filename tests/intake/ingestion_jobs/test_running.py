@@ -14,6 +14,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs import LostLease
 from app.kit.storage import StorageUnavailable
 from tests.factories import run_jobs_of
+from tests.factories.errors import check_error
 from tests.intake.conftest import Imports, Killed, counts, lines
 
 
@@ -193,8 +194,7 @@ def test_a_retry_handles_only_what_failed(imports: Imports) -> None:
 def test_a_completed_job_cannot_be_retried(imports: Imports) -> None:
     job = imports.make(lines({"text": "One"}))
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"state": "completed"}
+    check_error(answer, 409, "conflict", details={"state": "completed"})
 
 
 @pytest.mark.parametrize("action", ["cancel", "retry"])

@@ -13,7 +13,7 @@ from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.reprocess_jobs import service
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
-from tests.documents.artifacts.conftest import make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import make_pdf, make_png, upload_document
 from tests.factories import Org, run_jobs_of
 from tests.factories.routing import Router
 from tests.intake.conftest import Imports, counts, lines
@@ -24,10 +24,9 @@ REPAIR = "UPDATE artifacts SET media_type = 'application/pdf' WHERE id = :id"
 
 def _create_document(imports: Imports, text: str = "Warehouse") -> str:
     """Upload a PDF, parse it, and return its id."""
-    answer = upload(imports.admin, make_pdf(text), f"{text}.pdf")
-    assert answer.status_code == 201, answer.json
+    document = upload_document(imports.admin, make_pdf(text), f"{text}.pdf")
     run_jobs_of(imports.org)
-    return str(answer.json["data"]["id"])
+    return str(document["id"])
 
 
 def _fail(imports: Imports, *artifact_ids: str) -> None:
@@ -129,7 +128,7 @@ def test_an_item_waits_for_text_recognition(
     monkeypatch.setattr(recognizing.ocr, "recognize_page", lambda *_, **__: RecognizedPage("A", []))
     settings = replace(container.settings(), ocr=True)
     monkeypatch.setattr(container.current(), "settings", settings)
-    artifact_id = upload(imports.admin, make_png(), "scan.png").json["data"]["id"]
+    artifact_id = upload_document(imports.admin, make_png(), "scan.png")["id"]
     run_jobs_of(imports.org)
     job = _reprocess(imports, artifact_id)
     run_jobs_of(imports.org, "documents", "default")
