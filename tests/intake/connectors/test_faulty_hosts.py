@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Thread
 from time import sleep
 
@@ -11,6 +11,7 @@ import pytest
 from app.engines.sources import limits
 from app.intake.connectors.service.fetching import MAX_CONNECTIONS, MAX_FAILURES
 from app.kit import container
+from tests.factories.servers import QuietHandler
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 from tests.intake.connectors.servers import HOST
@@ -27,7 +28,7 @@ def _shorten_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "READ_SECONDS", 1.0)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     """Answers with an index page, or as the test says for the path."""
 
     answers: dict[str, Answer]
@@ -62,9 +63,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(max(length, len(body))))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
 
 
 def _drop(handler: _Handler) -> None:

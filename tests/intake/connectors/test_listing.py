@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ from app.engines.sources.model import ListingPosition, SourceObject
 from app.intake.connectors.service import crawling, listing
 from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import ListedPart, split_listing
+from tests.factories.servers import QuietHandler, serve_http
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 from tests.intake.connectors.servers import HOST
@@ -102,7 +101,7 @@ def _serve_folders(cancel: Any) -> Iterator[tuple[str, list[str]]]:
     """Serve a bucket with one folder on each page, and call `cancel` for the fifth page."""
     requests: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             requests.append(self.path)
             number = len(requests)
@@ -116,13 +115,8 @@ def _serve_folders(cancel: Any) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer((HOST, 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://{HOST}:{server.server_port}", requests
-        server.shutdown()
+    with serve_http(Handler, HOST) as port:
+        yield f"http://{HOST}:{port}", requests
 
 
 @pytest.mark.usefixtures("_allow_loopback")
