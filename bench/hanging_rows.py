@@ -7,7 +7,7 @@ import requests
 
 from app.kit import db, events, tenancy
 from bench.jobs_rows import run_receiver
-from bench.report import Report, Row
+from bench.report import Report
 from tests.factories import Org
 
 HEALTHY_WEBHOOKS, HANGING_WEBHOOKS = 15, 5
@@ -20,16 +20,12 @@ def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int)
     """Compare deliveries of `count` events with and without webhooks that hang."""
     floor = _measure_delivery(without_hanging, count, hanging=0)
     seconds = _measure_delivery(with_hanging, count, hanging=HANGING_WEBHOOKS)
-    ratio = seconds / floor
-    report.add(
-        Row(
-            f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
-            f"{seconds:,.1f} s",
-            f"{floor:,.1f} s without",
-            ratio,
-            f"<= {_BOUND:g}",
-            ratio <= _BOUND,
-        )
+    report.add_at_most(
+        f"{count:,} events to {HEALTHY_WEBHOOKS} webhooks, {HANGING_WEBHOOKS} others hang",
+        f"{seconds:,.1f} s",
+        f"{floor:,.1f} s without",
+        seconds / floor,
+        _BOUND,
     )
 
 

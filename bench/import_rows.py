@@ -9,7 +9,7 @@ import orjson
 
 from app.kit.ids import uuid7
 from bench.filling import analyze, open_cursor
-from bench.jobs_rows import get_peak_memory
+from bench.jobs_rows import get_peak_memory, report_memory
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
@@ -66,26 +66,14 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
         _get_mean_seconds(service, org, 0),
         _get_mean_seconds(service, org, count - _SAMPLE_SIZE),
     )
-    report.add(
-        Row(
-            "the last thousand texts of the import",
-            f"{1 / last:,.0f}/s",
-            f"{1 / first:,.0f}/s first",
-            last / first,
-            f"<= {_MAX_SLOWDOWN}",
-            last / first <= _MAX_SLOWDOWN,
-        )
+    report.add_at_most(
+        "the last thousand texts of the import",
+        f"{1 / last:,.0f}/s",
+        f"{1 / first:,.0f}/s first",
+        last / first,
+        _MAX_SLOWDOWN,
     )
-    report.add(
-        Row(
-            "largest worker's peak memory (RSS) meanwhile",
-            f"{memory:,.0f} MB",
-            "",
-            None,
-            f"< {_MEMORY_MB} MB",
-            memory < _MEMORY_MB,
-        )
-    )
+    report_memory(report, memory, _MEMORY_MB)
 
 
 def measure_labeled(report: Report, service: Service, org: Org, count: int) -> None:

@@ -70,6 +70,17 @@ class Connection:
         self.unread = body[length:]
         return status, body[:length]
 
+    def measure(self, data: bytes) -> tuple[float, bytes]:
+        """Send a request; return the seconds until the response, and its body.
+
+        Raises AssertionError if the status is not 200.
+        """
+        began = time.perf_counter()
+        status, body = self.send(data)
+        seconds = time.perf_counter() - began
+        assert status == 200, f"{data[:300]!r}: {status} {body[:300]!r}"
+        return seconds, body
+
     def _receive(self) -> None:
         data = self.socket.recv(1 << 18)
         if not data:

@@ -39,6 +39,18 @@ class Report:
         print(f"{row.name:<44}{row.ours:>20}{row.floor:>20}{ratio:>8}  {row.bound} {word}")
         sys.stdout.flush()
 
+    def add_at_most(self, name: str, ours: str, floor: str, ratio: float, bound: float) -> None:
+        """Add a row whose ratio must be at most `bound`."""
+        self.add(Row(name, ours, floor, ratio, f"<= {bound}", ratio <= bound))
+
+    def add_at_least(self, name: str, ours: str, floor: str, ratio: float, bound: float) -> None:
+        """Add a row whose ratio must be at least `bound`."""
+        self.add(Row(name, ours, floor, ratio, f">= {bound}", ratio >= bound))
+
+    def add_without_floor(self, name: str, ours: str, bound: str, met: bool | None) -> None:  # noqa: FBT001
+        """Add a row that is not compared with a floor."""
+        self.add(Row(name, ours, "", None, bound, met))
+
     def attempt(self, name: str, measure: Callable[[], object]) -> None:
         """Call `measure`. If it fails, add a missed row, so that the benchmark run continues."""
         try:

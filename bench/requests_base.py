@@ -136,16 +136,12 @@ class Requests(ABC):
                 get_first,
                 rounds=3,
             )
-            ratio = deep_page.quantile(0.5) / first_page.quantile(0.5)
-            report.add(
-                Row(
-                    "the page 900 pages deep",
-                    f"{deep_page.quantile(0.5) * 1000:.1f} ms",
-                    f"{first_page.quantile(0.5) * 1000:.1f} ms first",
-                    ratio,
-                    "<= 1.2",
-                    ratio <= 1.2,
-                )
+            report.add_at_most(
+                "the page 900 pages deep",
+                f"{deep_page.quantile(0.5) * 1000:.1f} ms",
+                f"{first_page.quantile(0.5) * 1000:.1f} ms first",
+                deep_page.quantile(0.5) / first_page.quantile(0.5),
+                1.2,
             )
 
         return measure_row

@@ -65,10 +65,12 @@ class Client:
                 time.sleep(_PAUSE_SECONDS)
             else:
                 if response.status_code >= 500:
-                    self.ledger.record_violation(
-                        f"{method} {path}: {response.status_code} {response.text}"
-                    )
+                    self.record_failure(f"{method} {path}", response)
                 return response, may_have_worked
+
+    def record_failure(self, action: str, response: requests.Response) -> None:
+        """Record a violation: an action failed with a response that it must never have."""
+        self.ledger.record_violation(f"{action}: {response.status_code} {response.text}")
 
     def get(self, path: str) -> Any:
         """Send a GET request; return the data of the response, or None if it is an error."""
@@ -121,7 +123,7 @@ class Writer(Client):
             data={"schema_id": self.schema_id},
         )
         if response.status_code != 201:
-            self.ledger.record_violation(f"upload: {response.status_code} {response.text}")
+            self.record_failure("upload", response)
             return None
         identifier: str = response.json()["data"]["id"]
         self.ledger.record_document(self.slug, identifier, "present")
@@ -151,17 +153,13 @@ class Writer(Client):
             self.ledger.record_document(self.slug, document, "deleted")
             self.ledger.expect_event(self.slug, "artifact.deleted", document, delivered=False)
         else:
-            self.ledger.record_violation(
-                f"delete {document}: {response.status_code} {response.text}"
-            )
+            self.record_failure(f"delete {document}", response)
 
     def label(self, document: str) -> None:
         """Create a tag set, save it twice, submit it, and accept or reject it."""
         response, _ = self.call("POST", f"/artifacts/{document}/tag-sets", json={"from": "empty"})
         if response.status_code != 201:
-            self.ledger.record_violation(
-                f"tag set of {document}: {response.status_code} {response.text}"
-            )
+            self.record_failure(f"tag set of {document}", response)
             return
         identifier: str = response.json()["data"]["id"]
         tags: list[Any] = []
@@ -184,9 +182,7 @@ class Writer(Client):
         if applied:
             self.ledger.record_tag_set(self.slug, identifier, "draft", tags)
         else:
-            self.ledger.record_violation(
-                f"save {identifier}: {response.status_code} {response.text}"
-            )
+            self.record_failure(f"save {identifier}", response)
         return applied
 
     def decide(self, identifier: str, action: str, tags: list[Any]) -> bool:
@@ -202,16 +198,14 @@ class Writer(Client):
             self.ledger.record_tag_set(self.slug, identifier, status, tags)
             self.ledger.expect_event(self.slug, event, identifier, delivered=action == "accept")
         else:
-            self.ledger.record_violation(
-                f"{action} {identifier}: {response.status_code} {response.text}"
-            )
+            self.record_failure(f"{action} {identifier}", response)
         return applied
 
     def export(self) -> None:
         """Start an export of the accepted tag sets."""
         response, _ = self.call("POST", "/exports", json={"format": "jsonl"})
         if response.status_code != 202:
-            self.ledger.record_violation(f"export: {response.status_code} {response.text}")
+            self.record_failure("export", response)
             return
         identifier: str = response.json()["data"]["id"]
         self.ledger.record_export(self.slug, identifier)

@@ -75,8 +75,8 @@ class Faults:
             send_signal(self.random.choice(processes), signal.SIGKILL)
 
     def _kill_all(self, *words: str) -> None:
-        for process in self._list_processes(*words):
-            send_signal(process, signal.SIGKILL)
+        for machine in self.machines:
+            machine.kill(*words)
 
     def _kill_master(self) -> None:
         """Kill the gunicorn master, which is the parent of the API workers."""

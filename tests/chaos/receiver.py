@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 
-from tests.factories.servers import serve_http
+from tests.factories.servers import QuietHandler, serve_http
 from tests.faults.conftest import ADDRESS
 
 _FAILURE_RATE = 0.02
@@ -49,11 +48,11 @@ def receiving() -> Iterator[Receiver]:
     """Serve a receiver during the block, on the address to which the service may deliver."""
     receiver = Receiver()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.read_body()
             fails = random.random() < _FAILURE_RATE
             if fails:
                 time.sleep(0.5)
@@ -62,9 +61,6 @@ def receiving() -> Iterator[Receiver]:
             self.send_response(500 if fails else 200)
             self.send_header("Content-Length", "0")
             self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}/hook"

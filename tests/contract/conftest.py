@@ -1,6 +1,7 @@
 """Read the contract, and the operations that the application declares."""
 
 import csv
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from flask import Flask
 from app import endpoints
 from app.kit.api.declarations import Operation
 from app.kit.api.documentation import list_operations
+from app.kit.ids import uuid7
 from tests.contract import generated
 
 _FILE = Path(__file__).parent / "operations.csv"
@@ -47,6 +49,29 @@ def read_contract() -> dict[str, Row]:
 
 CONTRACT = read_contract()
 OPERATIONS: list[Operation] = list_operations(endpoints.BLUEPRINTS)
+
+
+def name_operation(op: Operation) -> str:
+    """Return the id of a test case for an operation."""
+    return op.name
+
+
+def build_path(op: Operation, slug: str, record_id: str | None = None) -> str:
+    """Return the path of an operation on a record that does not exist, or on `record_id`."""
+    path = op.path.replace("{org_slug}", slug)
+    for name in op.numbers:
+        path = path.replace("{" + name + "}", "1")
+    return re.sub(r"{\w+}", lambda _: record_id or str(uuid7()), path)
+
+
+def find_operation(description: dict[str, Any], op: Operation) -> Any:
+    """Return what the description says about an operation."""
+    return description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+
+
+def find_component(description: dict[str, Any], name: str) -> Any:
+    """Return a named schema of the description, which can be used on its own."""
+    return {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
 
 
 @pytest.fixture(scope="session")

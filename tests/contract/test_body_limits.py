@@ -9,6 +9,8 @@ from sqlalchemy import text
 
 from app.kit import db
 from tests.factories import Org
+from tests.factories.counts import run_sql
+from tests.factories.errors import check_error
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -19,8 +21,7 @@ def _post(org: Org, path: str, data: Any) -> Any:
 
 def test_a_public_operation_takes_little(org: Org) -> None:
     answer = _post(org, "/auth/login", {str(n): 0 for n in range(5000)})
-    assert answer.status_code == 413
-    assert answer.json["error"]["code"] == "payload_too_large"
+    check_error(answer, 413, "payload_too_large")
 
 
 @pytest.mark.parametrize(
@@ -104,11 +105,12 @@ def test_no_transaction_is_open_while_a_body_is_read(
     assert [pids - other_pids for pids in seen] == [set()]
 
 
+def _suspend(org: Org) -> None:
+    run_sql(org, "UPDATE organizations SET status = 'suspended' WHERE id = :org")
+
+
 def test_a_suspended_organization_reads_and_does_not_write(org: Org) -> None:
-    with org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE organizations SET status = 'suspended' WHERE id = :id"), {"id": org.id}
-        )
+    _suspend(org)
     assert org.api("reviewer").get("/artifacts").status_code == 200
     # A download leaves a trail, and is a read all the same: of an unknown export, 404.
     missing = "/exports/00000000-0000-7000-8000-000000000000/download"
@@ -128,10 +130,7 @@ def test_a_suspended_organization_sends_posts_that_change_nothing(
     org: Org, path: str, body: dict[str, Any]
 ) -> None:
     key = org.key("admin")
-    with org.app.app_context(), db.transaction() as session:
-        session.execute(
-            text("UPDATE organizations SET status = 'suspended' WHERE id = :id"), {"id": org.id}
-        )
+    _suspend(org)
     for api in (org.api("admin"), key):
         answer = api.post(path, body)
         assert answer.status_code == 200, answer.json

@@ -4,7 +4,6 @@ import io
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -21,7 +20,7 @@ from tests.factories import Org
 from tests.factories.deliveries import check_delivery
 from tests.factories.orgs import PASSWORD
 from tests.factories.response_checks import get_checker
-from tests.factories.servers import serve_http
+from tests.factories.servers import QuietHandler, serve_http
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -67,15 +66,11 @@ class Receiver:
 def receiver() -> Iterator[Receiver]:
     new_receiver = Receiver()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            new_receiver.received.append((dict(self.headers), body))
+            new_receiver.received.append((dict(self.headers), self.read_body()))
             self.send_response(204)
             self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with serve_http(Handler, INSIDE) as port:
         new_receiver.url = f"http://{INSIDE}:{port}/hook"

@@ -9,7 +9,7 @@ import pytest
 from app.engines.fields.model import CONSTRAINTS, TYPES
 from app.kit.api.declarations import Operation
 from app.kit.api.fields import List
-from tests.contract.conftest import OPERATIONS
+from tests.contract.conftest import OPERATIONS, find_component, find_operation, name_operation
 
 _BODIES = {type(op.body).__name__: op.body for op in OPERATIONS if op.body is not None}
 _LISTS = [
@@ -62,10 +62,7 @@ def test_a_document_says_what_its_name_and_its_metadata_may_be(
 def test_a_form_has_a_file_or_a_text_with_a_name(
     members: dict[str, str], fits: bool, description: dict[str, Any]
 ) -> None:
-    schema = {
-        "$ref": "#/components/schemas/UploadArtifact",
-        "components": description["components"],
-    }
+    schema = find_component(description, "UploadArtifact")
     assert jsonschema_rs.Draft202012Validator(schema).is_valid(members) is fits
 
 
@@ -92,18 +89,18 @@ def test_answers_promise_no_length(description: dict[str, Any]) -> None:
     assert (box["minItems"], box["maxItems"]) == (4, 4)
 
 
-@pytest.mark.parametrize("op", _OPTIONAL, ids=[op.name for op in _OPTIONAL])
+@pytest.mark.parametrize("op", _OPTIONAL, ids=name_operation)
 def test_an_optional_body_is_described_as_such(op: Operation, description: dict[str, Any]) -> None:
-    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    operation = find_operation(description, op)
     assert operation["requestBody"]["required"] is False
     assert "required" not in description["components"]["schemas"][type(op.body).__name__]
 
 
-@pytest.mark.parametrize("op", _SPARE, ids=[op.name for op in _SPARE])
+@pytest.mark.parametrize("op", _SPARE, ids=name_operation)
 def test_a_revision_may_come_in_a_body_of_its_own(
     op: Operation, description: dict[str, Any]
 ) -> None:
-    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    operation = find_operation(description, op)
     if op.method == "DELETE":  # where a body has no meaning to some clients
         assert "requestBody" not in operation
         return

@@ -10,7 +10,7 @@ from app.delivery.webhooks.catalog import CATALOG, SUBSCRIBABLE
 from app.engines.fields.model import TYPES
 from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.declarations import Operation
-from tests.contract.conftest import OPERATIONS
+from tests.contract.conftest import OPERATIONS, find_component, find_operation, name_operation
 
 WITH_REVISION = [op for op in OPERATIONS if op.revision]
 REVISION_REQUIRED = [op for op in WITH_REVISION if op.revision == "required"]
@@ -19,26 +19,14 @@ LISTS = [op for op in OPERATIONS if op.listing is not None]
 ALTERNATIVES = [op for op in OPERATIONS if isinstance(op.body, AlternativesSchema)]
 
 
-def _id(op: Operation) -> str:
-    return op.name
-
-
-def _operation(description: dict[str, Any], op: Operation) -> Any:
-    return description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-
-
 def _parameter(description: dict[str, Any], op: Operation, name: str) -> Any:
-    parameters = _operation(description, op)["parameters"]
+    parameters = find_operation(description, op)["parameters"]
     (parameter,) = (row["schema"] for row in parameters if row["name"] == name)
     return parameter
 
 
 def _accepts(schema: Any, value: Any) -> bool:
     return bool(jsonschema_rs.Draft202012Validator(schema).is_valid(value))
-
-
-def _components(description: dict[str, Any], name: str) -> Any:
-    return {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
 
 
 def _schemas(value: Any) -> Iterator[dict[str, Any]]:
@@ -57,9 +45,9 @@ def test_it_says_whom_to_ask(description: dict[str, Any]) -> None:
     assert contact["url"].startswith("http")
 
 
-@pytest.mark.parametrize("op", OPERATIONS, ids=_id)
+@pytest.mark.parametrize("op", OPERATIONS, ids=name_operation)
 def test_a_description_states_access_and_limits(op: Operation, description: dict[str, Any]) -> None:
-    text = _operation(description, op)["description"]
+    text = find_operation(description, op)["description"]
     access = {
         "public": "No credentials needed.",
         "user": "Available to every signed-in user.",
@@ -71,14 +59,14 @@ def test_a_description_states_access_and_limits(op: Operation, description: dict
     assert ("Rate limit:" in text) is (op.limit is not None)
 
 
-@pytest.mark.parametrize("op", WITH_REVISION, ids=_id)
+@pytest.mark.parametrize("op", WITH_REVISION, ids=name_operation)
 def test_if_match_has_a_pattern(op: Operation, description: dict[str, Any]) -> None:
     schema = _parameter(description, op, "If-Match")
     assert all(_accepts(schema, value) for value in ('"3"', 'W/"3"', "*"))
     assert not any(_accepts(schema, value) for value in ("", "x", '"x"', '"1234567890"', '"-1"'))
 
 
-@pytest.mark.parametrize("op", CREATING, ids=_id)
+@pytest.mark.parametrize("op", CREATING, ids=name_operation)
 def test_an_idempotency_key_has_a_length_and_a_pattern(
     op: Operation, description: dict[str, Any]
 ) -> None:
@@ -87,20 +75,20 @@ def test_an_idempotency_key_has_a_length_and_a_pattern(
     assert not any(_accepts(schema, value) for value in ("", " a", "a ", "é", "x" * 256, "a\tb"))
 
 
-@pytest.mark.parametrize("op", LISTS, ids=_id)
+@pytest.mark.parametrize("op", LISTS, ids=name_operation)
 def test_a_cursor_has_a_length_and_a_pattern(op: Operation, description: dict[str, Any]) -> None:
     schema = _parameter(description, op, "cursor")
     assert schema["maxLength"] == 2000
     assert not any(_accepts(schema, value) for value in ("", "a b", "é", "a="))
 
 
-@pytest.mark.parametrize("op", REVISION_REQUIRED, ids=_id)
+@pytest.mark.parametrize("op", REVISION_REQUIRED, ids=name_operation)
 def test_a_revision_is_required_where_it_is(op: Operation, description: dict[str, Any]) -> None:
     schema = description["components"]["schemas"][type(op.body).__name__]
     assert "revision" in schema["required"]
 
 
-@pytest.mark.parametrize("op", ALTERNATIVES, ids=_id)
+@pytest.mark.parametrize("op", ALTERNATIVES, ids=name_operation)
 def test_either_or_is_described(op: Operation, description: dict[str, Any]) -> None:
     described = description["components"]["schemas"][type(op.body).__name__]["allOf"]
     groups = list(type(op.body).list_alternative_groups())  # type: ignore[union-attr]
@@ -117,8 +105,8 @@ def test_either_or_is_described(op: Operation, description: dict[str, Any]) -> N
 
 def test_a_condition_is_a_leaf_or_a_group(description: dict[str, Any]) -> None:
     leaf = {"attribute": "metadata.lot", "operator": "equals", "value": 1}
-    condition = _components(description, "RoutingCondition")
-    group = _components(description, "RoutingConditions")
+    condition = find_component(description, "RoutingCondition")
+    group = find_component(description, "RoutingConditions")
     for value in (leaf, {"all": [leaf]}, {"any": []}):
         assert _accepts(condition, value)
     for value in ({}, {**leaf, "all": []}, {"all": [], "any": []}, {"attribute": "name"}):
@@ -133,7 +121,7 @@ def test_a_condition_is_a_leaf_or_a_group(description: dict[str, Any]) -> None:
 def test_the_form_comes_first_and_takes_a_file_or_a_text(description: dict[str, Any]) -> None:
     content = description["paths"]["/api/v1/artifacts"]["post"]["requestBody"]["content"]
     assert list(content) == ["multipart/form-data", "application/json"]
-    form = _components(description, "UploadArtifact")
+    form = find_component(description, "UploadArtifact")
     assert _accepts(form, {"file": "x"})
     assert _accepts(form, {"file": "x", "name": "a.txt"})
     assert _accepts(form, {"text": "x", "name": "a.txt"})

@@ -27,7 +27,7 @@ from app.kit.ids import uuid7
 from app.workflow.comments.models import TagSetComment
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.tag_sets.models import TagSet
-from tests.contract.conftest import OPERATIONS
+from tests.contract.conftest import OPERATIONS, name_operation
 from tests.factories import Org, make_org
 from tests.factories.drift import insert_drift_reports
 from tests.factories.invoices import insert_invoices
@@ -177,7 +177,7 @@ def foreign(other_org: Org) -> dict[str, UUID]:
     return _create_records(other_org)
 
 
-@pytest.mark.parametrize("op", ON_RECORDS, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", ON_RECORDS, ids=name_operation)
 def test_a_foreign_record_answers_like_none(
     op: Operation,
     org: Org,

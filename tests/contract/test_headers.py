@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.factories import Org
+from tests.factories.errors import check_error
 
 
 def test_request_id_is_echoed_when_sane_and_made_otherwise(org: Org) -> None:
@@ -91,8 +92,7 @@ def test_cors_refuses_other_origins(org: Org) -> None:
 
 def test_method_not_allowed_says_what_is(org: Org) -> None:
     answer = org.api().request("PATCH", "/auth/login")
-    assert answer.status_code == 405
-    assert answer.json["error"]["code"] == "method_not_allowed"
+    check_error(answer, 405, "method_not_allowed")
     assert "POST" in answer.headers["Allow"]
 
 

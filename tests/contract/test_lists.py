@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.kit.api.declarations import Operation
-from tests.contract.conftest import OPERATIONS
+from tests.contract.conftest import OPERATIONS, find_operation, name_operation
 from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 from tests.factories.work import drain
@@ -37,12 +37,8 @@ LISTS = [op for op in OPERATIONS if op.listing and op.name not in TIMELESS]
 
 
 def _parameters(description: dict[str, Any], op: Operation) -> set[str]:
-    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
-    return {
-        parameter["name"]
-        for parameter in operation.get("parameters", ())
-        if parameter["in"] == "query"
-    }
+    parameters = find_operation(description, op).get("parameters", ())
+    return {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
 
 
 def test_every_list_in_pages_takes_both_bounds_or_has_no_time(description: dict[str, Any]) -> None:
@@ -62,7 +58,7 @@ def seeds(app: Flask) -> Iterator[Seeds]:
     drain(app)
 
 
-@pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", LISTS, ids=name_operation)
 def test_a_period_includes_its_start_and_excludes_its_end(op: Operation, seeds: Seeds) -> None:
     path = re.sub(r"{(\w+)}", lambda name: str(seeds.find_ids(op.path, name[1])[0]), op.path)
 
@@ -80,7 +76,7 @@ def test_a_period_includes_its_start_and_excludes_its_end(op: Operation, seeds: 
     assert list_between(created_after=at - MOMENT, created_before=at)["meta"]["total"] == 0
 
 
-@pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", LISTS, ids=name_operation)
 def test_a_period_may_begin_at_the_end_of_the_calendar(op: Operation, seeds: Seeds) -> None:
     path = re.sub(r"{(\w+)}", lambda name: str(seeds.find_ids(op.path, name[1])[0]), op.path)
     for day in ("02", "05", "31"):

@@ -9,12 +9,10 @@ from flask import Flask
 
 from app.kit.api.declarations import Operation
 from app.kit.ratelimit import LIMITS
-from tests.contract.conftest import CONTRACT, OPERATIONS
-
-_IDS = [op.name for op in OPERATIONS]
+from tests.contract.conftest import CONTRACT, OPERATIONS, find_operation, name_operation
 
 
-@pytest.mark.parametrize("op", OPERATIONS, ids=_IDS)
+@pytest.mark.parametrize("op", OPERATIONS, ids=name_operation)
 def test_operation_is_as_the_contract_has_it(op: Operation) -> None:
     assert op.name in CONTRACT, f"{op.method} {op.path} is not in operations.csv"
     row = CONTRACT[op.name]
@@ -47,9 +45,9 @@ def test_how_many_operations_stand(
     assert count == len(OPERATIONS)
 
 
-@pytest.mark.parametrize("op", OPERATIONS, ids=_IDS)
+@pytest.mark.parametrize("op", OPERATIONS, ids=name_operation)
 def test_operation_is_described(op: Operation, description: dict[str, Any]) -> None:
-    operation = description["paths"][f"/api/v1{op.path}"][op.method.lower()]
+    operation = find_operation(description, op)
     assert operation["operationId"] == op.name
     assert operation["summary"]
     assert operation["description"]

@@ -1,6 +1,5 @@
 """Generated over every operation with a limit: its allowance, whose it is, who spends none."""
 
-import re
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -11,11 +10,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from app.kit import container, ratelimit
 from app.kit.api.declarations import Operation
-from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.ratelimit import limiter
-from tests.contract.conftest import CONTRACT, OPERATIONS
-from tests.factories import Org, make_org
+from tests.contract.conftest import CONTRACT, OPERATIONS, build_path
+from tests.factories import Org, make_org, operator
 from tests.factories.orgs import Api
 
 _SECONDS = {"minute": 60, "hour": 3600, "60s": 60}
@@ -69,24 +67,22 @@ def second(app: Flask) -> Org:
     return make_org(app)
 
 
-def _get_caller(limited: Limited, org: Org, role: str = "owner") -> Api:
+def _get_caller(limited: Limited, org: Org) -> Api:
     if limited.op.access == "public":
         return org.anonymous()
     if limited.op.access == "control-plane":
-        return Api(org.app.test_client(), container.settings().control_plane_token, None)
-    return org.api(role)
+        return operator(org.app)
+    return org.api("owner")
 
 
 def _send(limited: Limited, api: Api, org: Org, address: str) -> Any:
     """A request that is counted and then comes to nothing: without members, on no record."""
     # The operator could do something to an organization that is there.
     slug = "no-such" if limited.op.access == "control-plane" else org.slug
-    path = limited.op.path.replace("{org_slug}", slug)
-    path = re.sub(r"{\w+}", lambda _: str(uuid7()), path)
     kwargs: dict[str, Any] = {"environ_base": {"REMOTE_ADDR": address}}
     if limited.op.body is not None:
         kwargs["json"] = {}
-    return api.request(limited.op.method, path, **kwargs)
+    return api.request(limited.op.method, build_path(limited.op, slug), **kwargs)
 
 
 def _use_allowance(limited: Limited, org: Org, address: str) -> None:

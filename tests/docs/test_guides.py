@@ -25,8 +25,18 @@ pytestmark = pytest.mark.xdist_group("services")
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     """Run one service for all guides, as for a reader who follows one after the other."""
-    with run_service(RATE_LIMITS="off", REGISTRATION="open") as found:
-        yield found
+    with run_service(RATE_LIMITS="off", REGISTRATION="open") as service:
+        yield service
+
+
+def _follow(service: Service, script: str, *expected: str, **environ: str) -> str:
+    """Paste a script, check that it succeeds and prints `expected`, and return its output."""
+    script = script.replace("a-demo-password", service.password)
+    finished = paste(script, BASE=service.base, **environ)
+    assert finished.returncode == 0, finished.stdout
+    for text in expected:
+        assert text in finished.stdout, finished.stdout
+    return finished.stdout
 
 
 @pytest.fixture
@@ -40,49 +50,37 @@ def providers_installed() -> None:
 @pytest.mark.usefixtures("providers_installed")
 def test_the_walk_through_identity(service: Service) -> None:
     script = blocks("docs/guides/identity.md", "walk")
-    mail = str(service.data_dir / "mail")
-    found = paste(script, BASE=service.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
-    assert found.returncode == 0, found.stdout
-    for seen in ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key"):
-        assert seen in found.stdout, found.stdout
+    environ = {"MAIL": str(service.data_dir / "mail"), "PROVIDER_HOST": "127.0.0.2"}
+    expected = ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key")
+    _follow(service, script, *expected, **environ)
 
 
 def test_the_walk_through_labeling(service: Service) -> None:
     script = blocks("docs/guides/labeling.md", "walk")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
-    assert found.returncode == 0, found.stdout
-    for seen in ("stale_precondition", "required_fields_missing", "5 of 5", "disagreement", "done"):
-        assert seen in found.stdout, found.stdout
+    expected = ("stale_precondition", "required_fields_missing", "5 of 5", "disagreement", "done")
+    _follow(service, script, *expected)
 
 
 def test_the_walk_through_ai_assistance(service: Service) -> None:
     script = blocks("docs/guides/ai-assist.md", "walk")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
-    assert found.returncode == 0, found.stdout
-    before, after = found.stdout.split("'created': 20", 1)
-    assert "'model_version': 'rules-1'" in before, found.stdout
-    assert "invoice_number | B-7633 | " in after, found.stdout
-    assert "total | {'amount': '377.10', 'currency': 'EUR'} | " in after, found.stdout
-    assert after.rstrip().endswith("20"), found.stdout
+    output = _follow(service, script)
+    before, after = output.split("'created': 20", 1)
+    assert "'model_version': 'rules-1'" in before, output
+    assert "invoice_number | B-7633 | " in after, output
+    assert "total | {'amount': '377.10', 'currency': 'EUR'} | " in after, output
+    assert after.rstrip().endswith("20"), output
 
 
 def test_the_walk_through_connectors(service: Service) -> None:
     script = blocks("docs/guides/connectors.md", "walk")
-    sources = str(service.folder / "sources")
-    found = paste(
-        script.replace("a-demo-password", service.password), BASE=service.base, SOURCES=sources
-    )
-    assert found.returncode == 0, found.stdout
-    for seen in ("rent.txt | created", "'skipped': 2", "'included': True", "Letters | local"):
-        assert seen in found.stdout, found.stdout
+    expected = ("rent.txt | created", "'skipped': 2", "'included': True", "Letters | local")
+    _follow(service, script, *expected, SOURCES=str(service.folder / "sources"))
 
 
 def test_the_walk_through_exports(service: Service) -> None:
     script = blocks("docs/guides/exports.md", "walk")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
-    assert found.returncode == 0, found.stdout
-    for seen in ("tag_set_id,status", "exports.create", "manual | completed", "'row_count'", "204"):
-        assert seen in found.stdout, found.stdout
+    expected = ("tag_set_id,status", "exports.create", "manual | completed", "'row_count'", "204")
+    _follow(service, script, *expected)
 
 
 def test_the_destinations_of_exports_fit_their_schemas() -> None:
@@ -107,37 +105,31 @@ def test_the_commands_for_each_type_of_connector(service: Service, tmp_path: Pat
             validate(body["settings"], TYPES[body["type"]].settings_schema)
             body["settings"] = servers[body["type"]]
             script += f"connect {shlex.quote(json.dumps(body))}\n"
-        found = paste(script, BASE=service.base)
-    assert found.stdout.splitlines() == ["ok"] * len(commands), found.stdout
+        finished = paste(script, BASE=service.base)
+    assert finished.stdout.splitlines() == ["ok"] * len(commands), finished.stdout
     assert {json.loads(command)["type"] for command in commands} == set(SERVERS)
 
 
 def test_the_walk_through_ingestion(service: Service) -> None:
     script = blocks("docs/guides/ingestion.md", "walk")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
-    assert found.returncode == 0, found.stdout
     labeled = ("tags.0.value must be", "{'customer': 'C-9'} | in_review", "submitted | import | 2")
     plain = ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'")
     reprocessed = "processing\ncompleted\nreviews-1.txt | created | None"
-    for seen in (*plain, *labeled, reprocessed):
-        assert seen in found.stdout, found.stdout
+    _follow(service, script, *plain, *labeled, reprocessed)
 
 
 def test_the_walk_through_notifications(service: Service) -> None:
     script = blocks("docs/guides/notifications.md", "walk")
-    mail = str(service.data_dir / "mail")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base, MAIL=mail)
-    assert found.returncode == 0, found.stdout
-    seen = ("assignment | ", "demo", "/api/v1/", "unread: 0", "deleted: 204")
+    lists = ("assignment | ", "demo", "/api/v1/", "unread: 0", "deleted: 204")
     emails = ("Stop these emails", "You will no longer receive", "{'in_app': True, 'email': False}")
-    for text in (*seen, "'from': '20:00'", "One-Click", *emails):
-        assert text in found.stdout, found.stdout
+    expected = (*lists, "'from': '20:00'", "One-Click", *emails)
+    _follow(service, script, *expected, MAIL=str(service.data_dir / "mail"))
 
 
 def test_the_walk_through_webhooks(service: Service) -> None:
     # The fixture's service delivers to its own address of loopback.
     address, port = "127.0.0.2", str(find_free_port())
-    script = blocks("docs/guides/webhooks.md", "walk").replace("a-demo-password", service.password)
+    script = blocks("docs/guides/webhooks.md", "walk")
     environment = 'eval "$(.venv/bin/python -m devserver env)"'
     for written, ours in (
         ("127.0.0.1:9000", f"{address}:{port}"),
@@ -146,29 +138,26 @@ def test_the_walk_through_webhooks(service: Service) -> None:
     ):
         assert written in script
         script = script.replace(written, ours)
-    found = paste(script, BASE=service.base, FLASK_APP=str(ROOT / "wsgi.py"), **_settings(service))
-    assert found.returncode == 0, found.stdout
-    for seen in (
+    expected = (
         "signature: valid; Standard Webhooks: valid",
         "ok a body with other than ASCII characters",
         "{'done': 2, 'total': 2}",
         "'success_rate': 1.0",
-    ):
-        assert seen in found.stdout, found.stdout
-    assert "DIFFERS" not in found.stdout
+    )
+    output = _follow(service, script, *expected, **_settings(service))
+    assert "DIFFERS" not in output
 
 
 def _settings(service: Service) -> dict[str, str]:
     """Return the settings of a service, as `python -m devserver env` prints them."""
     names = ("PATH", "HOME", "BASE")
-    return {name: value for name, value in service.environment().items() if name not in names}
+    settings = {name: value for name, value in service.environment().items() if name not in names}
+    return {**settings, "FLASK_APP": str(ROOT / "wsgi.py")}
 
 
 def test_the_walk_through_quality(service: Service) -> None:
     script = blocks("docs/guides/quality.md", "walk")
-    found = paste(script.replace("a-demo-password", service.password), BASE=service.base)
-    assert found.returncode == 0, found.stdout
-    for seen in (
+    expected = (
         "topic 0.67",
         "image/png",
         "refund-1.txt [('delivery', 2), ('billing', 1)]",
@@ -177,8 +166,8 @@ def test_the_walk_through_quality(service: Service) -> None:
         "gold 0.5 of 1",
         "image/svg+xml",
         "Rita Reviewer | decisions: 1",
-    ):
-        assert seen in found.stdout, found.stdout
+    )
+    _follow(service, script, *expected)
 
 
 def test_the_walk_through_billing() -> None:
@@ -187,19 +176,16 @@ def test_the_walk_through_billing() -> None:
     billing_file = str(ROOT / "examples" / "billing.toml")
     with run_service(CONTROL_PLANE_TOKEN=token, BILLING_FILE=billing_file) as service:
         script = blocks("docs/guides/billing.md", "walk")
-        script = script.replace("a-demo-password", service.password)
         environment = 'eval "$(.venv/bin/python -m devserver env)"'
         assert environment in script
-        settings = {**_settings(service), "FLASK_APP": str(ROOT / "wsgi.py")}
-        settings["CONTROL_PLANE_TOKEN"] = token
-        found = paste(script.replace(environment, ""), BASE=service.base, **settings)
-    assert found.returncode == 0, found.stdout
+        settings = {**_settings(service), "CONTROL_PLANE_TOKEN": token}
+        output = _follow(service, script.replace(environment, ""), **settings)
     usage = ("documents_per_month | ", "webhooks | 0 | None | None", "'added': ")
     limits = ("business | 299.00 | 200", '"code":"plan_limit_reached"', '"plan":"team"')
     profile = ("is a tax number of DE, not of AT", "ATU13585627")
     changes = ("{'plan': 'business', 'effective_at': ", "Tarif team, 10.")
     files = ("'category': 'AE'", "%PDF-", "A part of the invoice has been credited", "refused")
-    for seen in (*usage, *limits, *profile, *changes, *files, "credit_note"):
-        assert seen in found.stdout, found.stdout
-    (checksum,) = re.findall(r"^([0-9a-f]{64})  invoice.pdf$", found.stdout, re.MULTILINE)
-    assert found.stdout.count(checksum) == 2
+    for text in (*usage, *limits, *profile, *changes, *files, "credit_note"):
+        assert text in output, output
+    (checksum,) = re.findall(r"^([0-9a-f]{64})  invoice.pdf$", output, re.MULTILINE)
+    assert output.count(checksum) == 2

@@ -7,6 +7,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 
 
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler that logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def read_body(self) -> bytes:
+        return self.rfile.read(int(self.headers["Content-Length"]))
+
+
 class QuickServer(ThreadingHTTPServer):
     """An HTTP server that does not look up its own name in the DNS.
 

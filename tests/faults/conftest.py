@@ -16,18 +16,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import psycopg2
 import pytest
+import redis
 import requests
 
 from devserver.process import find_free_port
-from tests.factories.processes import SHARED
-from tests.factories.servers import serve_http
+from tests.factories.processes import SHARED, send_signal
+from tests.factories.servers import QuietHandler, serve_http
 from tests.factories.waiting import wait_until
 from tests.factories.work import DISCARD_PENDING_WORK
 
@@ -67,17 +67,13 @@ def receiver() -> Iterator[Receiver]:
     """Run a receiver on an address to which the service may deliver."""
     receiver = Receiver()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            receiver.record_delivery(self.headers, body)
+            receiver.record_delivery(self.headers, self.read_body())
             self.send_response(204)
             self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}/hook"
@@ -138,6 +134,16 @@ class Service:
                 matching.append(process)
         return matching
 
+    def kill(self, *words: str) -> None:
+        """Kill the service's processes whose name or command line contains all of `words`."""
+        for process in self.processes(*words):
+            send_signal(process, signal.SIGKILL)
+
+    def flush_valkey(self) -> None:
+        """Delete everything in Valkey."""
+        with redis.from_url(self.environment()["REDIS_URL"]) as client:
+            client.flushall()
+
     def environment(self) -> dict[str, str]:
         """Return the environment of the service's processes: the URLs of PostgreSQL and Valkey."""
         record = json.loads((self.data_dir / "running.json").read_text())
@@ -160,6 +166,23 @@ class Service:
         assert response.status_code in (500, 502, 503), response.text
         assert response.status_code == 503 or "internal_error" not in response.text, response.text
         return None
+
+    def upload(self, text: bytes) -> requests.Response:
+        """Upload a text file, and return the response."""
+        return self.call("POST", "/artifacts", files={"file": ("a.txt", text, "text/plain")})
+
+    def upload_and_wait(self, text: bytes) -> str:
+        """Upload a text file, wait until the document is ready, and return its id."""
+        response = self.upload(text)
+        assert response.status_code == 201, response.text
+        artifact_id = str(response.json()["data"]["id"])
+
+        def is_ready() -> bool:
+            document = self.call("GET", f"/artifacts/{artifact_id}").json()["data"]
+            return bool(document["status"] == "ready")
+
+        wait_until(is_ready, "a document that is ready")
+        return artifact_id
 
     def deliveries(self, webhook: str) -> list[dict[str, Any]]:
         """Return all deliveries of a webhook."""

@@ -85,6 +85,17 @@ class Site:
         ((value,),) = self.sql(statement, **values)
         return value
 
+    def insert(self, *records: tuple[type[Any], list[dict[str, Any]]]) -> None:
+        """Insert records of several models in one transaction."""
+        with self.engine.begin() as connection:
+            connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
+            for model, rows in records:
+                connection.execute(insert(model), rows)
+
+    def count(self, table: str) -> int:
+        """Return the number of rows that the organization has in a table."""
+        return int(self.get_value(f"SELECT count(*) FROM {table} WHERE organization_id = :org"))
+
     def is_database_ready(self) -> bool:
         """Return whether PostgreSQL accepts connections."""
         # After a kill of PostgreSQL, an old connection may still work for one statement.
@@ -107,10 +118,7 @@ class Site:
         ids = [uuid7() for _ in range(number)]
         users = [{"id": id_, "email": f"{id_}@site.example", "name": "Labeler"} for id_ in ids]
         members = [{"organization_id": self.org, "user_id": id_, "role": "labeler"} for id_ in ids]
-        with self.engine.begin() as connection:
-            connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
-            connection.execute(insert(User), users)
-            connection.execute(insert(Membership), members)
+        self.insert((User, users), (Membership, members))
         return ids
 
     def create_documents(self, number: int, *, schema_id: UUID | None = None, age: int = 0) -> None:
@@ -149,6 +157,10 @@ class Site:
         )
         return job
 
+    def check_no_attempts(self, function: str) -> None:
+        """Check that no attempt of a function's latest job was counted."""
+        assert self.find_job(function).attempts == 0, "a kill does not count as an attempt"
+
     def turnstile(self, table: str, *, saying: str = "") -> Turnstile:
         """Return a turnstile that stops the service's processes before they write to a table."""
         return Turnstile(self.service.processes, self.engine, table, saying)
@@ -157,10 +169,19 @@ class Site:
         """Expire the lease of a job, as happens minutes after its worker was killed."""
         self.sql("UPDATE jobs SET leased_until = now() WHERE id = :id", id=job_id)
 
-    def wait_for_job(self, job_id: UUID) -> None:
-        """Wait until a job is completed."""
+    def resume_job(self, job_id: UUID) -> None:
+        """Expire the lease of a job whose worker was killed, and wait until it is completed."""
+        self.expire_lease(job_id)
         status = "SELECT status FROM jobs WHERE id = :id"
         wait_until(lambda: self.get_value(status, id=job_id) == "completed", "the job to be done")
+
+    def wait_for_end(self, path: str) -> Any:
+        """Wait until a record has ended, and return it."""
+        return wait_until(lambda: self._find_ended(path), f"the end of {path}")
+
+    def _find_ended(self, path: str) -> Any:
+        record = self.call("GET", path)
+        return record if record["finished_at"] else None
 
 
 @contextmanager

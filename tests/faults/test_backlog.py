@@ -1,17 +1,16 @@
 """Check that a backlog and suspended workers do not delay other work or make jobs run twice."""
 
-import contextlib
 import signal
 import time
 from typing import Any
 from uuid import uuid4
 
-import psutil
 import pytest
 import redis
 
 from app.kit.jobs.claims import LEASE_SECONDS, MAX_BATCH_SIZE
 from app.kit.jobs.queues import GROUPS, QUEUES
+from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Receiver, Service
 from tests.faults.sites import Site
@@ -96,9 +95,7 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
     store = redis.Redis.from_url(test_site.service.environment()["REDIS_URL"])
     workers = test_site.service.processes("worker.py")
     for worker in workers:
-        # A child process of a worker may have ended.
-        with contextlib.suppress(psutil.NoSuchProcess):
-            worker.send_signal(signal.SIGSTOP)
+        send_signal(worker, signal.SIGSTOP)
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
         test_site.sql(_FILL, **values, count=QUEUED)
@@ -106,9 +103,7 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
         wait_until(lambda: time.monotonic() > suspended_until, "the leases to expire")
     finally:
         for worker in workers:
-            # A child process of a worker may have ended.
-            with contextlib.suppress(psutil.NoSuchProcess):
-                worker.send_signal(signal.SIGCONT)
+            send_signal(worker, signal.SIGCONT)
     waiting: list[int] = []
 
     def is_drained() -> bool:

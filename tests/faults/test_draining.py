@@ -4,11 +4,9 @@ Sixteen labelers and four reviewers work on it. Each document is done once, no a
 lost, and no document is claimed by two users.
 """
 
-import json
 import random
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +15,6 @@ from uuid import UUID
 
 import psutil
 import pytest
-from sqlalchemy import Engine, create_engine, insert, text
 
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Membership
@@ -41,39 +38,29 @@ DEADLINE = 600.0
 class Backlog:
     """An organization with documents to label, labelers and reviewers."""
 
-    service: Service
-    engine: Engine
-    slug: str
-    id: UUID
+    site: Site
     ledger: Ledger = field(default_factory=Ledger)
     labelers: list[Person] = field(default_factory=list)
     reviewers: list[Person] = field(default_factory=list)
 
-    def sql(self, statement: str) -> list[Any]:
-        """Run a statement, and return its rows; `:org` is the organization."""
-        with self.engine.begin() as connection:
-            connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
-            return list(connection.execute(text(statement), {"org": self.id}))
-
     def count_done(self) -> int:
         counted = "SELECT count(*) FROM artifacts WHERE organization_id = :org AND status = 'done'"
-        return int(self.sql(counted)[0][0])
+        return int(self.site.get_value(counted))
 
 
 @pytest.fixture
-def backlog(test_site: Site) -> Iterator[Backlog]:
+def backlog(test_site: Site) -> Backlog:
     """Create unlabeled documents, labelers and reviewers; every tag set will require review."""
-    engine = create_engine(
-        test_site.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
-    )
-    backlog = Backlog(test_site.service, engine, test_site.slug, UUID(test_site.org))
+    backlog = Backlog(test_site)
     _fill(backlog, test_site.create_schema())
-    yield backlog
-    engine.dispose()
+    return backlog
 
 
 def _fill(backlog: Backlog, schema_id: UUID) -> None:
-    hashed = backlog.sql("SELECT password_hash FROM users WHERE email = 'admin@demo.example'")
+    site = backlog.site
+    password_hash = site.get_value(
+        "SELECT password_hash FROM users WHERE email = 'admin@demo.example'"
+    )
     roles = {f"labeler{n}": "labeler" for n in range(LABELERS)}
     roles |= {f"reviewer{n}": "reviewer" for n in range(REVIEWERS)}
     ids = {name: uuid7() for name in roles}
@@ -83,24 +70,20 @@ def _fill(backlog: Backlog, schema_id: UUID) -> None:
             "email": f"{name}@backlog.example",
             "email_key": f"{name}@backlog.example",
             "name": name,
-            "password_hash": hashed[0].password_hash,
+            "password_hash": password_hash,
         }
         for name in roles
     ]
-    of = {"organization_id": backlog.id}
+    of = {"organization_id": UUID(site.org)}
     members = [{**of, "user_id": ids[name], "role": role} for name, role in roles.items()]
     documents = [_build_document(number, schema_id) | of for number in range(DOCUMENTS)]
-    with backlog.engine.begin() as connection:
-        connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
-        connection.execute(insert(User), users)
-        connection.execute(insert(Membership), members)
-        connection.execute(insert(Artifact), documents)
+    site.insert((User, users), (Membership, members), (Artifact, documents))
     people = [
-        Person(backlog.service.base, backlog.slug, user["email"], backlog.ledger, f"{SEED}-{name}")
+        Person(site.service.base, site.slug, user["email"], backlog.ledger, f"{SEED}-{name}")
         for name, user in zip(roles, users, strict=True)
     ]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda person: person.login(backlog.service.password), people))
+        list(pool.map(lambda person: person.login(site.service.password), people))
     backlog.labelers, backlog.reviewers = people[:LABELERS], people[LABELERS:]
 
 
@@ -151,7 +134,7 @@ class Killer:
 
 
 def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None:
-    killer, stop = Killer(backlog.service), threading.Event()
+    killer, stop = Killer(backlog.site.service), threading.Event()
     threads = [
         *(threading.Thread(target=p.work, args=([p.label], stop)) for p in backlog.labelers),
         # Reviewers also label documents, but must not be assigned their own tag sets for review.
@@ -184,7 +167,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
 
 def _check_documents(backlog: Backlog) -> None:
     """Check that each document is done, has one accepted tag set, and is not claimed."""
-    rows = backlog.sql(
+    rows = backlog.site.sql(
         """
         SELECT status, label_counts ->> 'accepted' AS accepted, label_counts ->> 'draft' AS draft,
                label_counts ->> 'submitted' AS submitted, claim_user_id,
@@ -201,7 +184,7 @@ def _check_tag_sets(backlog: Backlog) -> None:
     """Check that nobody reviewed their own tag set, and that each acceptance has one event."""
     sets = {
         str(row.id): row
-        for row in backlog.sql(
+        for row in backlog.site.sql(
             "SELECT id, status, labeler_id, reviewer_id, claim_user_id FROM tag_sets"
             " WHERE organization_id = :org"
         )
@@ -209,7 +192,7 @@ def _check_tag_sets(backlog: Backlog) -> None:
     assert {row.status for row in sets.values()} <= {"accepted", "rejected"}
     assert all(row.claim_user_id is None for row in sets.values())
     assert all(row.reviewer_id not in (None, row.labeler_id) for row in sets.values())
-    events = backlog.sql(
+    events = backlog.site.sql(
         "SELECT data ->> 'tag_set_id' AS id FROM outbox_events"
         " WHERE organization_id = :org AND name = 'tag_set.accepted'"
     )
@@ -228,7 +211,7 @@ def _check_tag_sets(backlog: Backlog) -> None:
 
 def _check_revisions(backlog: Backlog) -> None:
     """Check that revisions have no gaps, and that each acknowledged save has its revision."""
-    gaps = backlog.sql(
+    gaps = backlog.site.sql(
         """
         SELECT t.id FROM tag_sets t JOIN tag_set_revisions r ON r.tag_set_id = t.id
         WHERE t.organization_id = :org GROUP BY t.id, t.revision
@@ -236,7 +219,7 @@ def _check_revisions(backlog: Backlog) -> None:
         """
     )
     assert gaps == []
-    rows = backlog.sql(
+    rows = backlog.site.sql(
         "SELECT tag_set_id, number, kind, tags -> 0 ->> 'value' AS value FROM tag_set_revisions"
         " WHERE organization_id = :org"
     )

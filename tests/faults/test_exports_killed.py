@@ -2,19 +2,14 @@
 
 import hashlib
 import random
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from threading import Event
-from typing import Any
 
 import pytest
-import redis
 import requests
 
-from tests.factories.processes import send_signal
-from tests.factories.servers import serve_http
+from tests.factories.servers import QuietHandler, serve_http
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, DEADLINE
 from tests.faults.sites import Site
@@ -51,20 +46,17 @@ class UploadServer:
 def upload_server() -> Iterator[UploadServer]:
     upload_server = UploadServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_PUT(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.read_body()
             upload_server.arrived.set()
             assert upload_server.may_respond.wait(DEADLINE)
             upload_server.files.setdefault(self.path, []).append(body)
             self.send_response(201)
             self.send_header("Content-Length", "0")
             self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with serve_http(Handler, ADDRESS) as port:
         upload_server.url = f"http://{ADDRESS}:{port}/{{name}}"
@@ -79,8 +71,7 @@ def _kill_workers(test_site: Site, group: str = "exports") -> None:
 
     A job fails after ten kills of its worker, so a test must kill fewer workers for each job.
     """
-    for process in test_site.service.processes("worker.py", group):
-        send_signal(process, signal.SIGKILL)
+    test_site.service.kill("worker.py", group)
 
 
 def _expire_leases(test_site: Site) -> None:
@@ -92,9 +83,7 @@ def _expire_leases(test_site: Site) -> None:
 
 def _wait_for_end(test_site: Site, job_id: str) -> None:
     _expire_leases(test_site)
-    wait_until(
-        lambda: test_site.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end"
-    )
+    test_site.wait_for_end(f"/exports/{job_id}")
 
 
 def _check_export(test_site: Site, job_id: str) -> bytes:
@@ -132,8 +121,7 @@ def test_exports_are_completed_after_kills_at_random_stages(labeled_site: Site) 
         contents.add(_check_export(labeled_site, job_id))
     # The same filter over the same data gives the same bytes.
     assert len(contents) == 1
-    job = labeled_site.find_job("exports.run")
-    assert job.attempts == 0, "a kill does not count as an attempt"
+    labeled_site.check_no_attempts("exports.run")
 
 
 def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
@@ -156,7 +144,7 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
         labeled_site.insert_job("scheduled_exports.start_due")
         gate.kill(gate.wait_for_arrival("worker.py"))
     assert labeled_site.call("GET", runs) == []
-    _flush_valkey(labeled_site)
+    labeled_site.service.flush_valkey()
     labeled_site.sql(
         "UPDATE jobs SET leased_until = now() WHERE function = 'scheduled_exports.start_due'"
         " AND leased_until > now()"
@@ -180,11 +168,6 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
     assert labeled_site.call("GET", f"/exports/scheduled/{scheduled}")["exported_until"]
 
 
-def _flush_valkey(test_site: Site) -> None:
-    with redis.from_url(test_site.service.environment()["REDIS_URL"]) as client:
-        client.flushall()
-
-
 def test_several_jobs_start_one_run(labeled_site: Site) -> None:
     body = {"name": "Hourly", "format": "csv", "cron": "0 * * * *"}
     ids = [labeled_site.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(3)]
@@ -194,9 +177,8 @@ def test_several_jobs_start_one_run(labeled_site: Site) -> None:
     )
     for _ in range(4):
         labeled_site.insert_job("scheduled_exports.start_due")
-    count = "SELECT count(*) FROM scheduled_export_runs WHERE organization_id = :org"
-    wait_until(lambda: labeled_site.get_value(count) >= len(ids), "the runs")
+    wait_until(lambda: labeled_site.count("scheduled_export_runs") >= len(ids), "the runs")
     for scheduled in ids:
         (run,) = labeled_site.call("GET", f"/exports/scheduled/{scheduled}/runs")
         _wait_for_end(labeled_site, run["job_id"])
-    assert labeled_site.get_value(count) == len(ids)
+    assert labeled_site.count("scheduled_export_runs") == len(ids)

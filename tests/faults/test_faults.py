@@ -59,10 +59,8 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(
     written = {service.write(f"document {n}") for n in range(12)}
     assert None not in written
     wait_until(lambda: receiver.waiting > 0, "a delivery in progress")
-    workers = service.processes("worker.py")
-    assert len(workers) >= 3
-    for worker in workers:
-        send_signal(worker, signal.SIGKILL)
+    assert len(service.processes("worker.py")) >= 3
+    service.kill("worker.py")
     receiver.hold.clear()
     service.settle(webhook, {w for w in written if w}, receiver)
 
@@ -73,8 +71,7 @@ def test_the_api_is_killed_under_load(test_site: Site, receiver: Receiver) -> No
     writers = Writers(service)
     for _ in range(2):
         wait_until(writers.build_progress_condition(20), "writes")
-        for process in service.processes("gunicorn"):
-            send_signal(process, signal.SIGKILL)
+        service.kill("gunicorn")
     wait_until(writers.build_progress_condition(20), "writes after the last kill")
     service.settle(webhook, writers.stop(), receiver)
 
@@ -87,19 +84,12 @@ def test_valkey_is_flushed_and_killed_while_deliveries_are_pending(
     receiver.hold.set()
     writers = Writers(service)
     wait_until(writers.build_progress_condition(40), "writes")
-    _flush_valkey(service)
+    service.flush_valkey()
     wait_until(writers.build_progress_condition(20), "writes after FLUSHALL")
-    for process in service.processes("valkey-server"):
-        send_signal(process, signal.SIGKILL)
+    service.kill("valkey-server")
     wait_until(writers.build_progress_condition(20), "writes after the kill")
     receiver.hold.clear()
     service.settle(webhook, writers.stop(), receiver)
-
-
-def _flush_valkey(service: Service) -> None:
-    import redis  # noqa: PLC0415
-
-    redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
 def test_postgresql_is_restarted_under_load(test_site: Site, receiver: Receiver) -> None:

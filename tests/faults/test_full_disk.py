@@ -13,11 +13,6 @@ from tests.faults.small_disk import SmallDisk, small_disk
 pytestmark = pytest.mark.xdist_group("faults")
 
 
-def _upload(service: Service, text: bytes) -> requests.Response:
-    part = {"file": ("a.txt", text, "text/plain")}
-    return service.call("POST", "/artifacts", files=part)
-
-
 def _check_refused(response: requests.Response) -> None:
     assert response.status_code == 503, response.text
     assert response.json()["error"]["details"]["reason"] == "storage_full"
@@ -28,11 +23,6 @@ def _check_reads(service: Service, artifact: str) -> None:
     for path in ("", f"/{artifact}", f"/{artifact}/text", f"/{artifact}/content"):
         response = service.call("GET", f"/artifacts{path}")
         assert response.status_code == 200, (path, response.text)
-
-
-def _get_status(service: Service, artifact: str) -> str:
-    status: str = service.call("GET", f"/artifacts/{artifact}").json()["data"]["status"]
-    return status
 
 
 def _get_readiness_checks(service: Service) -> Any:
@@ -59,10 +49,7 @@ def _find_permanent_pids(service: Service) -> set[int]:
 def test_a_full_disk_stops_only_uploads() -> None:
     with small_disk() as disk:
         service = disk.service
-        response = _upload(service, b"uploaded before the disk was full")
-        assert response.status_code == 201, response.text
-        artifact = response.json()["data"]["id"]
-        wait_until(lambda: _get_status(service, artifact) == "ready", "a document that is ready")
+        artifact = service.upload_and_wait(b"uploaded before the disk was full")
         before = _find_permanent_pids(service)
         assert len(before) >= 5
         disk.use_up()
@@ -72,7 +59,7 @@ def test_a_full_disk_stops_only_uploads() -> None:
             assert disk.get_free_bytes() == 0
             for _ in range(10):
                 _check_reads(service, artifact)
-                _check_refused(_upload(service, b"not even with nothing left"))
+                _check_refused(service.upload(b"not even with nothing left"))
         # Processes of other jobs may have started.
         assert before <= _find_permanent_pids(service), "no process died"
         disk.clear()
@@ -84,7 +71,7 @@ def _check_full_disk(disk: SmallDisk, artifact: str) -> None:
     assert disk.get_free_bytes() < disk.reserve
     checks = _get_readiness_checks(service)
     assert checks == {**checks, "storage": "full", "database": "ok", "redis": "ok"}
-    _check_refused(_upload(service, b"too late"))
+    _check_refused(service.upload(b"too late"))
     _check_refused(service.call("POST", "/artifacts", json={"name": "a.txt", "text": "too late"}))
     _check_refused(service.call("POST", "/exports", json={"format": "jsonl"}))
     _check_reads(service, artifact)
@@ -111,10 +98,7 @@ def _check_recovery(disk: SmallDisk) -> None:
     wait_until(
         lambda: _get_readiness_checks(service)["storage"] == "ok", "the space to be free again"
     )
-    response = _upload(service, b"uploaded again")
-    assert response.status_code == 201, response.text
-    artifact = response.json()["data"]["id"]
-    wait_until(lambda: _get_status(service, artifact) == "ready", "a document that is ready")
+    service.upload_and_wait(b"uploaded again")
     export = service.call("POST", "/exports", json={"format": "jsonl"})
     assert export.status_code == 202, export.text
     path = f"/exports/{export.json()['data']['id']}"

@@ -75,8 +75,7 @@ def limited_service(database: Database) -> Iterator[Service]:
 
 
 def _count_artifacts(service: Service) -> int:
-    total: int = service.call("GET", "/artifacts?page_size=1").json()["meta"]["total"]
-    return total
+    return int(service.call("GET", "/artifacts?page_size=1").json()["meta"]["total"])
 
 
 def test_requests_are_refused_while_the_database_is_suspended(

@@ -1,13 +1,10 @@
 """Check that quality runs end once and with the same results, although workers are killed."""
 
-import signal
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from tests.factories.processes import send_signal
-from tests.factories.waiting import wait_until
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -42,10 +39,7 @@ def labeled_site(test_site: Site) -> tuple[Site, UUID]:
 
 def _wait_for_run(test_site: Site, run_id: str) -> dict[str, Any]:
     test_site.sql(_EXPIRE)
-    path = f"/quality/runs/{run_id}"
-    wait_until(lambda: test_site.call("GET", path)["finished_at"], "the run to end")
-    run: dict[str, Any] = test_site.call("GET", path)
-    return run
+    return dict(test_site.wait_for_end(f"/quality/runs/{run_id}"))
 
 
 def test_a_run_is_completed_after_kills_of_its_worker(labeled_site: tuple[Site, UUID]) -> None:
@@ -65,14 +59,11 @@ def test_a_run_is_completed_after_kills_of_its_worker(labeled_site: tuple[Site, 
             for _ in range(steps):
                 worker = gate.step("worker.py")
             gate.kill(worker)
-        for process in test_site.service.processes("worker.py", "quality"):
-            send_signal(process, signal.SIGKILL)
+        test_site.service.kill("worker.py", "quality")
     run = _wait_for_run(test_site, run_id)
     assert run["status"] == "completed"
     for name in ("results", "pairs", "warnings"):
         assert run[name] == undisturbed[name]
     completed = [event["run_id"] for event in test_site.events("quality_run.completed")]
     assert completed.count(run_id) == 1
-    assert test_site.find_job("quality_runs.run").attempts == 0, (
-        "a kill does not count as an attempt"
-    )
+    test_site.check_no_attempts("quality_runs.run")

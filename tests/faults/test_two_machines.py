@@ -36,8 +36,7 @@ def test_two_machines_share_the_work_and_one_completes_the_work_of_the_other(
     _check_that_files_are_shared(test_site, second_machine)
     job_id = _start_import_and_kill_its_machine(test_site, second_machine)
     job = test_site.find_job("bulk_import.run").id
-    test_site.expire_lease(job)
-    test_site.wait_for_job(job)
+    test_site.resume_job(job)
     done = test_site.call("GET", f"/ingestion-jobs/{job_id}")
     assert (done["status"], done["counts"]["created"]) == ("completed", _TEXTS)
     ingested_ids = [event["artifact_id"] for event in test_site.events("artifact.ingested")]

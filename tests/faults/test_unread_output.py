@@ -69,19 +69,6 @@ def _list_supervised(service: Service, *words: str) -> list[psutil.Process]:
     return supervised
 
 
-def _get_status(service: Service, artifact: str) -> str:
-    status: str = service.call("GET", f"/artifacts/{artifact}").json()["data"]["status"]
-    return status
-
-
-def _upload(service: Service, text: bytes) -> str:
-    part = {"file": ("a.txt", text, "text/plain")}
-    response = service.call("POST", "/artifacts", files=part)
-    assert response.status_code == 201, response.text
-    identifier: str = response.json()["data"]["id"]
-    return identifier
-
-
 def test_the_service_works_while_nobody_reads_its_output(pipe: Pipe) -> None:
     with run_service(output=pipe.writing) as service:
         with pipe.block_reader():
@@ -90,14 +77,12 @@ def test_the_service_works_while_nobody_reads_its_output(pipe: Pipe) -> None:
                 assert requests.get(f"{service.base}/health/live", timeout=30).status_code == 200
                 assert service.call("GET", "/artifacts").status_code == 200
             # A job, whose worker writes lines.
-            first = _upload(service, b"read while nobody reads the log")
-            wait_until(lambda: _get_status(service, first) == "ready", "a job's end")
+            service.upload_and_wait(b"read while nobody reads the log")
             # The supervisor, which reports exits and restarts.
             for word in ("worker.py", "gunicorn"):
                 _kill(service, word)
             wait_until(lambda: _is_ready(service), "the API to be ready again")
-            last = _upload(service, b"and once more after the restart")
-            wait_until(lambda: _get_status(service, last) == "ready", "a job's end")
+            last = service.upload_and_wait(b"and once more after the restart")
         wait_until(lambda: b"workers is running again" in pipe.text, "the supervisor's lines")
         wait_until(lambda: last.encode() in pipe.text, "the lines of the requests")
     assert service.process.returncode == 0

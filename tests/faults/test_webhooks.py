@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler
 from statistics import median
 from typing import Any
 from uuid import uuid4
@@ -18,7 +17,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from tests.factories.servers import serve_http
+from tests.factories.servers import QuietHandler, serve_http
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service
 from tests.faults.sites import Site
@@ -66,11 +65,11 @@ class SlowReceiver:
 def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
     """Run the server of a receiver during the block."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.read_body()
             with receiver.lock:
                 receiver.arrived[self.headers["X-Service-Delivery"]] += 1
             if receiver.seconds:
@@ -78,9 +77,6 @@ def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
             self.send_response(receiver.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with serve_http(Handler, ADDRESS) as port:
         receiver.url = f"http://{ADDRESS}:{port}"

@@ -70,6 +70,18 @@ class Imports:
         """Run the queued imports."""
         run_jobs_of(self.org, "imports")
 
+    def run_due_jobs(self, *queues: str) -> None:
+        """Run the jobs that are due. None is due soon after: nothing polls but the safety net."""
+        run_jobs_of(self.org, *queues)
+        sql = "SELECT function FROM jobs WHERE queue = 'default' AND organization_id = :org"
+        soon = self.sql(f"{sql} AND due_at < now() + interval '9 minutes'", org=self.org.id)
+        assert soon == []
+
+    def retry(self, job_id: str) -> None:
+        """Request a retry of a job."""
+        answer = self.admin.post(f"/ingestion-jobs/{job_id}/retry")
+        assert answer.status_code == 202, answer.json
+
     def make(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> dict[str, Any]:
         """Upload and import a file, and return the job."""
         job_id = self.start(data, name, **form)
@@ -120,14 +132,9 @@ def imports(org: Org) -> Imports:
     return Imports(org)
 
 
-@pytest.fixture
-def lines() -> Callable[..., bytes]:
-    """Return a function that writes objects as JSON Lines."""
-
-    def write(*records: Any) -> bytes:
-        return b"".join(orjson.dumps(record) + b"\n" for record in records)
-
-    return write
+def lines(*records: Any) -> bytes:
+    """Return objects as JSON Lines."""
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
 def counts(**members: int) -> dict[str, int]:

@@ -1,7 +1,9 @@
 """Fixtures that create small documents and list the files in the storage."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +12,12 @@ from PIL import Image
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from app.kit import container
+from app.kit import container, db
 from app.kit.storage.store import STAGING
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.orgs import Api
+from tests.factories.workspace import Workspace
 
 Stored = Callable[[], list[str]]
 Upload = Callable[..., Any]
@@ -36,6 +39,60 @@ def stored(app: Flask, org: Org) -> Stored:
         return sorted(own | (staged() - before))
 
     return list_keys
+
+
+@pytest.fixture
+def workspace(org: Org) -> Workspace:
+    """Return the workspace of `org`."""
+    return Workspace(org)
+
+
+def get_storage_path(key: str) -> Path:
+    """Return the path on the disk of a file or folder of the storage."""
+    return Path(container.settings().storage_url.removeprefix("file://"), key)
+
+
+class KilledError(Exception):
+    """Simulates the end of a process."""
+
+
+def build_killed_checkpoint(number: int) -> Callable[[], None]:
+    """Return a checkpoint that commits, until it rolls back and raises in call `number`."""
+    calls = count(1)
+
+    def checkpoint() -> None:
+        if next(calls) == number:
+            db.session().rollback()
+            raise KilledError
+        db.session().commit()
+
+    return checkpoint
+
+
+def explain(statement: Any, *, disabled: Sequence[str] = ()) -> str:
+    """Return the query plan of a statement; `disabled` are planner settings to turn off."""
+    compiled = statement.compile(db.engine())
+    connection = db.session().connection()
+    for setting in disabled:
+        connection.exec_driver_sql(f"SET LOCAL {setting} = off")
+    plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.params).scalars())
+    db.session().rollback()
+    return plan
+
+
+def list_names(org: Org, query: str, *, by: str = "viewer") -> list[str]:
+    """Return the names of the documents in a list that has one page."""
+    answer = org.api(by).get(f"/artifacts?{query}")
+    assert answer.status_code == 200, answer.json
+    assert answer.json["meta"]["total"] == len(answer.json["data"])
+    return [document["name"] for document in answer.json["data"]]
+
+
+def read_document(org: Org, artifact_id: Any) -> dict[str, Any]:
+    """Return a document as a viewer sees it."""
+    answer = org.api("viewer").get(f"/artifacts/{artifact_id}")
+    assert answer.status_code == 200, answer.json
+    return dict(answer.json["data"])
 
 
 def count_events(org: Org, name: str) -> int:
@@ -71,6 +128,13 @@ def upload(api: Api, data: bytes, name: str, media_type: str | None = None, /, *
     return api.request(
         "POST", "/artifacts", data={"file": part, **form}, content_type="multipart/form-data"
     )
+
+
+def upload_document(api: Api, data: bytes, name: str, **form: Any) -> dict[str, Any]:
+    """Create a document from a file, which is not parsed yet."""
+    answer = upload(api, data, name, **form)
+    assert answer.status_code == 201, answer.json
+    return dict(answer.json["data"])
 
 
 def create_text(api: Api, text: str, name: str = "note.txt", **members: Any) -> dict[str, Any]:

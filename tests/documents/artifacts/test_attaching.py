@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from app.documents.artifacts.service import attaching
 from app.documents.artifacts.service import parsing as artifact_parsing
@@ -14,9 +13,16 @@ from app.engines.documents.readers import attachments
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
 from app.kit.storage import build_blob_key
-from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import (
+    create_text,
+    make_pdf,
+    make_png,
+    read_document,
+    upload_document,
+)
 from tests.engines.documents.outlook_files import inner_mail, outlook_mail
 from tests.factories import Org, claim_jobs_of, run_jobs_of
+from tests.factories.counts import run_sql
 
 
 def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessage:
@@ -32,10 +38,9 @@ def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessag
 
 def _upload(org: Org, mail: EmailMessage | bytes, name: str = "mail.eml", **form: Any) -> str:
     data = mail if isinstance(mail, bytes) else mail.as_bytes()
-    answer = upload(org.api("reviewer"), data, name, **form)
-    assert answer.status_code == 201, answer.json
+    document = upload_document(org.api("reviewer"), data, name, **form)
     run_jobs_of(org)
-    return str(answer.json["data"]["id"])
+    return str(document["id"])
 
 
 def _list_children(org: Org, artifact_id: str) -> list[dict[str, Any]]:
@@ -62,13 +67,13 @@ def test_each_attachment_is_a_document(org: Org) -> None:
     assert {child["parent_id"] for child in children} == {parent}
     assert {child["created_by"] for child in children} == {str(org.users["reviewer"])}
     assert {child["attachment_count"] for child in children} == {None}
-    email = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
+    email = read_document(org, parent)
     assert (email["parent_id"], email["attachment_count"]) == (None, 2)
 
 
 def test_files_that_cannot_be_read_are_left_out(org: Org) -> None:
     known = make_pdf("Known already")
-    assert upload(org.api("labeler"), known, "known.pdf").status_code == 201
+    upload_document(org.api("labeler"), known, "known.pdf")
     mail = _write_mail(known_pdf=known, program_exe=b"MZ\x90\x00\x03" * 9, empty_txt=b"",
                        note_txt=b"Read me")  # fmt: skip
     mail.add_attachment(make_png(), "image", "png", disposition="inline", cid="<logo>")
@@ -81,7 +86,7 @@ def test_files_that_cannot_be_read_are_left_out(org: Org) -> None:
 
 def test_known_content_is_linked_to_the_first_email(org: Org) -> None:
     known = make_pdf("Known already")
-    uploaded = upload(org.api("labeler"), known, "known.pdf", priority="7").json["data"]
+    uploaded = upload_document(org.api("labeler"), known, "known.pdf", priority="7")
     parents = [_upload(org, _write_mail(f"Mail {n}", a_pdf=known), priority="9") for n in range(2)]
     (linked,) = _list_children(org, parents[0])
     assert (linked["id"], linked["name"], linked["priority"]) == (uploaded["id"], "known.pdf", 7)
@@ -90,15 +95,13 @@ def test_known_content_is_linked_to_the_first_email(org: Org) -> None:
     assert org.api("admin").delete(f"/artifacts/{parents[0]}").status_code == 204
     third = _upload(org, _write_mail("Mail 3", a_pdf=known))
     assert [child["id"] for child in _list_children(org, third)] == [uploaded["id"]]
-    counts = [org.api("viewer").get(f"/artifacts/{id_}").json["data"]["attachment_count"]
-              for id_ in (parents[1], third)]  # fmt: skip
-    assert counts == [1, 1]
+    for parent in (parents[1], third):
+        assert read_document(org, parent)["attachment_count"] == 1
 
 
 def test_an_email_without_attachments_has_a_count_of_zero(org: Org) -> None:
     parent = _upload(org, _write_mail())
-    email = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
-    assert email["attachment_count"] == 0
+    assert read_document(org, parent)["attachment_count"] == 0
 
 
 def test_forwarded_emails_and_their_attachments(org: Org) -> None:
@@ -147,8 +150,7 @@ def test_the_emails_of_a_mailbox(org: Org) -> None:
 
 def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(5)})
-    answer = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml")
-    parent = answer.json["data"]["id"]
+    parent = upload_document(org.api("reviewer"), mail.as_bytes(), "mail.eml")["id"]
     committed: list[int] = []
 
     def stop_after_two(_position: str) -> None:
@@ -192,13 +194,12 @@ def test_each_run_continues_after_the_attachments_of_earlier_runs(
         child_counts.append(len(_list_children(org, email["id"])))
         _update_attach_job(org, "due_at = due_at - interval '1 hour'")
     assert child_counts == [1, 2, 3, 3]
-    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
-    assert read["attachment_count"] == 3
+    assert read_document(org, email["id"])["attachment_count"] == 3
 
 
 def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
     """Upload an email, and run all jobs except the one that reads its attachments."""
-    email: dict[str, Any] = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml").json["data"]
+    email = upload_document(org.api("reviewer"), mail.as_bytes(), "mail.eml")
     (parsing,) = claim_jobs_of(org, "documents")
     with org.app.app_context():
         runs.run(org.app, "documents", [parsing])
@@ -208,10 +209,8 @@ def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
 def _update_attach_job(org: Org, change: str) -> str:
     """Change the job that reads attachments, and return its status."""
     statement = f"UPDATE jobs SET {change} WHERE organization_id = :org AND function = :function"
-    values = {"org": org.id, "function": artifact_parsing.ATTACH_JOB}
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        row = session.execute(text(f"{statement} RETURNING status"), values).one()
-        return str(row.status)
+    (row,) = run_sql(org, f"{statement} RETURNING status", function=artifact_parsing.ATTACH_JOB)
+    return str(row.status)
 
 
 def test_a_missing_file_is_an_outage_for_a_day(org: Org) -> None:
@@ -234,8 +233,7 @@ def test_a_file_that_is_missing_for_a_day_has_no_attachments(org: Org) -> None:
     container.current().storage.delete(build_blob_key(org.id, email["sha256"]))
     _update_attach_job(org, "created_at = now() - interval '25 hours'")
     run_jobs_of(org)
-    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
-    assert read["attachment_count"] is None
+    assert read_document(org, email["id"])["attachment_count"] is None
     assert _update_attach_job(org, "error = error") == "completed"
 
 

@@ -17,6 +17,7 @@ from app.documents.artifacts.models.content import ArtifactPage
 from app.kit import container, db, tenancy
 from tests.documents.artifacts.conftest import Stored, make_pdf, make_png, upload
 from tests.factories import Org
+from tests.factories.errors import check_error
 
 Work = Callable[[], None]
 MIB = 1024 * 1024
@@ -133,9 +134,7 @@ def test_unreadable_files_fail_with_the_reason(
 
 def test_an_empty_file_is_refused(org: Org, stored: Stored) -> None:
     answer = upload(org.api("labeler"), b"", "empty.pdf", "application/pdf")
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == "file"
+    check_error(answer, 400, "validation_error", field="file")
     _assert_nothing_left(org, stored)
 
 
@@ -154,14 +153,11 @@ def test_unknown_and_mislabeled_types_are_415(
     org: Org, stored: Stored, data: bytes, name: str, declared: str | None, expected: Any
 ) -> None:
     answer = upload(org.api("labeler"), data, name, declared)
-    assert answer.status_code == 415, answer.json
-    error = answer.json["error"]
-    assert (error["code"], error["field"]) == ("unsupported_media_type", "file")
+    error = check_error(answer, 415, "unsupported_media_type", field="file")
     assert set(error["details"]) == {"declared", "detected"}
-    for found, wanted in zip(
-        (error["details"]["declared"], error["details"]["detected"]), expected, strict=True
-    ):
-        assert wanted in (None, found)
+    media_types = (error["details"]["declared"], error["details"]["detected"])
+    for media_type, expected_type in zip(media_types, expected, strict=True):
+        assert expected_type in (None, media_type)
     if expected[1] is not None:
         assert expected[1] in error["message"]
     _assert_nothing_left(org, stored)
@@ -188,9 +184,7 @@ def test_invalid_names_are_refused(org: Org, stored: Stored, name: str) -> None:
     by_text = api.post("/artifacts", {"name": name, "text": "text"})
     by_form = upload(api, b"text", "a.txt", name=name)
     for answer in (by_text, by_form):
-        assert answer.status_code == 422
-        assert answer.json["error"]["code"] == "unprocessable"
-        assert answer.json["error"]["field"] == "name"
+        check_error(answer, 422, "unprocessable", field="name")
     _assert_nothing_left(org, stored)
 
 
@@ -248,9 +242,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_is_read(org: Org, stored: 
         },
     )
     limit = container.settings().max_upload_bytes
-    assert answer.status_code == 413
-    assert answer.json["error"]["code"] == "payload_too_large"
-    assert answer.json["error"]["details"] == {"limit": limit}
+    check_error(answer, 413, "payload_too_large", details={"limit": limit})
     assert body.read_bytes < limit + MIB
     _assert_nothing_left(org, stored)
 

@@ -13,17 +13,13 @@ from app.kit import db
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.labels import make_labeled
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
 ACTIONS = ("archive", "delete")
-
-
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
 
 
 def _request_bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
@@ -134,9 +130,7 @@ def test_an_unexpected_count_changes_nothing(workspace: Workspace, action: str) 
     _create_documents(workspace, 3)
     for expected in (0, 2, 4):
         answer = _request_bulk(workspace.org, action, filter={}, expected_count=expected)
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "conflict"
-        assert answer.json["error"]["details"] == {"count": 3}
+        check_error(answer, 409, "conflict", details={"count": 3})
     assert workspace.org.api("viewer").get("/artifacts").json["meta"]["total"] == 3
     assert workspace.events("artifact.deleted") == workspace.events("artifacts.archived") == []
 
@@ -193,8 +187,7 @@ def test_a_filter_in_a_body_accepts_a_json_boolean(workspace: Workspace, gold: A
 )
 def test_an_invalid_selection_is_422(org: Org, action: str, body: dict[str, Any]) -> None:
     answer = _request_bulk(org, action, **body)
-    assert answer.status_code == 422
-    assert answer.json["error"]["code"] == "unprocessable"
+    check_error(answer, 422, "unprocessable")
 
 
 @pytest.mark.parametrize("action", ACTIONS)

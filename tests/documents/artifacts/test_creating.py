@@ -7,26 +7,16 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
 
-from app.kit import db, tenancy
-from app.kit.events import OutboxEvent
 from app.kit.ids import uuid7
 from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org
+from tests.factories.errors import check_error
+from tests.factories.statements import record_statements
+from tests.factories.workspace import Workspace
 
 TEXT = "Invoice 4711 of the vendor ACME.\nTotal due within thirty days: EUR 120.50.\n"
-
-
-def _list_events(org: Org, name: str) -> list[dict[str, Any]]:
-    with org.app.app_context(), tenancy.across_organizations(reason="a test looks"):
-        statement = (
-            select(OutboxEvent.data)
-            .where(OutboxEvent.organization_id == org.id, OutboxEvent.name == name)
-            .order_by(OutboxEvent.id)
-        )
-        return list(db.session().execute(statement).scalars())
 
 
 def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
@@ -71,7 +61,7 @@ def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
     assert answer.headers["ETag"] == '"1"'
     assert api.get(f"/artifacts/{document['id']}").json["data"] == document
     assert stored() == [build_blob_key(org.id, digest)]
-    assert _list_events(org, "artifact.ingested") == [
+    assert Workspace(org).events("artifact.ingested") == [
         {
             "artifact_id": document["id"],
             "name": "a.txt",
@@ -126,10 +116,8 @@ def test_a_file_is_read_by_a_job(org: Org, stored: Stored, work: Callable[[], No
         "ready", 2, "application/pdf",
     )  # fmt: skip
     assert read["revision"] == 1
-    events = _list_events(org, "artifact.ingested")
-    assert [(event_data["artifact_id"], event_data["page_count"]) for event_data in events] == [
-        (document["id"], 2)
-    ]
+    (event,) = Workspace(org).events("artifact.ingested")
+    assert (event["artifact_id"], event["page_count"]) == (document["id"], 2)
     text = api.get(f"/artifacts/{document['id']}/text").json["data"]
     assert "Lease of the premises" in text["text"]
     assert text["length"] == len(text["text"]) == read["text_length"]
@@ -150,9 +138,7 @@ def test_the_same_content_is_stored_once(
         org.api("labeler").post("/artifacts", {"name": "b.txt", "text": TEXT}),
         upload(org.api("labeler"), TEXT.encode(), "c.txt"),
     ):
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "artifact_duplicate"
-        assert answer.json["error"]["details"] == {"artifact_id": first["id"]}
+        check_error(answer, 409, "artifact_duplicate", details={"artifact_id": first["id"]})
     assert stored() == before
     assert org.api("viewer").get("/artifacts").json["meta"]["total"] == 1
     assert create_text(other_org.api("labeler"), TEXT)["id"] != first["id"]
@@ -184,9 +170,7 @@ def test_the_schema_must_belong_to_the_organization(
         ))  # fmt: skip
         answers.append(upload(org.api("labeler"), b"text", "a.txt", schema_id=schema_id))
     for answer in answers:
-        assert answer.status_code == 400
-        assert answer.json["error"]["code"] == "validation_error"
-        assert answer.json["error"]["field"] == "schema_id"
+        check_error(answer, 400, "validation_error", field="schema_id")
     assert stored() == []
 
 
@@ -239,9 +223,7 @@ def test_an_invalid_form_is_422(org: Org, stored: Stored, form: dict[str, str], 
 @pytest.mark.parametrize("text", ["", " \n\t\u2003"])
 def test_text_must_not_be_empty(org: Org, stored: Stored, text: str) -> None:
     answer = org.api("labeler").post("/artifacts", {"name": "a", "text": text})
-    assert answer.status_code == 400
-    assert answer.json["error"]["code"] == "validation_error"
-    assert answer.json["error"]["field"] == "text"
+    check_error(answer, 400, "validation_error", field="text")
     assert stored() == []
 
 
@@ -259,30 +241,15 @@ def test_creating_reading_and_listing_take_few_statements(org: Org) -> None:
     api = org.api("labeler")
     document = create_text(api, "warm up")
     api.get(f"/artifacts/{document['id']}")
-    statements: list[str] = []
-
-    def count(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    with org.app.app_context():
-        engines = list(db.db.engines.values())
-    for engine in engines:
-        event.listen(engine, "after_cursor_execute", count)
-    try:
+    with record_statements(org.app) as creating:
         create_text(api, TEXT)
-        created = len(statements)
-        statements.clear()
+    with record_statements(org.app) as reading:
         api.get(f"/artifacts/{document['id']}")
-        read = len(statements)
-        statements.clear()
+    with record_statements(org.app) as listing:
         api.get("/artifacts?status=ready&q=invoice&assignee=" + str(org.users["labeler"]))
-        listed = len(statements)
-    finally:
-        for engine in engines:
-            event.remove(engine, "after_cursor_execute", count)
-    assert created <= 5
-    assert read <= 2
-    assert listed <= 3
+    assert len(creating) <= 5, creating
+    assert len(reading) <= 2, reading
+    assert len(listing) <= 3, listing
 
 
 def test_timestamps_are_the_creation_time(org: Org) -> None:

@@ -5,9 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from sqlalchemy import text
@@ -21,8 +19,17 @@ from app.kit.ids import uuid7
 from app.kit.jobs.handlers import Yielded
 from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
-from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
+from tests.documents.artifacts.conftest import (
+    Stored,
+    create_text,
+    get_storage_path,
+    make_pdf,
+    read_document,
+    upload,
+)
 from tests.factories import Org, make_due, run_jobs_of
+from tests.factories.counts import run_sql
+from tests.factories.errors import check_error
 from tests.factories.sessions import terminate_backend
 
 Work = Callable[[], None]
@@ -30,13 +37,8 @@ _TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
 
 
 def _count_rows(org: Org) -> int:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        return sum(
-            session.execute(
-                text(f"SELECT count(*) FROM {table} WHERE organization_id = :org"), {"org": org.id}
-            ).scalar_one()
-            for table in _TABLES
-        )
+    count = "SELECT count(*) AS n FROM {} WHERE organization_id = :org"
+    return sum(run_sql(org, count.format(table))[0].n for table in _TABLES)
 
 
 def _sweep(org: Org) -> int:
@@ -46,9 +48,8 @@ def _sweep(org: Org) -> int:
 
 def _age(key: str, hours: float) -> None:
     """Age a stored file: set its modification time to `hours` ago."""
-    path = Path(container.settings().storage_url.removeprefix("file://"), key)
     then = time.time() - hours * 3600
-    os.utime(path, (then, then))
+    os.utime(get_storage_path(key), (then, then))
 
 
 def _write(key: str, data: bytes = b"stray") -> str:
@@ -89,9 +90,7 @@ def test_tag_sets_are_deleted_with_their_document(org: Org, work: Work) -> None:
 def test_the_revision_must_be_current(org: Org) -> None:
     path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
     answer = org.api("admin").delete(path, headers={"If-Match": '"7"'})
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "stale_precondition"
-    assert answer.json["error"]["details"] == {"current_revision": 1}
+    check_error(answer, 409, "stale_precondition", details={"current_revision": 1})
     assert org.api("admin").delete(path, headers={"If-Match": '"1"'}).status_code == 204
 
 
@@ -238,8 +237,7 @@ def test_the_deletion_of_page_images_leaves_no_folder(org: Org) -> None:
     run_jobs_of(org)
     path = f"/artifacts/{document['id']}"
     assert api.get(f"{path}/pages/1/image?width=100").status_code == 200
-    root = Path(container.settings().storage_url.removeprefix("file://"))
-    folder = root / f"{build_blob_key(org.id, document['sha256'])}.pages"
+    folder = get_storage_path(f"{build_blob_key(org.id, document['sha256'])}.pages")
     assert folder.is_dir()
     assert api.delete(path).status_code == 204
     run_jobs_of(org)
@@ -257,14 +255,9 @@ def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> Non
     recent_image = _write(f"{content}.pages/1-100.png")
     old_image = _write(f"{content}.pages/2-100.png")
     export = _write(f"organizations/{org.id}/exports/some.jsonl")
-    for key, hours in (
-        (stray, 2),
-        (stray_image, 2),
-        (orphan_image, 2),
-        (recent_image, 2),
-        (old_image, 200),
-    ):
-        _age(key, hours)
+    for key in (stray, stray_image, orphan_image, recent_image):
+        _age(key, hours=2)
+    _age(old_image, hours=200)
     _age(export, hours=1000)
     assert _sweep(org) >= 3
     assert stored() == sorted([content, fresh_stray, recent_image, export])
@@ -310,11 +303,10 @@ def test_the_sweep_continues_after_the_folder_of_its_last_checkpoint(
 def test_the_sweep_leaves_no_empty_folders_of_page_images(org: Org) -> None:
     document = create_text(org.api("labeler"), "kept")
     folder = f"{build_blob_key(org.id, document['sha256'])}.pages"
-    root = Path(container.settings().storage_url.removeprefix("file://"))
     _age(_write(f"{folder}/1-100.png"), hours=200)
     _sweep(org)
-    assert not (root / folder).exists()
-    assert (root / folder).parent.exists()
+    assert not get_storage_path(folder).exists()
+    assert get_storage_path(folder).parent.exists()
 
 
 def test_the_sweep_compares_contents_by_organization(
@@ -336,14 +328,10 @@ def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> No
     _age(stray, hours=2)
     document = create_text(org.api("labeler"), "text")
     org.api("labeler").post(f"/artifacts/{document['id']}/claim")
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.execute(
-            text("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"),
-            {"id": UUID(document["id"])},
-        )
+    expire = "UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"
+    run_sql(org, expire, id=document["id"])
     # Make the runs of this hour and this minute due again.
     make_due(org.app, "artifacts.sweep", "artifacts.expire_claims")
     work()
     assert stored() == [build_blob_key(org.id, document["sha256"])]
-    read = org.api("viewer").get(f"/artifacts/{document['id']}").json["data"]
-    assert read["status"] == "ready"
+    assert read_document(org, document["id"])["status"] == "ready"

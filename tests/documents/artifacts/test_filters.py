@@ -10,7 +10,7 @@ from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries.reading import apply_filters
 from app.kit import bulk, db, tenancy
 from app.kit.ids import uuid7
-from tests.documents.artifacts.conftest import create_text
+from tests.documents.artifacts.conftest import create_text, explain, list_names
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
@@ -18,21 +18,9 @@ EARLY, LATE = "2026-03-01T08:00:00Z", "2026-03-02T08:00:00Z"
 LONG_AGO = "2000-01-01T00:00:00Z"
 
 
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
-
-
-def _list_names(org: Org, query: str) -> list[str]:
-    answer = org.api("viewer").get(f"/artifacts?{query}")
-    assert answer.status_code == 200, answer.json
-    assert answer.json["meta"]["total"] == len(answer.json["data"])
-    return [document["name"] for document in answer.json["data"]]
-
-
 def _create_document(workspace: Workspace, name: str, **members: Any) -> str:
-    found: str = create_text(workspace.org.api("labeler"), f"text of {name}", name, **members)["id"]
-    return found
+    document = create_text(workspace.org.api("labeler"), f"text of {name}", name, **members)
+    return str(document["id"])
 
 
 def _assign(workspace: Workspace, artifact_id: str, to: str) -> None:
@@ -50,12 +38,12 @@ def test_filter_by_assignment(workspace: Workspace) -> None:
     api = workspace.org.api("admin")
     team = api.post("/teams", json={"name": "Team"}).json["data"]["id"]
     assert api.post(f"/artifacts/{team_document_id}/assign", {"team_id": team}).status_code == 200
-    assert _list_names(workspace.org, "assigned=true") == ["b", "a"]
-    assert _list_names(workspace.org, "assigned=false") == ["c"]
-    assert _list_names(workspace.org, f"assigned=false&assignee={team}") == []
-    assert _list_names(workspace.org, "assigned=true&q=text&sort=name") == ["a", "b"]
+    assert list_names(workspace.org, "assigned=true") == ["b", "a"]
+    assert list_names(workspace.org, "assigned=false") == ["c"]
+    assert list_names(workspace.org, f"assigned=false&assignee={team}") == []
+    assert list_names(workspace.org, "assigned=true&q=text&sort=name") == ["a", "b"]
     assert api.post(f"/artifacts/{assigned_id}/assign", {"user_ids": []}).status_code == 200
-    assert _list_names(workspace.org, "assigned=false") == ["c", "a"]
+    assert list_names(workspace.org, "assigned=false") == ["c", "a"]
 
 
 def test_filter_by_due_time(workspace: Workspace, other_org: Org) -> None:
@@ -63,11 +51,11 @@ def test_filter_by_due_time(workspace: Workspace, other_org: Org) -> None:
     _create_document(workspace, "late", due_at="2026-03-02t09:00:00+01:00")
     _create_document(workspace, "never")
     create_text(other_org.api("labeler"), "theirs", "theirs", due_at=EARLY)
-    assert _list_names(workspace.org, f"due_before={LATE}") == ["early"]
-    assert _list_names(workspace.org, f"due_after={EARLY}") == ["late", "early"]
-    assert _list_names(workspace.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
-    assert _list_names(workspace.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
-    assert _list_names(workspace.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
+    assert list_names(workspace.org, f"due_before={LATE}") == ["early"]
+    assert list_names(workspace.org, f"due_after={EARLY}") == ["late", "early"]
+    assert list_names(workspace.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
+    assert list_names(workspace.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
+    assert list_names(workspace.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
 
 
 @pytest.mark.parametrize("name", ["media_type", "language"])
@@ -75,14 +63,9 @@ def test_documents_with_another_value_are_not_read(org: Org, name: str) -> None:
     order = (Artifact.created_at.desc(), Artifact.id.desc())
     page = apply_filters(select(Artifact.id), **{name: "x"}).order_by(*order).limit(100)
     with org.app.app_context(), tenancy.organization(org.id):
-        statement = page.where(Artifact.organization_id == org.id).compile(db.engine())
-        connection = db.session().connection()
         # With few documents, PostgreSQL would read and sort all of them anyway.
-        connection.exec_driver_sql("SET LOCAL enable_sort = off")
-        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", statement.params).scalars()
-        nodes = "\n".join(plan)
-        db.session().rollback()
-    assert f"ix_artifacts_list_{name}" in nodes
+        plan = explain(page.where(Artifact.organization_id == org.id), disabled=["enable_sort"])
+    assert f"ix_artifacts_list_{name}" in plan
 
 
 @pytest.mark.parametrize("query", ["assigned=1", "assigned=", "due_after=today", "due_before=2026"])

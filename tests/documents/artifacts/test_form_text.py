@@ -7,6 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.factories import Org
+from tests.factories.errors import check_error
 
 
 def _send(org: Org, headers: dict[str, str] | None = None, **form: Any) -> TestResponse:
@@ -43,8 +44,7 @@ def test_a_form_has_a_file_or_a_text_with_a_name(form: Any, field: str, org: Org
     if form.get("file"):
         form = {**form, "file": (io.BytesIO(b"x"), "x.txt")}
     answer = _send(org, **form)
-    assert (answer.status_code, answer.json["error"]["code"]) == (422, "unprocessable")
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 422, "unprocessable", field=field)
 
 
 def test_a_text_of_a_form_is_created_once_by_its_key(org: Org) -> None:

@@ -4,14 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Org
 from tests.factories.workspace import Workspace
-
-
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    """Return the workspace of the organization."""
-    return Workspace(org)
 
 
 def _list_documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 
 from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.service import parsing
@@ -15,9 +15,16 @@ from app.engines.documents import ParseFailed
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
 from app.kit.storage import build_blob_key
-from tests.documents.artifacts.conftest import count_events, make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import (
+    count_events,
+    make_pdf,
+    make_png,
+    read_document,
+    upload_document,
+)
 from tests.engines.documents import samples, workbooks
 from tests.factories import Org, run_jobs_of
+from tests.factories.counts import run_sql
 
 Work = Callable[[], None]
 
@@ -28,10 +35,7 @@ def _commit() -> None:
 
 
 def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
-    answer = upload(org.api("labeler"), data, name)
-    assert answer.status_code == 201, answer.json
-    found: dict[str, Any] = answer.json["data"]
-    return found
+    return upload_document(org.api("labeler"), data, name)
 
 
 def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _commit) -> None:
@@ -40,14 +44,8 @@ def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _commit)
 
 
 def _list_page_numbers(org: Org, artifact_id: str) -> list[int]:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        statement = select(ArtifactPage.number).where(ArtifactPage.artifact_id == UUID(artifact_id))
-        return sorted(session.execute(statement).scalars())
-
-
-def _get(org: Org, artifact_id: str) -> dict[str, Any]:
-    artifact: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
-    return artifact
+    statement = "SELECT number FROM artifact_pages WHERE artifact_id = :id ORDER BY number"
+    return [row.number for row in run_sql(org, statement, id=artifact_id)]
 
 
 @pytest.mark.parametrize(
@@ -69,26 +67,26 @@ def test_every_type_is_read(
 ) -> None:
     artifact_id = _upload(org, data, name)["id"]
     work()
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["media_type"]) == ("ready", media_type)
     assert document["has_text_layer"] is (media_type != "image/png")
     text = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]
     assert text["has_text_layer"] is document["has_text_layer"]
     pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
-    found = [word["text"] for page in pages for word in page["words"]]
+    page_words = [word["text"] for page in pages for word in page["words"]]
     if words is None:
-        assert "Body" in found
+        assert "Body" in page_words
     else:
-        assert found == words
+        assert page_words == words
     assert org.api("viewer").get(f"/artifacts/{artifact_id}/content").data == data
 
 
 def test_a_text_layer_is_shown_if_it_is_known(org: Org, work: Work) -> None:
     pages = make_pdf("", "")
     artifact_id = _upload(org, pages, "blank.pdf")["id"]
-    assert _get(org, artifact_id)["has_text_layer"] is None
+    assert read_document(org, artifact_id)["has_text_layer"] is None
     work()
-    assert _get(org, artifact_id)["has_text_layer"] is False
+    assert read_document(org, artifact_id)["has_text_layer"] is False
     listed = org.api("viewer").get("/artifacts").json["data"]
     assert [document["has_text_layer"] for document in listed] == [False]
     assert _upload(org, make_pdf("", "one word"), "b.pdf")["has_text_layer"] is None
@@ -102,7 +100,7 @@ def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work)
     data = samples.word(lambda document: document.add_picture(picture))
     artifact_id = _upload(org, data, "scan.docx")["id"]
     work()
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["page_count"]) == ("ready", 1)
     assert document["has_text_layer"] is False
     (page,) = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
@@ -115,7 +113,7 @@ def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work)
 def test_images_of_older_formats(org: Org, work: Work, kind: str) -> None:
     artifact_id = _upload(org, samples.image(kind), f"scan.{kind.lower()}")["id"]
     work()
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["page_count"]) == ("ready", 1)
     assert (document["media_type"], document["has_text_layer"]) == (f"image/{kind.lower()}", False)
     image = org.api("viewer").get(f"/artifacts/{artifact_id}/pages/1/image?width=300")
@@ -132,7 +130,7 @@ def test_images_of_older_formats(org: Org, work: Work, kind: str) -> None:
 def test_the_words_of_a_workbook(org: Org, work: Work, data: bytes, name: str, word: str) -> None:
     artifact_id = _upload(org, data, name)["id"]
     work()
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["page_count"]) == ("ready", 2)
     pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
     assert word in [page_word["text"] for page in pages for page_word in page["words"]]
@@ -141,9 +139,9 @@ def test_the_words_of_a_workbook(org: Org, work: Work, data: bytes, name: str, w
 def test_running_twice_changes_nothing(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one", "two", "three"), "a.pdf")["id"]
     _parse(org, artifact_id)
-    before = _get(org, artifact_id)
+    before = read_document(org, artifact_id)
     _parse(org, artifact_id)
-    assert _get(org, artifact_id) == before
+    assert read_document(org, artifact_id) == before
     assert _list_page_numbers(org, artifact_id) == [1, 2, 3]
     assert count_events(org, "artifact.ingested") == 1
 
@@ -165,10 +163,10 @@ def test_a_run_after_an_interrupted_run_starts_again(
     with pytest.raises(handlers.LostLease):
         _parse(org, artifact_id, fail_at_the_third)
     assert _list_page_numbers(org, artifact_id) == [1, 2]
-    assert _get(org, artifact_id)["status"] == "processing"
+    assert read_document(org, artifact_id)["status"] == "processing"
     _parse(org, artifact_id)
     assert _list_page_numbers(org, artifact_id) == [1, 2, 3, 4, 5]
-    assert _get(org, artifact_id)["page_count"] == 5
+    assert read_document(org, artifact_id)["page_count"] == 5
     assert count_events(org, "artifact.ingested") == 1
 
 
@@ -179,7 +177,7 @@ def test_a_failure_deletes_the_pages_that_were_read(
     monkeypatch.setattr(parsing, "DEFAULT_LIMITS", documents.Limits(max_text_chars=20))
     artifact_id = _upload(org, make_pdf("some words", "some more", "and more"), "a.pdf")["id"]
     _parse(org, artifact_id)
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "too_large_unpacked")
     assert _list_page_numbers(org, artifact_id) == []
     assert count_events(org, "artifact.ingested") == 0
@@ -190,21 +188,15 @@ def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None
     assert org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
     work()
     assert count_events(org, "artifact.ingested") == 0
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        remaining = session.execute(
-            text(
-                "SELECT count(*) FROM jobs WHERE organization_id = :org AND status <> 'completed'"
-            ),
-            {"org": org.id},
-        )
-        assert remaining.scalar_one() == 0
+    unfinished = "SELECT 1 FROM jobs WHERE organization_id = :org AND status <> 'completed'"
+    assert run_sql(org, unfinished) == []
 
 
 def test_a_worker_that_crashes_each_time_fails_the_document(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
     _update_parse_job(org, f"interruptions = {runs.MAX_INTERRUPTIONS}")
     run_jobs_of(org, "documents")
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "crashed")
 
 
@@ -214,16 +206,15 @@ def test_a_missing_file_fails_the_document_after_a_day(org: Org) -> None:
     for _ in range(handlers.HANDLERS["artifacts.parse"].max_attempts + 1):
         run_jobs_of(org, "documents")
         _update_parse_job(org, "due_at = now()")
-    assert _get(org, document["id"])["status"] == "processing"
+    assert read_document(org, document["id"])["status"] == "processing"
     _update_parse_job(org, "created_at = now() - interval '25 hours'")
     run_jobs_of(org, "documents")
-    assert _get(org, document["id"])["failure"]["code"] == "content_missing"
+    assert read_document(org, document["id"])["failure"]["code"] == "content_missing"
 
 
 def _update_parse_job(org: Org, change: str) -> None:
-    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        of_org = "organization_id = :org AND function = 'artifacts.parse'"
-        session.execute(text(f"UPDATE jobs SET {change} WHERE {of_org}"), {"org": org.id})
+    of_org = "organization_id = :org AND function = 'artifacts.parse'"
+    run_sql(org, f"UPDATE jobs SET {change} WHERE {of_org}")
 
 
 def test_pages_are_written_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +238,7 @@ def test_only_documents_being_read_are_marked_as_failed(org: Org) -> None:
     _parse(org, artifact_id)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         parsing.mark_failed(UUID(artifact_id), "crashed", "Too late.")
-    assert _get(org, artifact_id)["status"] == "ready"
+    assert read_document(org, artifact_id)["status"] == "ready"
 
 
 def test_a_crashing_child_fails_only_its_document(
@@ -262,5 +253,5 @@ def test_a_crashing_child_fails_only_its_document(
         work()
     second = _upload(org, make_pdf("two"), "b.pdf")["id"]
     work()
-    assert _get(org, first)["failure"]["code"] == "crashed"
-    assert _get(org, second)["status"] == "ready"
+    assert read_document(org, first)["failure"]["code"] == "crashed"
+    assert read_document(org, second)["status"] == "ready"

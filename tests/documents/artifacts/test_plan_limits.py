@@ -6,6 +6,7 @@ from typing import Any
 from app.kit import container
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org, run_jobs_of
+from tests.factories.errors import check_error
 from tests.factories.usage import find_usage_differences, set_plan
 
 
@@ -14,8 +15,7 @@ def _list_files(org: Org) -> list[str]:
 
 
 def _check_refused(answer: Any, **details: object) -> None:
-    assert (answer.status_code, answer.json["error"]["code"]) == (402, "plan_limit_reached")
-    assert answer.json["error"]["details"] == details
+    check_error(answer, 402, "plan_limit_reached", details=details)
     assert f"allows {details['limit']} " in answer.json["error"]["message"]
 
 

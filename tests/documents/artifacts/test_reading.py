@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +18,16 @@ from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.storage import build_blob_key
-from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import (
+    Stored,
+    create_text,
+    list_names,
+    make_pdf,
+    make_png,
+    upload,
+)
 from tests.factories import Org
+from tests.factories.errors import check_error
 
 Work = Callable[[], None]
 SEARCHED_BYTES = 240_000
@@ -32,11 +41,8 @@ def _change_document(org: Org, artifact_id: str, **values: Any) -> None:
             setattr(row, name, value)
 
 
-def _list_names(org: Org, query: str) -> list[str]:
-    answer = org.api("reviewer").get(f"/artifacts?{query}")
-    assert answer.status_code == 200, answer.json
-    assert answer.json["meta"]["total"] == len(answer.json["data"])
-    return [document["name"] for document in answer.json["data"]]
+# Only reviewers can filter by gold.
+_list_names = partial(list_names, by="reviewer")
 
 
 def test_the_list_is_filtered_by_every_property(org: Org, other_org: Org) -> None:
@@ -282,9 +288,7 @@ def test_the_number_of_concurrent_renderings_is_limited(org: Org) -> None:
     finally:
         for _ in range(images.MAX_CONCURRENT_RENDERINGS):
             images._rendering_slots.release()
-    assert answer.status_code == 503
-    assert answer.json["error"]["code"] == "service_unavailable"
-    assert answer.json["error"]["details"] == {"reason": "busy"}
+    check_error(answer, 503, "service_unavailable", details={"reason": "busy"})
     assert answer.headers["Retry-After"] == "1"
 
 

@@ -1,6 +1,6 @@
 """A separate job recognizes the text of documents whose pages are images."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,13 @@ from app.engines.documents import ParseFailed
 from app.engines.ocr import RecognizedPage, RecognizedWord
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
-from tests.documents.artifacts.conftest import count_events, make_pdf, make_png, upload
+from tests.documents.artifacts.conftest import (
+    count_events,
+    make_pdf,
+    make_png,
+    read_document,
+    upload_document,
+)
 from tests.engines.documents import samples
 from tests.engines.ocr.scans import (
     LINES,
@@ -62,14 +68,7 @@ def _server() -> Iterator[None]:
 
 
 def _upload(org: Org, data: bytes, name: str) -> str:
-    answer = upload(org.api("labeler"), data, name)
-    assert answer.status_code == 201, answer.json
-    return str(answer.json["data"]["id"])
-
-
-def _get(org: Org, artifact_id: str) -> dict[str, Any]:
-    artifact: dict[str, Any] = org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
-    return artifact
+    return str(upload_document(org.api("labeler"), data, name)["id"])
 
 
 def _read(org: Org, artifact_id: str) -> tuple[str, list[dict[str, Any]]]:
@@ -93,12 +92,12 @@ def _list(org: Org, **filters: str) -> tuple[int, int]:
 def test_a_scan_has_words_when_it_is_ready(org: Org) -> None:
     artifact_id = _upload(org, encode_png(draw_scan()), "scan.png")
     run_jobs_of(org, "documents")
-    waiting = _get(org, artifact_id)
+    waiting = read_document(org, artifact_id)
     assert (waiting["status"], waiting["ocr"]) == ("processing", "pending")
     assert (waiting["has_text_layer"], waiting["page_count"]) == (False, 1)
     assert count_events(org, "artifact.ingested") == 0
     run_jobs_of(org, "ocr")
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "done")
     assert (document["has_text_layer"], document["language"]) == (False, "en")
     assert count_events(org, "artifact.ingested") == 1
@@ -116,7 +115,7 @@ def test_only_the_pages_that_are_images_are_recognized(org: Org, recognized: lis
     artifact_id = _upload(org, data, "mixed.pdf")
     run_jobs_of(org)
     assert recognized == [2, 5]
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["ocr"], document["has_text_layer"]) == ("done", True)
     read, pages = _read(org, artifact_id)
     assert read == "First\fNet 12.50\fThird page\f\fNet 12.50"
@@ -129,7 +128,7 @@ def test_only_the_pages_that_are_images_are_recognized(org: Org, recognized: lis
 
 
 def test_a_word_document_of_pictures(org: Org, recognized: list[int]) -> None:
-    data = samples.word(lambda made: made.add_picture(samples.io.BytesIO(make_png())))
+    data = samples.word(lambda word: word.add_picture(samples.io.BytesIO(make_png())))
     artifact_id = _upload(org, data, "scan.docx")
     run_jobs_of(org)
     assert recognized == [1]
@@ -141,7 +140,7 @@ def test_documents_with_text_never_wait(org: Org, recognized: list[int]) -> None
     for data, name in ((make_pdf("Text", ""), "a.pdf"), (b"Plain", "a.txt")):
         artifact_id = _upload(org, data, name)
         run_jobs_of(org, "documents")
-        document = _get(org, artifact_id)
+        document = read_document(org, artifact_id)
         assert (document["status"], document["ocr"]) == ("ready", "none")
     assert recognized == []
 
@@ -160,7 +159,7 @@ def test_pages_with_a_small_picture_or_many_words_are_no_scans(
     for data in (make_stamped_pdf("A chart", height=150), make_stamped_pdf(many)):
         artifact_id = _upload(org, data, "report.pdf")
         run_jobs_of(org)
-        assert _get(org, artifact_id)["ocr"] == "none"
+        assert read_document(org, artifact_id)["ocr"] == "none"
     assert recognized == []
 
 
@@ -170,12 +169,12 @@ def test_scans_show_that_recognition_is_off(
     _set_ocr(monkeypatch, on=False)
     artifact_id = _upload(org, make_png(), "scan.png")
     run_jobs_of(org)
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "off")
     _set_ocr(monkeypatch, on=True)
     assert org.api("admin").post(f"/artifacts/{artifact_id}/reprocess").status_code == 202
     run_jobs_of(org)
-    assert (_get(org, artifact_id)["ocr"], recognized) == ("done", [1])
+    assert (read_document(org, artifact_id)["ocr"], recognized) == ("done", [1])
 
 
 def test_turning_recognition_off_releases_pending_documents(
@@ -185,7 +184,7 @@ def test_turning_recognition_off_releases_pending_documents(
     run_jobs_of(org, "documents")
     _set_ocr(monkeypatch, on=False)
     run_jobs_of(org, "ocr")
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "off")
     assert _read(org, artifact_id)[0] == "Text\f"
     assert recognized == []
@@ -202,7 +201,7 @@ def test_a_page_that_cannot_be_recognized_does_not_block_other_pages(
     monkeypatch.setattr(recognizing.ocr, "recognize_page", recognize)
     artifact_id = _upload(org, make_mixed_pdf(draw_scan(), draw_scan()), "scan.pdf")
     run_jobs_of(org)
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "failed")
     assert _read(org, artifact_id)[0] == "\fNet 12.50"
 
@@ -222,7 +221,7 @@ def test_an_interrupted_run_continues_with_the_next_page(org: Org, recognized: l
         pytest.raises(RuntimeError, match="killed"),
     ):
         recognizing.recognize(UUID(artifact_id), stop_after_the_first_page)
-    assert _get(org, artifact_id)["status"] == "processing"
+    assert read_document(org, artifact_id)["status"] == "processing"
     run_jobs_of(org, "ocr")
     assert recognized == [1, 2, 3]
     assert _read(org, artifact_id)[0] == "\f".join(["Net 12.50"] * 3)
@@ -240,7 +239,7 @@ def test_internal_errors_leave_a_document_without_words(
     monkeypatch.setitem(handlers.HANDLERS, parsing.RECOGNIZE_JOB, replace(declared, max_attempts=1))
     artifact_id = _upload(org, make_png(), "scan.png")
     run_jobs_of(org)
-    document = _get(org, artifact_id)
+    document = read_document(org, artifact_id)
     assert (document["status"], document["ocr"]) == ("ready", "failed")
 
 
@@ -252,9 +251,6 @@ def test_a_document_that_is_deleted_meanwhile(org: Org, recognized: list[int]) -
     with org.app.app_context():
         runs.run(org.app, "ocr", jobs)
     assert (recognized, run_jobs_of(org, "ocr")) == ([], 0)
-
-
-Action = Callable[[Org], None]
 
 
 def test_the_list_is_filtered_by_the_state(

@@ -6,6 +6,7 @@ import pytest
 
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.workspace import Workspace
 
 OLD = "1,234.56\nTotal due\x07 cafe\u0301"
@@ -65,7 +66,6 @@ def test_a_tag_set_of_any_status_prevents_reprocessing(org: Org, end: str | None
     before = org.api("reviewer").get(f"/tag-sets/{sent['id']}").json
     text = org.api("viewer").get(f"/artifacts/{sent['artifact_id']}/text").json
     refused = org.api("admin").post(f"/artifacts/{sent['artifact_id']}/reprocess")
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
-    assert refused.json["error"]["details"] == {"tag_sets": [sent["id"]]}
+    check_error(refused, 409, "conflict", details={"tag_sets": [sent["id"]]})
     assert org.api("reviewer").get(f"/tag-sets/{sent['id']}").json == before
     assert org.api("viewer").get(f"/artifacts/{sent['artifact_id']}/text").json == text

@@ -11,7 +11,13 @@ from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import bulk
 from app.kit import db, tenancy
-from tests.documents.artifacts.conftest import Stored, create_text
+from tests.documents.artifacts.conftest import (
+    KilledError,
+    Stored,
+    build_killed_checkpoint,
+    create_text,
+    explain,
+)
 from tests.factories import Org, make_due
 from tests.factories.workspace import Workspace
 
@@ -67,8 +73,8 @@ def test_older_documents_are_deleted_with_tag_sets_and_files(
     for table in ("tag_sets", "tag_set_revisions"):
         assert workspace.sql(f"SELECT 1 FROM {table} WHERE organization_id = :o", o=org.id) == []
     for table in ("artifact_texts", "artifact_search"):
-        left = f"SELECT CAST(artifact_id AS text) FROM {table} WHERE organization_id = :o"
-        assert workspace.sql(left, o=org.id) == [(young,)]
+        remaining = f"SELECT CAST(artifact_id AS text) FROM {table} WHERE organization_id = :o"
+        assert workspace.sql(remaining, o=org.id) == [(young,)]
     assert stored() == []
 
 
@@ -84,10 +90,6 @@ def test_the_audit_log_names_retention_as_the_reason(org: Org, app: Flask, work:
     assert entry["actor"] == {"kind": "system", "id": None, "label": "artifacts.retain"}
 
 
-class _KilledError(Exception):
-    pass
-
-
 def test_an_interrupted_run_is_completed_by_the_next_run(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,18 +98,9 @@ def test_an_interrupted_run_is_completed_by_the_next_run(
     schema_id = workspace.schema()
     for number in range(5):
         _age(workspace, workspace.artifact(schema_id), 2 + number)
-    calls = []
-
-    def checkpoint() -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            db.session().rollback()
-            raise _KilledError
-        db.session().commit()
-
     with org.app.app_context(), tenancy.organization(org.id):
-        with pytest.raises(_KilledError):
-            bulk.delete_expired_documents(1, checkpoint)
+        with pytest.raises(KilledError):
+            bulk.delete_expired_documents(1, build_killed_checkpoint(2))
         assert len(workspace.events("artifact.deleted")) == 2
         assert bulk.delete_expired_documents(1, db.session().commit) == 3
     assert len(workspace.events("artifact.deleted")) == 5
@@ -116,14 +109,9 @@ def test_an_interrupted_run_is_completed_by_the_next_run(
 
 def test_a_batch_is_read_in_the_order_of_an_index(org: Org) -> None:
     oldest = updating.select_documents_created_before(db.utc_now(), limit=1000)
+    # With few documents, PostgreSQL would read and sort all of them anyway.
+    disabled = ["enable_sort", "enable_incremental_sort", "enable_seqscan"]
     with org.app.app_context(), tenancy.organization(org.id):
-        statement = oldest.where(Artifact.organization_id == org.id).compile(db.engine())
-        connection = db.session().connection()
-        # With few documents, PostgreSQL would read and sort all of them anyway.
-        for setting in ("enable_sort", "enable_incremental_sort", "enable_seqscan"):
-            connection.exec_driver_sql(f"SET LOCAL {setting} = off")
-        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", statement.params).scalars()
-        nodes = "\n".join(plan)
-        db.session().rollback()
-    assert "ix_artifacts_list_created" in nodes
-    assert "Sort" not in nodes
+        plan = explain(oldest.where(Artifact.organization_id == org.id), disabled=disabled)
+    assert "ix_artifacts_list_created" in plan
+    assert "Sort" not in plan

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.queries import search_pages, searching
-from app.kit import db, tenancy
-from tests.documents.artifacts.conftest import create_text
+from app.kit import tenancy
+from tests.documents.artifacts.conftest import create_text, explain
 from tests.factories import Org
 from tests.factories.statements import record_statements
 
@@ -43,9 +43,9 @@ def _record(monkeypatch: pytest.MonkeyPatch, name: str) -> Calls:
     find = getattr(search_pages, name)
 
     def record(*args: Any) -> Any:
-        found = find(*args)
-        calls.append(len(found))
-        return found
+        keys = find(*args)
+        calls.append(len(keys))
+        return keys
 
     monkeypatch.setattr(search_pages, name, record)
     return calls
@@ -162,18 +162,14 @@ def test_frequent_hits_are_listed_with_other_filters_and_orders(
 def test_documents_are_found_by_hit_or_in_the_order_of_the_list(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def explain() -> str:
+    def explain_search() -> str:
         with org.app.app_context(), tenancy.organization(org.id):
             condition = search_pages._build_hit_condition(searching.build_query("rope"))
-            statement = select(Artifact.id).where(condition)
-            connection = db.session().connection()
-            compiled = statement.compile(dialect=connection.dialect)
-            sql = f"EXPLAIN {compiled}"
-            return "\n".join(connection.exec_driver_sql(sql, compiled.params).scalars())
+            return explain(select(Artifact.id).where(condition))
 
-    assert "(id = ANY (" in explain()
+    assert "(id = ANY (" in explain_search()
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
-    assert "hashed SubPlan" in explain()
+    assert "hashed SubPlan" in explain_search()
 
 
 def test_the_list_goes_on_if_a_document_is_deleted_while_its_page_is_read(

@@ -11,27 +11,17 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.claimable import RANK_STEP
-from tests.documents.artifacts.conftest import create_text, make_pdf, upload
+from tests.documents.artifacts.conftest import create_text, make_pdf, read_document, upload
 from tests.factories import Org
+from tests.factories.errors import check_error
 from tests.factories.queueing import run_concurrently
 from tests.factories.workspace import Workspace, counts
 
 Work = Callable[[], None]
 
 
-@pytest.fixture
-def workspace(org: Org) -> Workspace:
-    return Workspace(org)
-
-
 def _patch(org: Org, artifact_id: Any, by: str = "admin", **body: Any) -> Any:
     return org.api(by).patch(f"/artifacts/{artifact_id}", body)
-
-
-def _get_error(answer: Any, status: int, code: str) -> dict[str, Any]:
-    assert answer.status_code == status, answer.json
-    assert answer.json["error"]["code"] == code
-    return dict(answer.json["error"])
 
 
 def test_every_property_can_be_changed_with_one_new_revision(workspace: Workspace) -> None:
@@ -81,9 +71,9 @@ def test_true_is_not_one_in_metadata(workspace: Workspace) -> None:
 def test_only_admins_change_documents(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     for role in ("reviewer", "labeler", "viewer"):
-        _get_error(_patch(workspace.org, artifact_id, role, gold=True), 403, "insufficient_role")
+        check_error(_patch(workspace.org, artifact_id, role, gold=True), 403, "insufficient_role")
         again = workspace.org.api(role).post(f"/artifacts/{artifact_id}/reprocess")
-        _get_error(again, 403, "insufficient_role")
+        check_error(again, 403, "insufficient_role")
 
 
 @pytest.mark.parametrize(
@@ -115,19 +105,17 @@ def test_an_invalid_body_is_422_and_changes_nothing(
     workspace: Workspace, body: dict[str, Any]
 ) -> None:
     artifact_id = workspace.artifact()
-    error = _get_error(_patch(workspace.org, artifact_id, **body), 422, "unprocessable")
+    error = check_error(_patch(workspace.org, artifact_id, **body), 422, "unprocessable")
     assert error["field"].split(".")[0] in body
-    assert (
-        workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["revision"] == 1
-    )
+    assert read_document(workspace.org, artifact_id)["revision"] == 1
 
 
 def test_an_unknown_or_foreign_schema_is_refused(workspace: Workspace, other_org: Org) -> None:
     artifact_id = workspace.artifact()
     for schema_id in (uuid7(), Workspace(other_org).schema()):
         answer = _patch(workspace.org, artifact_id, schema_id=str(schema_id), name="new")
-        assert _get_error(answer, 400, "validation_error")["field"] == "schema_id"
-    document = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+        check_error(answer, 400, "validation_error", field="schema_id")
+    document = read_document(workspace.org, artifact_id)
     assert (document["name"], document["revision"]) == ("invoice.txt", 1)
 
 
@@ -136,10 +124,8 @@ def test_the_schema_cannot_change_while_it_has_tag_sets(workspace: Workspace) ->
     sent = workspace.submitted(workspace.artifact(first))
     artifact_id = sent["artifact_id"]
     for new_schema_id in (str(second), None):
-        error = _get_error(
-            _patch(workspace.org, artifact_id, schema_id=new_schema_id), 409, "conflict"
-        )
-        assert error["details"] == {"tag_sets": [sent["id"]]}
+        answer = _patch(workspace.org, artifact_id, schema_id=new_schema_id)
+        check_error(answer, 409, "conflict", details={"tag_sets": [sent["id"]]})
     assert _patch(workspace.org, artifact_id, schema_id=str(first), priority=60).status_code == 200
     rejected = workspace.org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", {"reason": "no", "send_to": "pool"}
@@ -181,14 +167,12 @@ def test_a_document_that_was_only_claimed_is_ready_after_archiving(workspace: Wo
 def test_a_stale_revision_is_refused(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     _patch(workspace.org, artifact_id, priority=1)
-    error = _get_error(
-        _patch(workspace.org, artifact_id, priority=2, revision=1), 409, "stale_precondition"
-    )
-    assert error["details"] == {"current_revision": 2}
-    header = workspace.org.api("admin").patch(
+    by_body = _patch(workspace.org, artifact_id, priority=2, revision=1)
+    check_error(by_body, 409, "stale_precondition", details={"current_revision": 2})
+    by_header = workspace.org.api("admin").patch(
         f"/artifacts/{artifact_id}", {"priority": 2}, headers={"If-Match": '"1"'}
     )
-    _get_error(header, 409, "stale_precondition")
+    check_error(by_header, 409, "stale_precondition")
 
 
 def test_only_one_of_two_changes_of_a_revision_succeeds(workspace: Workspace) -> None:
@@ -200,7 +184,7 @@ def test_only_one_of_two_changes_of_a_revision_succeeds(workspace: Workspace) ->
         )  # fmt: skip
         assert sorted(a.status_code for a in answers) == [200, 409]
         (won,) = [a.json["data"] for a in answers if a.status_code == 200]
-        now = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
+        now = read_document(workspace.org, artifact_id)
         assert (now["priority"], now["revision"]) == (won["priority"], revision + 1)
 
 
@@ -240,8 +224,8 @@ def _rank(priority: int, at: datetime) -> int:
 def test_the_queue_is_sorted_by_priority_and_time(org: Org, priority: int, at: datetime) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         rank = text("SELECT review_rank_of(:priority, :at)")
-        found = db.session().scalar(rank, {"priority": priority, "at": at})
-    assert found == _rank(priority, at)
+        stored_rank = db.session().scalar(rank, {"priority": priority, "at": at})
+    assert stored_rank == _rank(priority, at)
 
 
 def test_urgency_reorders_the_review_queue(workspace: Workspace) -> None:
@@ -286,11 +270,8 @@ def test_reprocessing_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
         answer = api.post(f"{path}/reprocess")
         assert answer.status_code == 202, answer.json
         assert answer.json["data"]["status"] == "processing"
-        assert (
-            _get_error(api.get(f"{path}/text"), 409, "conflict")["details"]["state"] == "processing"
-        )
-        again = _get_error(api.post(f"{path}/reprocess"), 409, "conflict")
-        assert again["details"] == {"state": "processing"}
+        for refused in (api.get(f"{path}/text"), api.post(f"{path}/reprocess")):
+            check_error(refused, 409, "conflict", details={"state": "processing"})
         work()
         assert api.get(path).json["data"]["status"] == "ready"
         assert api.get(f"{path}/text").json["data"] == text_before
@@ -362,20 +343,18 @@ def test_a_document_that_becomes_unreadable_is_not_found(org: Org, work: Work) -
 def test_tag_sets_prevent_reprocessing(workspace: Workspace) -> None:
     draft = workspace.draft()
     path = f"/artifacts/{draft['artifact_id']}/reprocess"
-    error = _get_error(workspace.org.api("admin").post(path), 409, "conflict")
-    assert error["details"] == {"tag_sets": [draft["id"]]}
+    refused = workspace.org.api("admin").post(path)
+    check_error(refused, 409, "conflict", details={"tag_sets": [draft["id"]]})
     archived = workspace.artifact(archived=True)
-    error = _get_error(
-        workspace.org.api("admin").post(f"/artifacts/{archived}/reprocess"), 409, "conflict"
-    )
-    assert error["details"] == {"state": "archived"}
+    refused = workspace.org.api("admin").post(f"/artifacts/{archived}/reprocess")
+    check_error(refused, 409, "conflict", details={"state": "archived"})
 
 
 def test_a_stale_revision_prevents_reprocessing(workspace: Workspace) -> None:
     api, artifact_id = workspace.org.api("admin"), workspace.artifact()
     assert api.patch(f"/artifacts/{artifact_id}", {"gold": True}).status_code == 200
     answer = api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 1})
-    assert _get_error(answer, 409, "stale_precondition")["details"] == {"current_revision": 2}
+    check_error(answer, 409, "stale_precondition", details={"current_revision": 2})
     assert api.get(f"/artifacts/{artifact_id}").json["data"]["status"] == "ready"
     assert api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 2}).status_code == 202
 

@@ -2,18 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.factories import run_jobs_of
-from tests.intake.conftest import Imports, counts
-
-Lines = Callable[..., bytes]
+from tests.intake.conftest import Imports, counts, lines
 
 
-def test_a_line_becomes_a_document(imports: Imports, lines: Lines) -> None:
+def test_a_line_becomes_a_document(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     record = {
         "text": "Invoice A-1\nTotal: 7 EUR",
@@ -63,7 +60,7 @@ def test_a_line_with_a_repeated_member_fails(imports: Imports, line: str, name: 
     assert failed["error"] == {"code": "unprocessable", "message": message}
 
 
-def test_an_imported_document_equals_a_created_one(imports: Imports, lines: Lines) -> None:
+def test_an_imported_document_equals_a_created_one(imports: Imports) -> None:
     text = "The quick brown fox jumps over the lazy dog and runs away from it."
     answer = imports.api.post("/artifacts", {"name": "one.txt", "text": text})
     assert answer.status_code == 201
@@ -80,9 +77,7 @@ def test_an_imported_document_equals_a_created_one(imports: Imports, lines: Line
     }
 
 
-def test_each_document_is_announced_counted_found_and_logged(
-    imports: Imports, lines: Lines
-) -> None:
+def test_each_document_is_announced_counted_found_and_logged(imports: Imports) -> None:
     texts = [f"Bill number {number} of the xylophone maker" for number in range(7)]
     job = imports.make(lines(*({"text": text} for text in texts)))
     made = {item["artifact_id"] for item in imports.items(job["id"])}
@@ -104,7 +99,7 @@ def test_each_document_is_announced_counted_found_and_logged(
     assert len(blobs) == 7
 
 
-def test_the_rules_run_before_a_document_is_ready(imports: Imports, lines: Lines) -> None:
+def test_the_rules_run_before_a_document_is_ready(imports: Imports) -> None:
     user = str(imports.org.users["labeler"])
     rule = {"name": "All", "conditions": {"all": []}, "action": {"user_id": user}}
     assert imports.admin.post("/routing-rules", rule).status_code == 201
@@ -122,7 +117,7 @@ def test_the_rules_run_before_a_document_is_ready(imports: Imports, lines: Lines
     assert sorted(announced) == sorted(item["artifact_id"] for item in items)
 
 
-def test_a_known_content_is_a_duplicate(imports: Imports, lines: Lines) -> None:
+def test_a_known_content_is_a_duplicate(imports: Imports) -> None:
     answer = imports.api.post("/artifacts", {"name": "known.txt", "text": "Known"})
     known = answer.json["data"]["id"]
     job = imports.make(lines({"text": "Known"}, {"text": "New"}, {"text": "New"}))
@@ -137,9 +132,7 @@ def test_a_known_content_is_a_duplicate(imports: Imports, lines: Lines) -> None:
     assert again["counts"] == counts(found=1, duplicate=1)
 
 
-def test_another_organization_has_its_own_copy(
-    imports: Imports, other_org: Any, lines: Lines
-) -> None:
+def test_another_organization_has_its_own_copy(imports: Imports, other_org: Any) -> None:
     other_imports = Imports(other_org)
     data = lines({"text": "The same text"})
     job, other_job = imports.make(data), other_imports.make(data)
@@ -197,7 +190,7 @@ def test_a_bad_line_fails_alone_with_its_reason(imports: Imports) -> None:
 
 
 def test_a_text_without_words_and_a_schema_that_does_not_exist(
-    imports: Imports, other_org: Any, lines: Lines
+    imports: Imports, other_org: Any
 ) -> None:
     foreign = str(Imports(other_org).workspace.schema())
     job = imports.make(lines({"text": " \n"}, {"text": ""}, {"text": "x", "schema_id": foreign}))
@@ -226,7 +219,7 @@ def test_blank_lines_a_byte_order_mark_and_the_default_name(imports: Imports) ->
     assert names == ["list.of.texts-1.txt", "list.of.texts-2.txt"]
 
 
-def test_the_schema_of_the_request_is_the_default(imports: Imports, lines: Lines) -> None:
+def test_the_schema_of_the_request_is_the_default(imports: Imports) -> None:
     default, other = str(imports.workspace.schema()), str(imports.workspace.schema())
     data = lines({"text": "One"}, {"text": "Two", "schema_id": other})
     job = imports.make(data, schema_id=default)

@@ -1,6 +1,5 @@
 """Imports with labels: every format, what they become, and every reason of a failure."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +11,7 @@ from tests.factories.labels import make_field
 from tests.factories.orgs import Org
 from tests.factories.workspace import counts as label_counts
 from tests.factories.workspace import tag
-from tests.intake.conftest import Imports, counts
-
-Lines = Callable[..., bytes]
+from tests.intake.conftest import Imports, counts, lines
 
 _TEXT = "Invoice A-1 of Acme Ltd, total 7 EUR"
 _TAGS = [
@@ -39,7 +36,7 @@ def _import(imports: Imports, data: bytes, **form: Any) -> list[dict[str, Any]]:
     return imports.items(job["id"])
 
 
-def test_tags_are_submitted_for_review(imports: Imports, lines: Lines) -> None:
+def test_tags_are_submitted_for_review(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema(sample_rate=0.0))
     (item,) = _import(imports, lines({"text": _TEXT, "tags": _TAGS}), schema_id=schema_id)
     (tag_set,) = _list_tag_sets(imports, item["artifact_id"])
@@ -71,7 +68,7 @@ def test_tags_are_submitted_for_review(imports: Imports, lines: Lines) -> None:
     assert len(imports.events("artifact.ingested")) == 1
 
 
-def test_a_reviewer_decides_on_imported_labels(imports: Imports, lines: Lines) -> None:
+def test_a_reviewer_decides_on_imported_labels(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     data = lines(*({"text": f"{_TEXT} {n}", "tags": _TAGS[:1]} for n in range(2)))
     _import(imports, data, schema_id=schema_id)
@@ -88,7 +85,7 @@ def test_a_reviewer_decides_on_imported_labels(imports: Imports, lines: Lines) -
     assert listed["meta"]["total"] == 2
 
 
-def test_a_reviewer_imports_accepted_labels(imports: Imports, lines: Lines) -> None:
+def test_a_reviewer_imports_accepted_labels(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     imports.api = imports.org.api("reviewer")
     data = lines({"text": _TEXT, "tags": _TAGS})
@@ -103,7 +100,7 @@ def test_a_reviewer_imports_accepted_labels(imports: Imports, lines: Lines) -> N
     assert imports.events("tag_set.submitted") == []
 
 
-def test_a_labeler_may_not_import_accepted_labels(imports: Imports, lines: Lines) -> None:
+def test_a_labeler_may_not_import_accepted_labels(imports: Imports) -> None:
     answer = imports.send(lines({"text": "x"}), labels="accepted")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
     answer = imports.send(lines({"text": "x"}), labels="deleted")
@@ -112,14 +109,14 @@ def test_a_labeler_may_not_import_accepted_labels(imports: Imports, lines: Lines
     assert imports.files() == []
 
 
-def test_ignored_labels(imports: Imports, lines: Lines) -> None:
+def test_ignored_labels(imports: Imports) -> None:
     data = lines({"text": _TEXT, "tags": "not even a list"})
     (item,) = _import(imports, data, labels="ignored")
     assert _list_tag_sets(imports, item["artifact_id"]) == []
     assert imports.artifact(item["artifact_id"])["status"] == "ready"
 
 
-def test_no_tags_are_an_answer_and_null_is_none(imports: Imports, lines: Lines) -> None:
+def test_no_tags_are_an_answer_and_null_is_none(imports: Imports) -> None:
     fields = [make_field("note", "text")]
     schema_id = str(imports.workspace.schema(fields=fields))
     data = lines({"text": "One", "tags": []}, {"text": "Two", "tags": None}, {"text": "Three"})
@@ -130,7 +127,7 @@ def test_no_tags_are_an_answer_and_null_is_none(imports: Imports, lines: Lines) 
     assert _list_tag_sets(imports, third_item["artifact_id"]) == []
 
 
-def test_rules_run_only_on_documents_without_labels(imports: Imports, lines: Lines) -> None:
+def test_rules_run_only_on_documents_without_labels(imports: Imports) -> None:
     user = str(imports.org.users["labeler"])
     rule = {"name": "All", "conditions": {"all": []}, "action": {"user_id": user}}
     assert imports.admin.post("/routing-rules", rule).status_code == 201
@@ -147,9 +144,7 @@ def test_rules_run_only_on_documents_without_labels(imports: Imports, lines: Lin
     assert len(imports.events("artifact.ingested")) == 2
 
 
-def test_a_document_that_needs_two_tag_sets_is_labeled_once_more(
-    imports: Imports, lines: Lines
-) -> None:
+def test_a_document_that_needs_two_tag_sets_is_labeled_once_more(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema(labels_per_artifact=2))
     (item,) = _import(imports, lines({"text": _TEXT, "tags": _TAGS}), schema_id=schema_id)
     assert imports.artifact(item["artifact_id"])["status"] == "in_progress"
@@ -157,7 +152,7 @@ def test_a_document_that_needs_two_tag_sets_is_labeled_once_more(
     assert imports.artifact(item["artifact_id"])["status"] == "in_review"
 
 
-def test_a_duplicate_keeps_its_labels(imports: Imports, lines: Lines) -> None:
+def test_a_duplicate_keeps_its_labels(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     first_record = {"text": _TEXT, "tags": [tag("number", "1")]}
     second_record = {"text": _TEXT, "tags": [tag("number", "2")]}
@@ -184,7 +179,7 @@ _WRONG = [
 ]  # fmt: skip
 
 
-def test_labels_that_do_not_fit_fail_alone(imports: Imports, lines: Lines) -> None:
+def test_labels_that_do_not_fit_fail_alone(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     records: list[dict[str, Any]] = [{"text": _TEXT, "tags": tags} for tags, _, _ in _WRONG]
     job = imports.make(lines(*records, {"text": _TEXT, "tags": _TAGS}), schema_id=schema_id)
@@ -198,7 +193,7 @@ def test_labels_that_do_not_fit_fail_alone(imports: Imports, lines: Lines) -> No
     assert imports.count() == imports.count("tag_sets") == 1
 
 
-def test_labels_need_an_active_schema(imports: Imports, other_org: Org, lines: Lines) -> None:
+def test_labels_need_an_active_schema(imports: Imports, other_org: Org) -> None:
     inactive = str(imports.workspace.schema(status="inactive"))
     foreign = str(Imports(other_org).workspace.schema())
     job = imports.make(
@@ -281,7 +276,7 @@ def test_a_damaged_export_of_label_studio(imports: Imports) -> None:
     assert imports.count() == 0
 
 
-def test_an_export_of_doccano(imports: Imports, lines: Lines) -> None:
+def test_an_export_of_doccano(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema(fields=_FIELDS))
     data = lines(
         {"id": 5, "text": _TEXT, "label": [[15, 23, "Vendor"], [0, 7, "Vendor"]], "lot": 7},
@@ -298,22 +293,20 @@ def test_an_export_of_doccano(imports: Imports, lines: Lines) -> None:
     assert none == []
 
 
-def test_an_export_of_doccano_that_begins_with_a_long_document(
-    imports: Imports, lines: Lines
-) -> None:
+def test_an_export_of_doccano_that_begins_with_a_long_document(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema(fields=_FIELDS))
     data = lines({"id": 5, "text": _TEXT + " x" * 100_000, "label": [[15, 23, "Vendor"]]})
     job = imports.make(data, "admin.jsonl", schema_id=schema_id)
     assert (job["format"], job["status"]) == ("doccano", "completed")
 
 
-def test_a_retry_imports_the_labels_of_what_failed(imports: Imports, lines: Lines) -> None:
+def test_a_retry_imports_the_labels_of_what_failed(imports: Imports) -> None:
     schema_id = imports.workspace.schema(status="inactive")
     data = lines({"text": "One", "tags": [tag("number", "1")]})
     job = imports.make(data, schema_id=str(schema_id))
     assert job["status"] == "completed_with_errors"
     imports.sql("UPDATE schemas SET status = 'active' WHERE id = :id", id=schema_id)
-    assert imports.admin.post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    imports.retry(job["id"])
     imports.work()
     (item,) = imports.items(job["id"])
     assert item["status"] == "created"

@@ -1,8 +1,6 @@
 """Requests that are refused, formats that are recognized, and files that are kept and deleted."""
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +8,10 @@ import pytest
 from app.intake.ingestion_jobs.service import cleaning
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
+from tests.documents.artifacts.conftest import get_storage_path
 from tests.factories import Org, make_due
-from tests.intake.conftest import Imports
-
-Lines = Callable[..., bytes]
+from tests.factories.errors import check_error
+from tests.intake.conftest import Imports, lines
 
 
 @pytest.mark.parametrize(
@@ -32,25 +30,25 @@ def test_the_format_is_recognized(imports: Imports, data: bytes, name: str, form
     assert answer.json["data"]["format"] == format_id
 
 
-def _check_refused(answer: Any, status: int, code: str, field: str) -> None:
-    error = answer.json["error"]
-    assert (answer.status_code, error["code"], error["field"]) == (status, code, field)
-
-
 def test_what_is_refused_leaves_nothing(imports: Imports, other_org: Any) -> None:
     foreign = str(Imports(other_org).workspace.schema())
     good = b'{"text": "x"}'
-    _check_refused(imports.send(b""), 400, "validation_error", "file")
-    _check_refused(imports.send(b"\x89PNG\r\n\x1a\n", "a.png"), 400, "validation_error", "format")
-    _check_refused(imports.send(good, format="xml"), 422, "unprocessable", "format")
-    _check_refused(imports.send(good, schema_id=foreign), 400, "validation_error", "schema_id")
-    _check_refused(imports.send(good, schema_id=uuid7()), 400, "validation_error", "schema_id")
-    _check_refused(imports.send(good, "a\u202eb.jsonl"), 422, "unprocessable", "name")
-    _check_refused(imports.send(good, name="a/b"), 422, "unprocessable", "name")
-    _check_refused(imports.send(good, other="x"), 422, "unprocessable", "other")
-    empty = imports.api.post("/artifacts/bulk-import", {"content": ""})
-    _check_refused(empty, 400, "validation_error", "content")
-    _check_refused(imports.api.post("/artifacts/bulk-import", {}), 422, "unprocessable", "content")
+    for answer, field in (
+        (imports.send(b""), "file"),
+        (imports.send(b"\x89PNG\r\n\x1a\n", "a.png"), "format"),
+        (imports.send(good, schema_id=foreign), "schema_id"),
+        (imports.send(good, schema_id=uuid7()), "schema_id"),
+        (imports.api.post("/artifacts/bulk-import", {"content": ""}), "content"),
+    ):
+        check_error(answer, 400, "validation_error", field=field)
+    for answer, field in (
+        (imports.send(good, format="xml"), "format"),
+        (imports.send(good, "a\u202eb.jsonl"), "name"),
+        (imports.send(good, name="a/b"), "name"),
+        (imports.send(good, other="x"), "other"),
+        (imports.api.post("/artifacts/bulk-import", {}), "content"),
+    ):
+        check_error(answer, 422, "unprocessable", field=field)
     assert imports.files() == []
     assert imports.count("ingestion_jobs") == 0
 
@@ -66,7 +64,7 @@ def test_a_file_over_the_limit_is_refused(imports: Imports) -> None:
     assert imports.count("ingestion_jobs") == 0
 
 
-def test_the_same_key_and_body_start_one_job(imports: Imports, lines: Lines) -> None:
+def test_the_same_key_and_body_start_one_job(imports: Imports) -> None:
     data = lines({"text": "Once"})
     headers = {"Idempotency-Key": "import-1"}
     body = {"content": data.decode()}
@@ -94,8 +92,7 @@ def test_the_file_is_deleted_a_week_after_the_end(imports: Imports, work: Any) -
     expire()
     assert key not in imports.files()
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"missing": "file"}
+    check_error(answer, 409, "conflict", details={"missing": "file"})
 
 
 def test_a_file_without_a_job_is_swept(imports: Imports, work: Any) -> None:
@@ -106,9 +103,8 @@ def test_a_file_without_a_job_is_swept(imports: Imports, work: Any) -> None:
     young, stray = f"{folder}/{uuid7()}", f"{folder}/{uuid7()}"
     for key in (young, stray):
         storage.write(key, [b"x"])
-    root = Path(container.settings().storage_url.removeprefix("file://"))
     for key in (kept, stray):
-        os.utime(root / key, (0, 0))
+        os.utime(get_storage_path(key), (0, 0))
     make_due(imports.org.app, "ingestion_jobs.sweep")
     work()
     assert {key for key in imports.files() if key.startswith(folder)} == {kept, young}
@@ -120,11 +116,10 @@ def test_the_sweep_continues_after_the_organization_of_its_last_checkpoint(
 ) -> None:
     first, second = sorted((imports.org.id, other_org.id))
     storage = container.current().storage
-    root = Path(container.settings().storage_url.removeprefix("file://"))
     keys = [f"organizations/{id_}/imports/{uuid7()}" for id_ in (first, second)]
     for key in keys:
         storage.write(key, [b"x"])
-        os.utime(root / key, (0, 0))
+        os.utime(get_storage_path(key), (0, 0))
     positions: list[str] = []
     with imports.org.app.app_context(), tenancy.across_organizations(reason="as the job"):
         cleaning.delete_unused_files(positions.append, str(first))

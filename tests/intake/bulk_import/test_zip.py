@@ -42,6 +42,14 @@ def _import_archive(
     return imports.get(job["id"])
 
 
+def _import_with_one_failure(imports: Imports, data: bytes) -> dict[str, Any]:
+    """Import an archive of two files of which one fails, and return the failed item."""
+    job = _import_archive(imports, data)
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    (item,) = imports.items(job["id"], status="failed")
+    return item
+
+
 def test_names_from_macos(imports: Imports) -> None:
     data = _build_zip({"Ma\u0308rz.txt": b"first", "plain.txt": b"second"})
     # The archive utility of macOS does not set the flag for UTF-8 (bit 11).
@@ -118,8 +126,7 @@ def test_a_retry_parses_again_what_could_not_be_parsed(imports: Imports) -> None
         imports, _build_zip({"a.txt": b"Words", "b.pdf": b"%PDF-1.7\nnot really"})
     )
     assert job["counts"] == counts(found=2, created=1, failed=1)
-    path = f"/ingestion-jobs/{job['id']}/retry"
-    assert imports.admin.post(path).status_code == 202
+    imports.retry(job["id"])
     imports.work()
     running_job = imports.get(job["id"])
     assert (running_job["status"], running_job["counts"]["failed"]) == ("running", 0)
@@ -224,9 +231,8 @@ def test_a_damaged_file_fails_alone(imports: Imports) -> None:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("a.txt", "Words of a")
         archive.writestr("b.txt", "Words of b")
-    job = _import_archive(imports, buffer.getvalue().replace(b"Words of a", b"Wxrds of a"))
-    assert job["counts"] == counts(found=2, created=1, failed=1)
-    (item,) = imports.items(job["id"], status="failed")
+    data = buffer.getvalue().replace(b"Words of a", b"Wxrds of a")
+    item = _import_with_one_failure(imports, data)
     assert (item["number"], item["error"]["code"]) == (1, "unreadable")
 
 
@@ -237,9 +243,7 @@ def test_a_file_before_the_beginning_of_the_archive_fails_alone(imports: Imports
     # where the archive says.
     for field in (end + 16, entry_of_b + 42):
         struct.pack_into("<L", data, field, struct.unpack_from("<L", data, field)[0] + 1)
-    job = _import_archive(imports, bytes(data))
-    assert job["counts"] == counts(found=2, created=1, failed=1)
-    (item,) = imports.items(job["id"], status="failed")
+    item = _import_with_one_failure(imports, bytes(data))
     assert (item["number"], item["error"]["code"]) == (1, "unreadable")
 
 
@@ -253,9 +257,7 @@ def test_a_file_after_the_end_of_the_archive_fails_alone(imports: Imports, offse
         archive.writestr(info, "two")
     data = bytearray(buffer.getvalue())
     struct.pack_into("<L", data, data.rindex(b"PK\x01\x02") + 42, 2**32 - 1)
-    job = _import_archive(imports, bytes(data))
-    assert job["counts"] == counts(found=2, created=1, failed=1)
-    (item,) = imports.items(job["id"], status="failed")
+    item = _import_with_one_failure(imports, bytes(data))
     assert (item["number"], item["error"]["code"]) == (2, "unreadable")
 
 
@@ -269,18 +271,15 @@ def test_a_file_without_a_name_fails_alone(imports: Imports) -> None:
     end = data.rindex(b"PK\x05\x06")
     size, start = struct.unpack_from("<LL", data, end + 12)
     data = data[: end + 12] + struct.pack("<LL", size - 1, start - 1) + data[end + 20 :]
-    job = _import_archive(imports, data)
-    assert job["counts"] == counts(found=2, created=1, failed=1)
-    (item,) = imports.items(job["id"], status="failed")
+    item = _import_with_one_failure(imports, data)
     assert (item["number"], item["error"]["code"]) == (2, "unprocessable")
 
 
 def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
     # The largest upload of the tests has 8 MiB.
     bomb = b"x" * (9 * 1024 * 1024)
-    job = _import_archive(imports, _build_zip({"a.txt": b"Words", "bomb.txt": bomb}))
-    assert job["counts"] == counts(found=2, created=1, failed=1)
-    (item,) = imports.items(job["id"], status="failed")
+    data = _build_zip({"a.txt": b"Words", "bomb.txt": bomb})
+    item = _import_with_one_failure(imports, data)
     assert item["error"]["code"] == "payload_too_large"
     monkeypatch.setattr(archives, "BASE_UNPACKED_LIMIT_BYTES", 1000)
     monkeypatch.setattr(archives, "MAX_RATIO", 1)

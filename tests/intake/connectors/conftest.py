@@ -1,11 +1,14 @@
 """Fixtures for a connector to a local folder, and for its crawls."""
 
 from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.kit import container
+from app.kit.egress import Egress, Policy
 from tests.factories import Org, run_jobs_of
 from tests.intake.conftest import Imports
 
@@ -27,6 +30,11 @@ class Folder(Imports):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         return target
+
+    def write_numbered(self, *numbers: int) -> None:
+        """Write a document for each number."""
+        for number in numbers:
+            self.write(f"{number}.txt", f"words {number}")
 
     def connect(self, **members: Any) -> dict[str, Any]:
         """Create a connector to the folder, or to another source, and return it."""
@@ -52,13 +60,21 @@ class Folder(Imports):
         for queue in ("crawls", "documents", "default", "crawls"):
             run_jobs_of(self.org, queue)
 
-    def update(self, connector: dict[str, Any], **changes: Any) -> dict[str, Any]:
-        """Update a connector in another thread, because this thread may run a crawl; return it."""
-        path = f"/connectors/{connector['id']}"
+    def request_in_thread(self, method: str, path: str, status: int = 200, **options: Any) -> Any:
+        """Send a request in another thread, because this thread may run a crawl."""
         with ThreadPoolExecutor(1) as pool:
-            answer = pool.submit(self.admin.patch, path, json=changes).result()
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+            answer = pool.submit(self.admin.request, method, path, **options).result()
+        assert answer.status_code == status, answer.json
+        return answer
+
+    def update(self, connector: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        """Update a connector in another thread, and return it."""
+        path = f"/connectors/{connector['id']}"
+        return dict(self.request_in_thread("PATCH", path, json=changes).json["data"])
+
+    def cancel(self, job: dict[str, Any]) -> None:
+        """Cancel a job in another thread."""
+        self.request_in_thread("POST", f"/ingestion-jobs/{job['id']}/cancel")
 
     def read(self, connector: dict[str, Any]) -> dict[str, Any]:
         """Return the current state of a connector."""
@@ -72,6 +88,13 @@ class Folder(Imports):
         answer = self.api.get(path, query_string=query)
         assert answer.status_code == 200, answer.json
         return list(answer.json["data"])
+
+
+@pytest.fixture
+def _allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let connectors reach all loopback addresses, without TLS."""
+    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
+    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
 
 
 @pytest.fixture

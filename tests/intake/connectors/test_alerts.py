@@ -1,7 +1,6 @@
 """Alerts: one per cause, announced once, closed by a successful crawl."""
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,17 +10,15 @@ from tests.factories import run_jobs_of
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
 
-def _remove_folder(folder: Folder) -> None:
+def _connect_without_folder(folder: Folder, **members: Any) -> dict[str, Any]:
+    """Create a connector, and remove its folder, so that crawls fail."""
+    connector = folder.connect(**members)
     shutil.rmtree(folder.path)
-
-
-def _restore_folder(folder: Folder) -> None:
-    folder.path.mkdir(exist_ok=True)
+    return connector
 
 
 def test_a_failed_crawl_raises_one_alert(folder: Folder) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     first = folder.crawl(connector)
     second = folder.crawl(connector)
     assert first["status"] == second["status"] == "failed"
@@ -41,16 +38,15 @@ def test_a_failed_crawl_raises_one_alert(folder: Folder) -> None:
 
 
 def test_a_successful_crawl_closes_alerts(folder: Folder) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     folder.crawl(connector)
-    _restore_folder(folder)
+    folder.path.mkdir()
     assert folder.crawl(connector)["status"] == "completed"
     (alert,) = folder.alerts(connector)
     assert alert["closed_at"] is not None
     assert folder.alerts(connector, open="true") == []
     assert folder.read(connector)["open_alert_count"] == 0
-    _remove_folder(folder)
+    shutil.rmtree(folder.path)
     folder.crawl(connector)
     assert [alert["closed_at"] is None for alert in folder.alerts(connector)] == [True, False]
     assert len(folder.events("connector.alert")) == 2
@@ -63,8 +59,7 @@ def test_an_unreachable_host_has_an_alert_of_its_own(folder: Folder) -> None:
 
 
 def test_administrators_are_notified(folder: Folder) -> None:
-    connector = folder.connect(name="Invoices of Ada")
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder, name="Invoices of Ada")
     folder.crawl(connector)
     run_jobs_of(folder.org, "notifications")
     rows = folder.sql("SELECT user_id, title, body, link FROM notifications")
@@ -75,8 +70,7 @@ def test_administrators_are_notified(folder: Folder) -> None:
 
 
 def test_acknowledging(folder: Folder) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     folder.crawl(connector)
     path = f"/connectors/{connector['id']}/alerts/{folder.alerts(connector)[0]['id']}/acknowledge"
     first = folder.admin.post(path).json["data"]
@@ -88,29 +82,25 @@ def test_acknowledging(folder: Folder) -> None:
 
 
 def test_many_failures_suspend_the_schedule(folder: Folder) -> None:
-    connector = folder.connect(schedule="0 6 * * *")
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder, schedule="0 6 * * *")
     folder.sql("UPDATE connectors SET failures_in_a_row = 8")
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is not None
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is None
     assert {alert["kind"] for alert in folder.alerts(connector)} == {"crawl_failed", "quarantined"}
-    _restore_folder(folder)
+    folder.path.mkdir()
     folder.crawl(connector)
-    mended = folder.read(connector)
-    assert (mended["next_crawl_at"] is not None, mended["open_alert_count"]) == (True, 0)
+    repaired = folder.read(connector)
+    assert (repaired["next_crawl_at"] is not None, repaired["open_alert_count"]) == (True, 0)
 
 
 def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     folder.crawl(connector)
     read_connector = folder.read(connector)
-    assert (read_connector["revision"], read_connector["updated_at"]) == (
-        1,
-        connector["updated_at"],
-    )
+    assert read_connector["revision"] == 1
+    assert read_connector["updated_at"] == connector["updated_at"]
 
 
 def _cancel_during_the_listing(
@@ -120,9 +110,7 @@ def _cancel_during_the_listing(
     original = crawling.open_source
 
     def open_source(*args: Any) -> Any:
-        with ThreadPoolExecutor(1) as pool:
-            path = f"/ingestion-jobs/{job['id']}/cancel"
-            assert pool.submit(folder.admin.post, path).result().status_code == 200
+        folder.cancel(job)
         return original(*args)
 
     patch.setattr(crawling, "open_source", open_source)
@@ -131,8 +119,7 @@ def _cancel_during_the_listing(
 def test_a_cancelled_crawl_that_fails_raises_no_alert(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     job = folder.request(connector)
     _cancel_during_the_listing(folder, job, monkeypatch)
     folder.work()
@@ -143,10 +130,9 @@ def test_a_cancelled_crawl_that_fails_raises_no_alert(
 
 
 def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    connector = folder.connect()
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder)
     folder.crawl(connector)
-    _restore_folder(folder)
+    folder.path.mkdir()
     job = folder.request(connector)
     _cancel_during_the_listing(folder, job, monkeypatch)
     folder.work()
@@ -155,8 +141,7 @@ def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.M
 
 
 def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder) -> None:
-    connector = folder.connect(schedule="0 6 * * *")
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder, schedule="0 6 * * *")
     folder.sql("UPDATE connectors SET failures_in_a_row = 9")
     folder.crawl(connector)
     assert folder.read(connector)["next_crawl_at"] is None
@@ -175,8 +160,7 @@ def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder)
 
 
 def test_an_update_of_a_connector_with_few_failures_keeps_their_number(folder: Folder) -> None:
-    connector = folder.connect(schedule="0 6 * * *")
-    _remove_folder(folder)
+    connector = _connect_without_folder(folder, schedule="0 6 * * *")
     folder.crawl(connector)
     folder.update(connector, name="Renamed")
     (row,) = folder.sql("SELECT failures_in_a_row, open_alert_count FROM connectors")

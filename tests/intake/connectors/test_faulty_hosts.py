@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_network
+from http.server import ThreadingHTTPServer
 from threading import Thread
 from time import sleep
 
@@ -12,7 +11,7 @@ import pytest
 from app.engines.sources import limits
 from app.intake.connectors.service.fetching import MAX_CONNECTIONS, MAX_FAILURES
 from app.kit import container
-from app.kit.egress import Egress, Policy
+from tests.factories.servers import QuietHandler
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 from tests.intake.connectors.servers import HOST
@@ -21,14 +20,15 @@ Answer = Callable[["_Handler"], None]
 LONG = b"half of the words " * 1000
 
 
+pytestmark = pytest.mark.usefixtures("_allow_loopback")
+
+
 @pytest.fixture(autouse=True)
-def _allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
-    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+def _shorten_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "READ_SECONDS", 1.0)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     """Answers with an index page, or as the test says for the path."""
 
     answers: dict[str, Answer]
@@ -63,9 +63,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(max(length, len(body))))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
 
 
 def _drop(handler: _Handler) -> None:

@@ -1,12 +1,8 @@
 """Parts of a listing: a crawl can stop after each, even if it selects few documents."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_network
 from itertools import count
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,8 +11,7 @@ from app.engines.sources.model import ListingPosition, SourceObject
 from app.intake.connectors.service import crawling, listing
 from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import ListedPart, split_listing
-from app.kit import container
-from app.kit.egress import Egress, Policy
+from tests.factories.servers import QuietHandler, serve_http
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 from tests.intake.connectors.servers import HOST
@@ -106,7 +101,7 @@ def _serve_folders(cancel: Any) -> Iterator[tuple[str, list[str]]]:
     """Serve a bucket with one folder on each page, and call `cancel` for the fifth page."""
     requests: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             requests.append(self.path)
             number = len(requests)
@@ -120,31 +115,22 @@ def _serve_folders(cancel: Any) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer((HOST, 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://{HOST}:{server.server_port}", requests
-        server.shutdown()
+    with serve_http(Handler, HOST) as port:
+        yield f"http://{HOST}:{port}", requests
 
 
+@pytest.mark.usefixtures("_allow_loopback")
 @pytest.mark.parametrize("action", ["cancel", "delete"])
 def test_a_crawl_that_finds_no_documents_is_cancelled_while_it_lists(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
-    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
     _end_parts_early(monkeypatch)
 
     def cancel() -> None:
-        with ThreadPoolExecutor(1) as pool:
-            if action == "cancel":
-                path = f"/ingestion-jobs/{job['id']}/cancel"
-                assert pool.submit(folder.admin.post, path).result().status_code == 200
-            else:
-                path = f"/connectors/{connector['id']}"
-                assert pool.submit(folder.admin.delete, path).result().status_code == 204
+        if action == "cancel":
+            folder.cancel(job)
+        else:
+            folder.request_in_thread("DELETE", f"/connectors/{connector['id']}", 204)
 
     with _serve_folders(cancel) as (url, requests):
         connector = folder.connect(type="s3", settings={**STORE, "endpoint_url": url})

@@ -4,14 +4,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
 from app.intake.connectors.service import probing
 from app.kit import container, outbound_slots
-from app.kit.egress import Egress, Policy
 from app.kit.ids import uuid7
 from tests.engines.sources.hosts import drip, run_host
 from tests.factories import Org
@@ -182,12 +180,9 @@ def test_patterns_that_take_long_end_a_probe(
     assert _test_connector(folder, connector)["error"]["kind"] == "not_allowed"
 
 
+@pytest.mark.usefixtures("_allow_loopback")
 @pytest.mark.parametrize(("size", "shown"), [("7", 7), ("-7", None), ("9" * 30, None)])
-def test_impossible_sizes_are_not_shown(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch, size: str, shown: int | None
-) -> None:
-    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
-    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+def test_impossible_sizes_are_not_shown(folder: Folder, size: str, shown: int | None) -> None:
     body = f"<a><Contents><Key>a.txt</Key><Size>{size}</Size></Contents></a>"
 
     def list_one(connection: socket.socket) -> None:
@@ -201,6 +196,7 @@ def test_impossible_sizes_are_not_shown(
     assert [entry["size_bytes"] for entry in tested["entries"]] == [shown]
 
 
+@pytest.mark.usefixtures("_allow_loopback")
 @pytest.mark.parametrize(
     ("type_name", "settings", "script"),
     [
@@ -216,8 +212,6 @@ def test_a_probe_that_does_not_end_is_ended(
     settings: dict[str, Any],
     script: Callable[[socket.socket], None],
 ) -> None:
-    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
-    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
     monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
     monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
     with run_host(script) as port:

@@ -1,15 +1,9 @@
 """The handlers that run ingestion jobs."""
 
-from collections.abc import Callable
-
-from tests.intake.conftest import Imports
-
-Lines = Callable[..., bytes]
+from tests.intake.conftest import Imports, lines
 
 
-def test_a_request_enqueues_a_job_for_the_handler_of_its_kind_only(
-    imports: Imports, lines: Lines
-) -> None:
+def test_a_request_enqueues_a_job_for_the_handler_of_its_kind_only(imports: Imports) -> None:
     job_id = imports.start(lines({"text": "One"}))
     rows = imports.sql(
         "SELECT function FROM jobs"

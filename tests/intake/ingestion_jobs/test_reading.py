@@ -1,7 +1,6 @@
 """Lists of jobs and items, progress and statistics."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,12 +9,11 @@ from sqlalchemy import text
 from app.intake.ingestion_jobs.queries import statistics
 from app.kit import db, tenancy
 from tests.factories import Org
-from tests.intake.conftest import Imports, counts
+from tests.factories.errors import check_error
+from tests.intake.conftest import Imports, counts, lines
 
-Lines = Callable[..., bytes]
 
-
-def test_a_new_job_is_queued(imports: Imports, lines: Lines) -> None:
+def test_a_new_job_is_queued(imports: Imports) -> None:
     data = lines({"text": "One"})
     answer = imports.send(data)
     job = answer.json["data"]
@@ -32,7 +30,7 @@ def test_a_new_job_is_queued(imports: Imports, lines: Lines) -> None:
     assert imports.get(job["id"]) == job
 
 
-def test_progress_of_a_completed_job(imports: Imports, lines: Lines) -> None:
+def test_progress_of_a_completed_job(imports: Imports) -> None:
     job = imports.make(lines(*({"text": f"Text {n}"} for n in range(4))))
     assert (job["progress"]["done"], job["progress"]["total"]) == (4, 4)
     assert job["progress"]["rate_per_second"] > 0
@@ -40,7 +38,7 @@ def test_progress_of_a_completed_job(imports: Imports, lines: Lines) -> None:
     assert job["started_at"] <= job["finished_at"]
 
 
-def test_progress_of_a_running_job(imports: Imports, lines: Lines) -> None:
+def test_progress_of_a_running_job(imports: Imports) -> None:
     job = imports.make(lines({"text": "One"}))
     imports.sql(
         "UPDATE ingestion_jobs SET status = 'running', finished_at = NULL, total = 300,"
@@ -58,7 +56,7 @@ def _list_ids(imports: Imports, **query: Any) -> list[str]:
     return [job["id"] for job in answer.json["data"]]
 
 
-def test_jobs_are_listed_newest_first_and_filtered(imports: Imports, lines: Lines) -> None:
+def test_jobs_are_listed_newest_first_and_filtered(imports: Imports) -> None:
     first_id = imports.make(lines({"text": "One"}))["id"]
     second_id = imports.make(lines({"text": 2}))["id"]
     third_id = imports.start(lines({"text": "Three"}))
@@ -79,7 +77,7 @@ def test_jobs_are_listed_newest_first_and_filtered(imports: Imports, lines: Line
     assert [job["id"] for job in first["data"] + second["data"]] == [third_id, second_id, first_id]
 
 
-def test_items_come_in_pages_and_by_status(imports: Imports, lines: Lines) -> None:
+def test_items_come_in_pages_and_by_status(imports: Imports) -> None:
     records = [{"text": f"Text {n}"} for n in range(5)] + [{"text": "Text 0"}, {"text": 1}]
     job = imports.make(lines(*records))
     path = f"/ingestion-jobs/{job['id']}/items"
@@ -102,16 +100,14 @@ def test_items_come_in_pages_and_by_status(imports: Imports, lines: Lines) -> No
     assert last["data"][0]["error"]["code"] == "unprocessable"
 
 
-def test_items_of_a_deleted_document_remain(imports: Imports, lines: Lines) -> None:
+def test_items_of_a_deleted_document_remain(imports: Imports) -> None:
     job = imports.make(lines({"text": "One"}))
     (item,) = imports.items(job["id"])
     assert imports.admin.delete(f"/artifacts/{item['artifact_id']}").status_code == 204
     assert imports.items(job["id"]) == [item]
 
 
-def test_statistics_sum_up_the_jobs_of_a_period(
-    imports: Imports, other_org: Any, lines: Lines
-) -> None:
+def test_statistics_sum_up_the_jobs_of_a_period(imports: Imports, other_org: Any) -> None:
     Imports(other_org).make(lines({"text": "Not counted"}))
     imports.make(lines({"text": "One"}, {"text": "Two"}, {"text": "One"}))
     bad = imports.make(b"lot\n1\n", "list.csv", format="csv")
@@ -156,8 +152,7 @@ def test_statistics_without_jobs_are_zero(imports: Imports) -> None:
 )
 def test_periods_that_are_refused(imports: Imports, query: dict[str, str], field: str) -> None:
     answer = imports.api.get("/ingestion-jobs/stats", query_string=query)
-    assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
-    assert answer.json["error"]["field"] == field
+    check_error(answer, 400, "validation_error", field=field)
 
 
 def test_the_jobs_of_a_period_are_grouped_once(org: Org) -> None:

@@ -1,7 +1,7 @@
 """Runs of an import: interrupted, repeated, cancelled and retried."""
 
 import re
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,18 @@ from app.kit.ids import uuid7
 from app.kit.jobs import LostLease
 from app.kit.storage import StorageUnavailable
 from tests.factories import run_jobs_of
-from tests.intake.conftest import Imports, Killed, counts
-
-Lines = Callable[..., bytes]
+from tests.factories.errors import check_error
+from tests.intake.conftest import Imports, Killed, counts, lines
 
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "BATCH_RECORDS", 3)
+
+
+def _start(imports: Imports, number: int) -> str:
+    """Start the import of a number of texts, and return the id of the job."""
+    return imports.start(lines(*({"text": f"Text {n}"} for n in range(number))))
 
 
 def _make_due(imports: Imports) -> None:
@@ -32,8 +36,8 @@ def _make_due(imports: Imports) -> None:
     )
 
 
-def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Lines) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(10))))
+def test_a_killed_run_continues_after_its_last_batch(imports: Imports) -> None:
+    job_id = _start(imports, 10)
     done = []
     for _ in range(3):
         # The first two commits are the start and the number of documents.
@@ -55,9 +59,9 @@ def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Li
 
 
 def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(5))))
+    job_id = _start(imports, 5)
     record = running.ingestion_jobs.record_batch
     calls = []
 
@@ -76,7 +80,7 @@ def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
     assert len(imports.events("artifact.ingested")) == 5
 
 
-def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: Lines) -> None:
+def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports) -> None:
     job = imports.make(lines({"text": "Once"}))
     imports.run(running.run_import, job["id"])
     assert imports.get(job["id"]) == job
@@ -84,9 +88,9 @@ def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: 
 
 
 def test_of_two_runs_at_once_each_batch_is_handled_by_one(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=3)
     begin = running.ingestion_jobs.begin_batch
     calls = []
@@ -96,7 +100,8 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
         if len(calls) == 2:
             db.session().commit()
             monkeypatch.setattr(running.ingestion_jobs, "begin_batch", begin)
-            _run_in_thread(imports, job_id)
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(imports.run, running.run_import, job_id).result()
         return begin(*args)
 
     monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
@@ -106,16 +111,8 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
     assert imports.count() == 9
 
 
-def _run_in_thread(imports: Imports, job_id: str) -> None:
-    from threading import Thread  # noqa: PLC0415
-
-    thread = Thread(target=imports.run, args=(running.run_import, job_id))
-    thread.start()
-    thread.join()
-
-
 def test_a_run_without_its_lease_commits_nothing(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines({"text": "One"}))
     record = running.ingestion_jobs.record_batch
@@ -129,8 +126,8 @@ def test_a_run_without_its_lease_commits_nothing(
     assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
 
 
-def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines: Lines) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports) -> None:
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
     answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
     assert answer.status_code == 200
@@ -150,9 +147,9 @@ def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines
 
 
 def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     begin = running.ingestion_jobs.begin_batch
     calls = []
 
@@ -167,7 +164,7 @@ def test_a_job_that_is_cancelled_during_its_run_stops_at_the_next_batch(
     assert (imports.get(job_id)["status"], imports.count()) == ("cancelled", 3)
 
 
-def test_a_retry_handles_only_what_failed(imports: Imports, lines: Lines) -> None:
+def test_a_retry_handles_only_what_failed(imports: Imports) -> None:
     records = [{"text": f"Text {n}"} for n in range(8)]
     schema_id = uuid7()
     for number in (1, 6):
@@ -194,24 +191,23 @@ def test_a_retry_handles_only_what_failed(imports: Imports, lines: Lines) -> Non
     assert imports.count() == 7
 
 
-def test_a_completed_job_cannot_be_retried(imports: Imports, lines: Lines) -> None:
+def test_a_completed_job_cannot_be_retried(imports: Imports) -> None:
     job = imports.make(lines({"text": "One"}))
     answer = imports.admin.post(f"/ingestion-jobs/{job['id']}/retry")
-    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
-    assert answer.json["error"]["details"] == {"state": "completed"}
+    check_error(answer, 409, "conflict", details={"state": "completed"})
 
 
 @pytest.mark.parametrize("action", ["cancel", "retry"])
-def test_only_admins_cancel_and_retry(imports: Imports, lines: Lines, action: str) -> None:
+def test_only_admins_cancel_and_retry(imports: Imports, action: str) -> None:
     job_id = imports.start(lines({"text": "One"}))
     answer = imports.org.api("reviewer").post(f"/ingestion-jobs/{job_id}/{action}")
     assert (answer.status_code, answer.json["error"]["code"]) == (403, "insufficient_role")
 
 
 def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
+    job_id = _start(imports, 9)
     imports.run(running.run_import, job_id, checkpoints=4)
     (key,) = [key for key in imports.files() if "/imports/" in key]
     storage = container.current().storage
@@ -224,7 +220,7 @@ def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
     assert (job["status"], job["error"]["code"]) == ("failed", "content_missing")
     assert job["counts"] == counts(found=6, created=6)
     storage.write(key, [data])
-    assert imports.admin.post(f"/ingestion-jobs/{job_id}/retry").status_code == 202
+    imports.retry(job_id)
     imports.work()
     job = imports.get(job_id)
     assert (job["status"], job["error"]) == ("completed", None)
@@ -232,16 +228,16 @@ def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
 
 
 def test_an_outage_of_the_storage_costs_no_attempt(
-    imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
+    imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines({"text": "One"}))
     storage = container.current().storage
 
-    def fail(_contents: Any) -> None:
+    def fail(_self: object, _contents: Any) -> None:
         raise StorageUnavailable("down")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(storage), "write_many", lambda _self, contents: fail(contents))
+        patch.setattr(type(storage), "write_many", fail)
         imports.work()
     assert (imports.get(job_id)["status"], imports.count()) == ("running", 0)
     (row,) = imports.sql(
