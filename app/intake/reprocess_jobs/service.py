@@ -54,12 +54,12 @@ def create_for_failed(selection: FailedSelection) -> IngestionJob:
 
     Archived documents and documents with tag sets are left out.
     """
-    filters = {name: _to_json(value) for name, value in selection._asdict().items()}
+    filters = {name: _convert_to_json(value) for name, value in selection._asdict().items()}
     options = {"failed": filters}
     return requests.create(JobKind.REPROCESS, name=_NAME, created_by=None, options=options)
 
 
-def _to_json(value: str | datetime | None) -> str | None:
+def _convert_to_json(value: str | datetime | None) -> str | None:
     return value.isoformat() if isinstance(value, datetime) else value
 
 

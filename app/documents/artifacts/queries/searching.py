@@ -40,8 +40,8 @@ from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 
 BATCH = 100
-"""The number of documents indexed in one statement. Even with the largest documents, the statement
-ends long before its timeout."""
+"""The maximum number of documents indexed in one statement. Even with the largest documents, the
+statement ends long before its timeout."""
 
 
 def _build_view(name: str) -> TableClause:
@@ -54,10 +54,10 @@ def _build_view(name: str) -> TableClause:
     )
 
 
-searchable = _build_view("searchable_artifacts")
+searchable_documents = _build_view("searchable_artifacts")
 """The searchable documents of the current organization."""
 _search_hits = _build_view("search_hits")
-"""A view of the same documents as in `searchable`, for queries that use only the index of words."""
+"""A view of the documents in `searchable_documents`, for queries that use only the word index."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -112,7 +112,7 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
 
     With `by_time`, the query may also use the index on time.
     """
-    view = searchable if by_time else _search_hits
+    view = searchable_documents if by_time else _search_hits
     # The sub-select hides the constant query from the planner. For a common word in a constant,
     # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
@@ -153,7 +153,7 @@ def list_organizations_with_backlog() -> list[UUID]:
 def index_batch() -> bool:
     """Index the next documents in the backlog of the current organization, and return True.
 
-    If no documents are left, deletes the backlog and returns False.
+    If no documents are left, deletes the backlog, if any, and returns False.
     """
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)

@@ -116,22 +116,22 @@ class Fetcher:
         try:
             self._download_document(request.path, staged)
         except ObjectMissing:
-            self._count_failure(None)
+            self._record_attempt(None)
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
-            self._count_failure(None)
+            self._record_attempt(None)
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except HostError as problem:
-            self._count_failure(problem)
+            self._record_attempt(problem)
             return fail(problem.kind.value, problem.message)
-        self._count_failure(None)
+        self._record_attempt(None)
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _count_failure(self, problem: HostError | None) -> None:
-        """Count consecutive failures to reach the host; `problem` is None if the host was reached.
+    def _record_attempt(self, problem: HostError | None) -> None:
+        """Record an attempt: count consecutive failures to reach the host.
 
-        Stores the problem if it must end the crawl.
+        `problem` is None if the host was reached. Stores the problem if it must end the crawl.
         """
         # A host that responds with another error is reachable, and may send other documents.
         is_unreachable = problem is not None and problem.kind == HostErrorKind.UNREACHABLE

@@ -41,12 +41,12 @@ def publish(
     if not schema.fields:
         raise errors.invalid("A version needs at least one field.", "fields")
     changes = _list_changes(schema)
-    breaking = [change for change in changes if change["breaking"]]
-    if breaking and not (allow_breaking or dry_run):
+    breaking_changes = [change for change in changes if change["breaking"]]
+    if breaking_changes and not (allow_breaking or dry_run):
         raise ApiError(
             "schema_breaking_change",
             "The changes break existing tag sets. Send `allow_breaking` to publish them anyway.",
-            details={"changes": breaking},
+            details={"changes": breaking_changes},
         )
     version = _build_version(schema, changes, published_by=published_by, note=note)
     if not dry_run:
@@ -118,7 +118,7 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Activate a schema, so that it is open for labeling. Repeated calls change nothing.
+    """Activate a schema, so that it accepts new tag sets. Repeated calls change nothing.
 
     Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, 409
     `conflict` if the schema has no published version, and 402 `plan_limit_reached` if the plan does
@@ -135,7 +135,7 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Deactivate a schema, so that it is closed for new tag sets.
+    """Deactivate a schema, so that it does not accept new tag sets.
 
     Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, and
     409 `conflict` if the schema was never active.
