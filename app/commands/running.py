@@ -158,8 +158,8 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
         table += ([format_value(record[name]) for name in columns] for record in batch)
         widths = [max(width, *(len(line[i]) for line in table)) for i, width in enumerate(widths)]
         for line in table:
-            padded = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
-            click.echo("  ".join(padded).rstrip())
+            padded_cells = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+            click.echo("  ".join(padded_cells).rstrip())
         table, batch = [], list(islice(records, _PRINTED_ROWS))
 
 

@@ -24,7 +24,7 @@ SETTLE_JOB = "reprocess_jobs.settle"
 BATCH_SIZE = 1000
 _NAME = "flask artifacts reprocess"
 """The name of the jobs that this command creates. It is not translated, because it is a command."""
-_NOT_REPROCESSABLE = {
+_NOT_REPROCESSABLE_ERROR = {
     "code": "conflict",
     "message": "The document is archived or has tag sets; it cannot be reprocessed.",
 }
@@ -124,7 +124,7 @@ def _build_item(
     number: int, uri: str, artifact_id: UUID | None, *, is_blocked: bool = False
 ) -> ItemRow:
     status = ItemStatus.FAILED if is_blocked else ItemStatus.PROCESSING
-    error = _NOT_REPROCESSABLE if is_blocked else None
+    error = _NOT_REPROCESSABLE_ERROR if is_blocked else None
     return ItemRow(number, uri, status.value, artifact_id, error, 0.0)
 
 

@@ -121,12 +121,13 @@ def _select_cells(filters: dict[str, Any]) -> Subquery:
 
 def _build_open_count_since(filters: dict[str, Any], start: datetime) -> ColumnElement[int]:
     after = max(filters.get("created_after", start), start)
-    between = _build_created_period({**filters, "created_after": after}, _select_open(filters))
+    rows = _select_open_documents(filters)
+    between = _build_created_period({**filters, "created_after": after}, rows)
     return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
 def _build_overdue_count(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    rows = _select_open(filters)
+    rows = _select_open_documents(filters)
     if _has_period(filters):
         return _build_overdue_count_in_period(filters, now)
     between = Between("due", Artifact.due_at, None, now, rows)
@@ -138,7 +139,7 @@ def _build_overdue_count_in_period(filters: dict[str, Any], now: datetime) -> Co
 
     Documents that were due before today are counted from cells, those due today row by row.
     """
-    rows = _select_open(filters)
+    rows = _select_open_documents(filters)
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
@@ -188,6 +189,6 @@ def _select_documents(filters: dict[str, Any], *columns: Column | Label[Any]) ->
     return rows
 
 
-def _select_open(filters: dict[str, Any]) -> Select[Any]:
+def _select_open_documents(filters: dict[str, Any]) -> Select[Any]:
     is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN_STATUSES))
     return _select_documents(filters, Artifact.id).where(*is_open)

@@ -94,17 +94,17 @@ class SearchQuery(NamedTuple):
     are not in the index yet.
     """
 
-    typed: str
+    typed_text: str
     tsquery: str | None
     has_backlog: bool
 
 
-def build_query(typed: str) -> SearchQuery:
+def build_query(typed_text: str) -> SearchQuery:
     """Build the index query for a typed text, and return it with the normalized text."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
-    typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
-    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
-    return SearchQuery(typed, row.tsquery, row.backlog)
+    typed_text = _DASHES.sub(" ", unicodedata.normalize("NFC", typed_text))
+    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed_text)
+    return SearchQuery(typed_text, row.tsquery, row.backlog)
 
 
 def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
@@ -121,7 +121,7 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
     )
     if not query.has_backlog:
         return indexed_hits.subquery("hits")
-    return union_all(indexed_hits, _select_unindexed_hits(query.typed)).subquery("hits")
+    return union_all(indexed_hits, _select_unindexed_hits(query.typed_text)).subquery("hits")
 
 
 _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
@@ -136,9 +136,9 @@ _BUILD_QUERY = Prepared.from_select(
 )
 
 
-def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
+def _select_unindexed_hits(typed_text: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their legacy vectors."""
-    search = func.search_backlog(typed)
+    search = func.search_backlog(typed_text)
     legacy_hits = search.table_valued(column("id", Uuid()), name="legacy_hits").render_derived()
     is_indexed = exists().where(build_join(ArtifactSearch.artifact_id, Artifact))
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)

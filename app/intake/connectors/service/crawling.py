@@ -198,12 +198,12 @@ class _Crawl:
 
         Returns False if the job ended before the batch was recorded.
         """
-        remaining: Batch | None = batch
-        while remaining is not None:
+        remaining_batch: Batch | None = batch
+        while remaining_batch is not None:
             with ExitStack() as stack:
-                requests = remaining.requests
+                requests = remaining_batch.requests
                 results = fetcher.fetch(requests, stack) if requests else []
-                part, remaining = remaining.split(len(results))
+                part, remaining_batch = remaining_batch.split(len(results))
                 if not self._begin_batch(part):
                     return False
                 refusal = self._record_batch(part, results)

@@ -24,7 +24,7 @@ _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
     "NotStored": ("content_missing", "The uploaded file is missing from the storage."),
 }
-_SOURCE = "source"
+_SOURCE_OPTION = "source"
 """The option of a crawl that identifies the source to which the job's position belongs."""
 _UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
 
@@ -81,9 +81,9 @@ def set_source(job: IngestionJob, source: str) -> None:
     `source` is a digest of the settings of the source.
     """
     # Crawls that an earlier release has started store no source, and keep their position.
-    if job.options.get(_SOURCE, source) != source:
+    if job.options.get(_SOURCE_OPTION, source) != source:
         job.cursor = None
-    job.options = {**job.options, _SOURCE: source}
+    job.options = {**job.options, _SOURCE_OPTION: source}
 
 
 def set_total(job_id: UUID, total: int) -> bool:

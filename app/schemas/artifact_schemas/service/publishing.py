@@ -74,7 +74,7 @@ def _build_version(
 
 
 def _store_version(schema: ArtifactSchema, version: dict[str, Any]) -> None:
-    previous = schema.current_version_id and versions.get_version(schema.current_version_id)
+    previous_version = schema.current_version_id and versions.get_version(schema.current_version_id)
     now = db.utc_now()
     version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
     db.session().add(SchemaVersion(**version))
@@ -88,7 +88,7 @@ def _store_version(schema: ArtifactSchema, version: dict[str, Any]) -> None:
         "by": version["published_by"],
         "labels_per_artifact": _get_required_labels(version["review_policy"]),
         "labels_per_artifact_before": (
-            _get_required_labels(previous.review_policy) if previous else None
+            _get_required_labels(previous_version.review_policy) if previous_version else None
         ),
     }
     events.emit(emitted_events.PUBLISHED, payload)
@@ -113,8 +113,8 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
     """Return the changes from the current version to the draft; the first version has none."""
     if schema.current_version_id is None:
         return []
-    previous = versions.get_version(schema.current_version_id)
-    return [change.as_dict() for change in compare(previous.fields, schema.fields)]
+    previous_version = versions.get_version(schema.current_version_id)
+    return [change.as_dict() for change in compare(previous_version.fields, schema.fields)]
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
