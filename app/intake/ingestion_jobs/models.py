@@ -85,7 +85,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: documents done, total, rate per second, estimated seconds left.
+        """Return the progress: documents done, total, rate per second, estimated remaining seconds.
 
         The total, the rate and the estimate are None while they are unknown.
         """

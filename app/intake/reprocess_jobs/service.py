@@ -52,7 +52,7 @@ def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None
 def create_for_failed(selection: FailedSelection) -> IngestionJob:
     """Create a job that reprocesses the failed documents that match `selection`.
 
-    Archived documents and documents with tag sets are left out.
+    Archived documents and documents with tag sets are omitted.
     """
     filters = {name: _convert_to_json(value) for name, value in selection._asdict().items()}
     options = {"failed": filters}

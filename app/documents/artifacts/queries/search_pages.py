@@ -149,7 +149,7 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
 def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
     """Return the documents in the order of `artifact_ids`.
 
-    Documents that were deleted in the meantime are left out.
+    Documents that were deleted in the meantime are omitted.
     """
     ids = f"{{{','.join(artifact_ids)}}}"
     rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), ids, page_size)

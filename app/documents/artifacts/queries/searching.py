@@ -153,7 +153,7 @@ def list_organizations_with_backlog() -> list[UUID]:
 def index_batch() -> bool:
     """Index the next documents in the backlog of the current organization, and return True.
 
-    If no documents are left, deletes the backlog, if any, and returns False.
+    If no documents remain, deletes the backlog, if any, and returns False.
     """
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)

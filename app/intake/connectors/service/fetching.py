@@ -47,7 +47,7 @@ class FetchResult(NamedTuple):
 
 
 class Fetcher:
-    """Fetches documents with several connections to the same source.
+    """Fetches documents with at most MAX_CONNECTIONS connections to the same source.
 
     Connections are opened when they are needed, and kept until the context manager exits. A
     connection that fails is closed immediately.
