@@ -61,7 +61,7 @@ def list_jobs(
 
 
 class JobOptions(TypedDict):
-    """The values of the arguments and options that `_add_job_options` adds to a command."""
+    """The arguments and options that `_add_job_options` adds to a command, except --json."""
 
     job_ids: tuple[UUID, ...]
     slug: str | None

@@ -33,8 +33,8 @@ def run_operation(operation: str) -> Iterator[None]:
     """Run a block in a transaction, with the command line as the actor in the audit log.
 
     `operation` is the operation's id in the audit log. The transaction is committed at the end of
-    the block. If the block raises an API error, the command prints a message and exits with
-    status 1.
+    the block. If the block raises an API error, or an error that is translated into an API error,
+    the command prints a message and exits with status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
     events.set_request_id(request_id)
@@ -158,8 +158,8 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
         table += ([format_value(record[name]) for name in columns] for record in batch)
         widths = [max(width, *(len(line[i]) for line in table)) for i, width in enumerate(widths)]
         for line in table:
-            padded = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
-            click.echo("  ".join(padded).rstrip())
+            padded_cells = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+            click.echo("  ".join(padded_cells).rstrip())
         table, batch = [], list(islice(records, _PRINTED_ROWS))
 
 

@@ -31,7 +31,7 @@ DUE = Source(
     ("schema_id", "due_day", "created"),
     (Cube("due.created.day", ("schema_id", "due_day"), bucket="created", length=DAY),),
 )
-"""Open documents with a due date; `due_day` is the due date in UTC."""
+"""Documents with a due date that are not done, failed or archived; `due_day` is in UTC."""
 
 ASSIGNED = Source(
     "assigned",
@@ -49,9 +49,11 @@ OFFERED = Source(
         Cube("offered.due.day", _OFFER, key="assignee_id", bucket="due", length=DAY),
     ),
 )
-"""Open documents by assignee. `labeled_by` has the ids of the users who labeled the document.
+"""Documents whose `is_open` is true, by assignee.
 
-`assignees` is a hash of all assignees. `places_taken` is as in `ArtifactAssignee`."""
+`labeled_by` has the ids of the users who labeled the document.
+`assignees` is a hash of all assignees. `is_open` and `places_taken` are as in `ArtifactAssignee`.
+"""
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
 """Searchable documents. Each document's measure is computed from its id and number of changes. If

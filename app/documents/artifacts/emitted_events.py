@@ -40,7 +40,7 @@ class UpdatedPayload(ArtifactPayload):
 
 
 class ReprocessedPayload(ArtifactPayload):
-    """The payload of `REPROCESSED`; `by` is null if an operator reprocessed failed documents."""
+    """The payload of `REPROCESSED`; `by` is the user, or null if an operator is the cause."""
 
     by: UUID | None
 

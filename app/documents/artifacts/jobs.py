@@ -1,4 +1,4 @@
-"""Background jobs for artifacts: parse and delete files, index documents, apply retention."""
+"""Background jobs that parse, recognize, index and delete documents, and clean the storage."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -68,7 +68,7 @@ def parse_artifact(job: Job) -> None:
 
 @jobs.handler(parsing.ATTACH_JOB, queue="documents", max_attempts=3, resumable=True)
 def attach_files(job: Job) -> None:
-    """Create documents from the attachments of an email."""
+    """Create documents from the attachments of an email, or from the emails of a mailbox."""
     container.current().reserve.check()
     try:
         attaching.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
@@ -109,7 +109,7 @@ def recognize_artifact(job: Job) -> None:
     max_attempts=10,
 )
 def delete_content(batch: Sequence[Job]) -> None:
-    """Delete the files of documents that were deleted."""
+    """Delete the files and page images of documents that were deleted."""
     digests = [job.args["data"]["sha256"] for job in batch]
     cleaning.delete_contents(digests, batch[0].checkpoint)
 

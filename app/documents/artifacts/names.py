@@ -24,7 +24,8 @@ NAME_PATTERN = (
 The expression does not cover rare invisible characters.
 """
 _SEPARATOR_MESSAGE = (
-    "Slashes, line separators and zero-width no-break spaces (U+FEFF) are not allowed."
+    "Slashes, backslashes, line or paragraph separators and zero-width no-break spaces (U+FEFF)"
+    " are not allowed."
 )
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 

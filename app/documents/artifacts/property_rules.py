@@ -1,4 +1,4 @@
-"""The maximum length of document text, and rules for metadata: a flat object of JSON scalars."""
+"""The maximum length of document text in characters, and rules for metadata."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
     # Parsing and routing have finished, or the content cannot be read.
     _PROCESSING: frozenset({_READY, _FAILED}),
     _FAILED: frozenset({_PROCESSING}),
-    # Caused by a claim, a draft, a tag set that is reopened for review, or reprocessing.
+    # The cause is a claim, a draft, a tag set that is reopened for review, or reprocessing.
     _READY: frozenset({_IN_PROGRESS, _IN_REVIEW, _PROCESSING}),
     # Reprocessing ends a claim.
     _IN_PROGRESS: frozenset({_READY, _IN_REVIEW, _DONE, _PROCESSING}),
@@ -48,7 +48,7 @@ CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)
 """The statuses in which tag sets can be created."""
-UNREADABLE = (_PROCESSING, _FAILED)
+UNREADABLE_STATUSES = (_PROCESSING, _FAILED)
 """The statuses in which the text and pages of an artifact cannot be read."""
 CLOSED = (_DONE, _FAILED)
-"""The statuses of artifacts that need no more labeling."""
+"""The statuses in which an artifact is closed: it can be neither assigned nor labeled."""

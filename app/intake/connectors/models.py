@@ -18,7 +18,7 @@ class AlertKind(StrEnum):
     """The reason for a connector alert.
 
     CREDENTIALS_REFUSED, UNREACHABLE, CRAWL_FAILED: the latest crawl failed for this reason. STALE:
-    no crawl has succeeded at several consecutive scheduled times. QUARANTINED: the schedule is
+    no crawl succeeded at the last `MISSED_CRAWLS` scheduled times. QUARANTINED: the schedule is
     suspended because too many consecutive crawls have failed.
     """
 

@@ -8,7 +8,7 @@ from app.intake.ingestion_jobs.queries import records
 from app.intake.ingestion_jobs.queries.records import ItemRow, JobDocument
 from app.intake.ingestion_jobs.service import requests
 from app.intake.ingestion_jobs.service import running as ingestion_jobs
-from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
+from app.intake.ingestion_jobs.statuses import ENDED_STATUSES, ItemStatus, JobKind, JobStatus
 from app.kit import errors
 from app.kit.db import Checkpoint
 from app.workflow.predictions.service import requesting
@@ -30,7 +30,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     active_extraction = records.find_active_extraction(job_id)
     if active_extraction is not None:
         return active_extraction
-    if JobStatus(source_job.status) not in ENDED:
+    if JobStatus(source_job.status) not in ENDED_STATUSES:
         message = f"The job is {source_job.status.replace('_', ' ')}; wait until it has ended."
         raise errors.conflict(message, state=source_job.status)
     if records.has_processing_items(job_id):
@@ -56,7 +56,7 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
-    """Request the predictions that failed in an earlier run; return False if the job ended.
+    """Request again the predictions that failed in an earlier run; return False if the job ended.
 
     The items are read from this job, because the source job may have created other documents since
     the earlier run.

@@ -12,7 +12,7 @@ REQUESTED: Mapping[JobKind, str] = {
     JobKind.EXTRACT: "ingestion_job.extraction_requested",
     JobKind.REPROCESS: "ingestion_job.reprocess_requested",
 }
-"""The event for each kind of ingestion job, so that only the handler of this kind runs."""
+"""The event for each `JobKind`, so that only the handler of this `JobKind` runs."""
 READ = "ingestion_job.read"
 ENDED = "ingestion_job.ended"
 
@@ -20,7 +20,7 @@ ENDED = "ingestion_job.ended"
 class JobPayload(TypedDict):
     """The payload of `REQUESTED` and `READ`.
 
-    `REQUESTED`: the job is queued to run, or to retry its failed documents. `READ`: the job has
+    `REQUESTED`: the job is queued for its first run or for a retry. `READ`: the job has
     read its source to the end, and documents are still being processed.
     """
 

@@ -1,4 +1,4 @@
-"""Registration of the handlers that run ingestion jobs: one for each kind of job."""
+"""Registration of the handlers that run ingestion jobs: one for each `JobKind`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def register_run(
     queue: str = "imports",
     on_failure: Callable[[UUID, str], None] = fail_after_attempts,
 ) -> None:
-    """Register `run` as the job handler `name`, which runs the ingestion jobs of one kind.
+    """Register `run` as the job handler `name`, which runs all ingestion jobs with this `kind`.
 
     `run` receives the id of the ingestion job and a checkpoint function. The next run continues
     from the last checkpoint. `on_failure` receives the id, and the error of the last attempt; it

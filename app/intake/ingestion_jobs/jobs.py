@@ -14,14 +14,14 @@ EXPIRE_INTERVAL_SECONDS = 600
 SWEEP_INTERVAL_SECONDS = 86_400
 SETTLE_INTERVAL = timedelta(seconds=2)
 SLOW_SETTLE_INTERVAL = timedelta(minutes=10)
-"""The interval between two checks of a job that stores the outcome of a document when its
-prediction or its reprocessing ends. The checks find documents for which no event was emitted, for
-example because their schema was deleted."""
+"""The interval between two checks of an extraction or a reprocessing. Events usually update these
+jobs. The checks find documents for which no event was emitted, for example because their schema was
+deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", events=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
-    """Settle a job: store the outcomes of processed documents.
+    """Settle a job: store the outcomes of processed documents, and complete the job if possible.
 
     Runs again later if documents are still being processed.
     """

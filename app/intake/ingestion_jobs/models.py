@@ -22,10 +22,10 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     The uploaded file is stored under `source_key`; the key is null after the file has been deleted.
     The next batch starts at the byte `next_offset` of the file, with the document `next_number`.
     Documents with numbers below `retried_until` were handled by an earlier run; only the failed
-    documents among them are retried. `cursor` depends on the kind of job. For a crawl, it is the
-    path up to which documents of the source in `options` were handled. For an extraction, it is the
-    number of the last item of the source job for which a prediction was requested. For an
-    operator's job, it is the creation time and id of the last reprocessed document.
+    documents among them are retried. `cursor` depends on `kind`. For a crawl, it is the path up to
+    which documents of the source in `options` were handled. For an extraction, it is the number of
+    the last item of the source job for which a prediction was requested. For a reprocessing of
+    failed documents, it is the creation time and id of the last document that was handled.
     """
 
     __tablename__ = "ingestion_jobs"
@@ -85,7 +85,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: documents done, total, rate per second, estimated seconds left.
+        """Return the progress: documents done, total, rate per second, estimated remaining seconds.
 
         The total, the rate and the estimate are None while they are unknown.
         """
@@ -104,9 +104,9 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 class IngestionItem(TenantModel, db.Base):
     """The outcome of one document in an ingestion job.
 
-    `number` is the position in the source, starting at 1. `artifact_id` is the document that was
-    created, or the existing document with the same content. The id is kept even if the document is
-    deleted.
+    `number` is the position in the job, starting at 1. `artifact_id` is the document that was
+    created, reprocessed or sent to a model, or the existing document with the same content; it is
+    null if there is no such document. The id is kept even if the document is deleted.
     """
 
     __tablename__ = "ingestion_items"

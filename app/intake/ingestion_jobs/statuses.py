@@ -28,9 +28,9 @@ TRANSITIONS: Mapping[JobStatus, frozenset[JobStatus]] = {
     _CANCELLED: frozenset(),
 }
 """The statuses that may follow each status."""
-ENDED = (_COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED)
+ENDED_STATUSES = (_COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED)
 """The statuses of jobs that have ended."""
-ACTIVE = (_QUEUED, _RUNNING)
+ACTIVE_STATUSES = (_QUEUED, _RUNNING)
 """The statuses of queued and running jobs."""
 
 
@@ -47,7 +47,7 @@ class JobKind(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """The outcome of one document of a job; `processing` until another job has handled it."""
+    """The outcome of one document; `processing` until a background job has handled the document."""
 
     PROCESSING = "processing"
     CREATED = "created"

@@ -24,7 +24,7 @@ SETTLE_JOB = "reprocess_jobs.settle"
 BATCH_SIZE = 1000
 _NAME = "flask artifacts reprocess"
 """The name of the jobs that this command creates. It is not translated, because it is a command."""
-_NOT_REPROCESSABLE = {
+_NOT_REPROCESSABLE_ERROR = {
     "code": "conflict",
     "message": "The document is archived or has tag sets; it cannot be reprocessed.",
 }
@@ -52,14 +52,14 @@ def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None
 def create_for_failed(selection: FailedSelection) -> IngestionJob:
     """Create a job that reprocesses the failed documents that match `selection`.
 
-    Archived documents and documents with tag sets are left out.
+    Archived documents and documents with tag sets are omitted.
     """
-    filters = {name: _to_json(value) for name, value in selection._asdict().items()}
+    filters = {name: _convert_to_json(value) for name, value in selection._asdict().items()}
     options = {"failed": filters}
     return requests.create(JobKind.REPROCESS, name=_NAME, created_by=None, options=options)
 
 
-def _to_json(value: str | datetime | None) -> str | None:
+def _convert_to_json(value: str | datetime | None) -> str | None:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
@@ -124,7 +124,7 @@ def _build_item(
     number: int, uri: str, artifact_id: UUID | None, *, is_blocked: bool = False
 ) -> ItemRow:
     status = ItemStatus.FAILED if is_blocked else ItemStatus.PROCESSING
-    error = _NOT_REPROCESSABLE if is_blocked else None
+    error = _NOT_REPROCESSABLE_ERROR if is_blocked else None
     return ItemRow(number, uri, status.value, artifact_id, error, 0.0)
 
 

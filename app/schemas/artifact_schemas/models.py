@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel, build_foreign_key, build_index
 
 
 class SchemaStatus(StrEnum):
-    """The status of an artifact schema; only an active schema is open for labeling."""
+    """The status of an artifact schema; only an active schema accepts new tag sets."""
 
     DRAFT = "draft"
     ACTIVE = "active"

@@ -1,1 +1,1 @@
-"""Schema import from the files of other tools."""
+"""Schema import from files that other tools or organizations have created."""

@@ -45,9 +45,9 @@ def import_schema(
     with db.session().begin_nested() as savepoint:
         schema = schemas.create(
             created_by=created_by,
-            name=name or _get_visible(source.name) or DEFAULT_NAME,
+            name=name or _get_visible_text(source.name) or DEFAULT_NAME,
             document_type=(
-                document_type or _get_visible(source.document_type) or DEFAULT_DOCUMENT_TYPE
+                document_type or _get_visible_text(source.document_type) or DEFAULT_DOCUMENT_TYPE
             ),
             description=source.description,
             guidelines=source.guidelines,
@@ -62,7 +62,7 @@ def import_schema(
     return {**draft, "dry_run": False}
 
 
-def _get_visible(text: str | None) -> str | None:
+def _get_visible_text(text: str | None) -> str | None:
     return text if text and has_visible_character(text) else None
 
 

@@ -41,7 +41,7 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a schema draft from a template, with all fields or only the fields in `fields`.
+    """Create a schema draft from a template. `fields` has the keys of its fields; None means all.
 
     By default, `name` and `document_type` are those of the template. Raises 404 if the
     template does not exist, and 400 if `fields` is empty or contains a key that is not in the

@@ -87,10 +87,10 @@ class Artifact(TenantModel, db.Revised, db.Base):
     revision.
     `labeled_by` has the labeler of each submitted or accepted tag set, null for a model's tag set.
     `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
-    row alone shows who may label the document. `parent_id` is the email to which the document was
-    attached; the email may have been deleted. `attachment_count` is the number of files in an
-    email; not every file becomes a document. `prediction` is the latest prediction in the
-    API's format; the workflow keeps it up to date.
+    row alone shows who may label the document. `parent_id` is the email or mailbox that contains
+    the document; the parent may have been deleted. `attachment_count` is the number of attachments
+    of an email, or of emails in a mailbox; not each becomes a document. `prediction` is the latest
+    prediction in the API's format; the workflow keeps it up to date.
     """
 
     __tablename__ = "artifacts"

@@ -24,11 +24,12 @@ security: `coalesce` is not leakproof."""
 class ArtifactAssignee(TenantModel, db.Base):
     """An assignee of a document, indexed by assignee.
 
-    `is_open` is true while the document needs labeling. `priority` and `urgent_at` are the sort
-    keys (`URGENCY`, `URGENT_AT`) of the order in which labelers get documents. `places_taken` is
-    the number of submitted or accepted tag sets plus the number of reservations; `assignees_hash`
-    is a hash of all assignees. Only triggers on the document write these rows. An index on the
-    document's list of assignees would not help: PostgreSQL cannot use it under row-level security.
+    `is_open` is true while the document is `ready` or `in_progress` and is not archived. `priority`
+    and `urgent_at` are the sort keys (`URGENCY`, `URGENT_AT`) of the order in which labelers get
+    documents. `places_taken` is the number of submitted or accepted tag sets plus the number of
+    reservations; `assignees_hash` is a hash of all assignees. Only triggers on the table of
+    documents write these rows. An index on the document's list of assignees would not help:
+    PostgreSQL cannot use such an index under row-level security.
     """
 
     __tablename__ = "artifact_assignees"

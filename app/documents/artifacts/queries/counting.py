@@ -38,7 +38,10 @@ _UNASSIGNED: ColumnElement[Any] = literal_column("CAST('[]' AS jsonb)")
 
 
 class SchemaCounts(NamedTuple):
-    """The document counts of a schema; `counts` has keys such as `total` and `open`."""
+    """The document counts of a schema, or of all documents without a schema (id None).
+
+    `counts` has keys such as `total` and `open`.
+    """
 
     schema_id: UUID | None
     name: str | None
@@ -55,13 +58,13 @@ def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     counts_by_schema = _sum_cells(_select_cells(filters))
     now = db.utc_now()
     open_counts_by_age = {
-        f"since_{days}": _count_open_since(filters, now - timedelta(days))
+        f"since_{days}": _build_open_count_since(filters, now - timedelta(days))
         for days in AGE_LIMITS_IN_DAYS
     }
     totals = {
         **open_counts_by_age,
-        "overdue": _count_overdue(filters, now),
-        "claimed": _count_claimed(filters),
+        "overdue": _build_overdue_count(filters, now),
+        "claimed": _build_claimed_count(filters),
     }
     statement = (
         select(
@@ -116,26 +119,27 @@ def _select_cells(filters: dict[str, Any]) -> Subquery:
     )
 
 
-def _count_open_since(filters: dict[str, Any], start: datetime) -> ColumnElement[int]:
+def _build_open_count_since(filters: dict[str, Any], start: datetime) -> ColumnElement[int]:
     after = max(filters.get("created_after", start), start)
-    between = _build_created_period({**filters, "created_after": after}, _select_open(filters))
+    rows = _select_open_documents(filters)
+    between = _build_created_period({**filters, "created_after": after}, rows)
     return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
-def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    rows = _select_open(filters)
+def _build_overdue_count(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+    rows = _select_open_documents(filters)
     if _has_period(filters):
-        return _count_overdue_in_period(filters, now)
+        return _build_overdue_count_in_period(filters, now)
     between = Between("due", Artifact.due_at, None, now, rows)
     return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
-def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+def _build_overdue_count_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
     """Build an expression that counts overdue documents in a period of creation times.
 
-    Documents that were due before today are counted from cells, all others row by row.
+    Documents that were due before today are counted from cells, those due today row by row.
     """
-    rows = _select_open(filters)
+    rows = _select_open_documents(filters)
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
@@ -147,7 +151,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     return before_today + counters.count(due_today)
 
 
-def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
+def _build_claimed_count(filters: dict[str, Any]) -> ColumnElement[int]:
     """Build an expression that counts claimed documents row by row.
 
     This is fast, because there are few claimed documents and an index contains them.
@@ -185,6 +189,6 @@ def _select_documents(filters: dict[str, Any], *columns: Column | Label[Any]) ->
     return rows
 
 
-def _select_open(filters: dict[str, Any]) -> Select[Any]:
+def _select_open_documents(filters: dict[str, Any]) -> Select[Any]:
     is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN_STATUSES))
     return _select_documents(filters, Artifact.id).where(*is_open)

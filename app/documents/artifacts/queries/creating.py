@@ -218,11 +218,11 @@ def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
     """Create a document with its text and pages; return False if its content already exists."""
     row = {**row, "organization_id": tenancy.current_organization_id()}
-    values = [_to_parameter(row[name]) for name in _COLUMNS]
-    return _CREATE.first(*values, text, _to_parameter(pages)) is not None
+    values = [_convert_to_parameter(row[name]) for name in _COLUMNS]
+    return _CREATE.first(*values, text, _convert_to_parameter(pages)) is not None
 
 
-def _to_parameter(value: object) -> object:
+def _convert_to_parameter(value: object) -> object:
     if isinstance(value, UUID):
         return str(value)
     return orjson.dumps(value).decode() if isinstance(value, dict | list) else value

@@ -39,10 +39,10 @@ from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
 """The filters that are facets of the counters."""
-_PERIODS = (*PERIOD_FILTERS, "due_after", "due_before")
-_COUNTED_FILTERS = frozenset({*_FACETS, *_PERIODS, "assignee"})
-_STATE = ("status", "schema_id", "archived")
-_SCANNED_FILTERS = (*_STATE, "ocr")
+_ALL_PERIOD_FILTERS = (*PERIOD_FILTERS, "due_after", "due_before")
+_COUNTED_FILTERS = frozenset({*_FACETS, *_ALL_PERIOD_FILTERS, "assignee"})
+_STATE_FILTERS = ("status", "schema_id", "archived")
+_SCANNED_FILTERS = (*_STATE_FILTERS, "ocr")
 _NO_SCHEMA = str(UUID(int=0))
 _DEFAULT_SORT, _DEFAULT_FILTERS = "-created_at", {"archived": "false"}
 _NEWEST_LIST = PreparedList(
@@ -82,13 +82,13 @@ def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
     between = periods[0] if periods else None
     if "assignee" not in filters:
         return counters.build_total(ARTIFACTS, where, between=between)
-    if between is None and set(where) <= set(_STATE):
+    if between is None and set(where) <= set(_STATE_FILTERS):
         return counters.build_total(ASSIGNED, {**where, "assignee_id": filters["assignee"]})
     return counters.count(_select_ids(filters))
 
 
 def _build_scanned_total(filters: dict[str, Any]) -> ColumnElement[int]:
-    where = _build_where(filters, *_STATE)
+    where = _build_where(filters, *_STATE_FILTERS)
     if filters["ocr"] == OcrStatus.NONE:
         total = counters.build_total(ARTIFACTS, where)
         return total - counters.build_total(SCANNED, where)
@@ -128,7 +128,7 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
         return []
     by_status = has_schema or "status" in filters
     facet_names = ("archived", "status") if by_status else ("archived",)
-    where = _build_where(filters, *_STATE)
+    where = _build_where(filters, *_STATE_FILTERS)
     branches = _select_branches(counters.select_cells(ARTIFACTS, facet_names, where), facet_names)
     other_filters = {k: v for k, v in filters.items() if k not in ("status", "archived")}
     columns: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
@@ -141,11 +141,11 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
 
 def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     assignee = ArtifactAssignee
-    if not set(filters) <= {"assignee", *_STATE, *_PERIODS}:
+    if not set(filters) <= {"assignee", *_STATE_FILTERS, *_ALL_PERIOD_FILTERS}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     facet_names = ("archived", "schema_id", "status") if by_state else ("archived",)
-    where = _build_where(filters, *_STATE)
+    where = _build_where(filters, *_STATE_FILTERS)
     cells = counters.select_cells(
         ASSIGNED, facet_names, {**where, "assignee_id": filters["assignee"]}
     )

@@ -76,7 +76,7 @@ def find_processing_document(artifact_id: UUID, *, lock: bool = False) -> Artifa
 
 
 def delete_pages(artifact_id: UUID) -> None:
-    """Delete the pages of a document, which an earlier, incomplete run may have stored."""
+    """Delete all stored pages of a document, for example those of an earlier run."""
     db.session().execute(delete(ArtifactPage).where(ArtifactPage.artifact_id == artifact_id))
 
 
@@ -90,7 +90,7 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def store_content(
     artifact: Artifact, content: DocumentContent, *, routing: bool
 ) -> IngestedPayload:
-    """Store the content of a document, and make it ready unless it must wait for routing.
+    """Store the content of a document, and make it ready or, if `routing` is set, let it wait.
 
     Returns the payload of `artifact.ingested`.
     """

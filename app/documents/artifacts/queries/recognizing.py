@@ -10,18 +10,18 @@ from app.documents.artifacts.models.content import ArtifactPage
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import db, tenancy
 
-_IS_OF_ARTIFACT = "organization_id = :organization_id AND artifact_id = :artifact_id"
+_ARTIFACT_CONDITION = "organization_id = :organization_id AND artifact_id = :artifact_id"
 _STORE_TEXTS = text(
     f"""
     UPDATE artifact_pages SET text = substr(CAST(:text AS text), start + 1, "end" - start)
-    WHERE {_IS_OF_ARTIFACT}
+    WHERE {_ARTIFACT_CONDITION}
     """  # noqa: S608 - consists of constants
 )
 _STORE_PAGE = text(
     f"""
     UPDATE artifact_pages SET ocr = :ocr, start = 0, "end" = length(:text), text = :text,
         words = CAST(:words AS jsonb)
-    WHERE {_IS_OF_ARTIFACT} AND number = :number
+    WHERE {_ARTIFACT_CONDITION} AND number = :number
     """  # noqa: S608 - consists of constants
 )
 _SET_PAGE_STARTS = text(
@@ -36,7 +36,7 @@ _SET_PAGE_STARTS = text(
             FROM jsonb_array_elements(page.words) WITH ORDINALITY AS element (word, position)
         ) END
     FROM unnest(CAST(:numbers AS int[]), CAST(:starts AS int[])) AS page_start (number, start)
-    WHERE {_IS_OF_ARTIFACT} AND page.number = page_start.number
+    WHERE {_ARTIFACT_CONDITION} AND page.number = page_start.number
     """  # noqa: S608 - consists of constants
 )
 
@@ -63,7 +63,7 @@ def store_page_texts(artifact_id: UUID, document_text: str) -> None:
 
 
 def list_pending_pages(artifact_id: UUID) -> list[PendingPage]:
-    """Return the pages of a document that must be recognized."""
+    """Return the pending pages of a document, in page order."""
     columns = (ArtifactPage.number, ArtifactPage.width, ArtifactPage.height)
     statement = select(*columns).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
@@ -73,7 +73,7 @@ def list_pending_pages(artifact_id: UUID) -> list[PendingPage]:
 
 
 def store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, words: str) -> None:
-    """Store the status, the text and the words of a page.
+    """Store the text recognition status, the text and the words of a page.
 
     `words` is JSON, whose offsets refer to the text of the page.
     """

@@ -46,7 +46,7 @@ from app.documents.artifacts.queries.searching import (
     SearchQuery,
     build_query,
     build_search_time,
-    searchable,
+    searchable_documents,
     select_hits,
 )
 from app.kit import db, tenancy
@@ -149,7 +149,7 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
 def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
     """Return the documents in the order of `artifact_ids`.
 
-    Documents that were deleted in the meantime are left out.
+    Documents that were deleted in the meantime are omitted.
     """
     ids = f"{{{','.join(artifact_ids)}}}"
     rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), ids, page_size)
@@ -210,7 +210,7 @@ def _find_last_time(page_start: PageStart, count: int, version: str) -> datetime
         last_time = _last_times.get(key) if page_start.is_first else None
     if last_time is not None:
         return last_time
-    search_time = build_search_time(searchable.c.created_at)
+    search_time = build_search_time(searchable_documents.c.created_at)
     times = select(search_time)
     if not page_start.is_first:
         page_start_time = func.timezone("UTC", page_start.values["created_at"])
@@ -271,8 +271,8 @@ def _find_among_newest(
     # is a scalar subquery, because otherwise PostgreSQL might join all documents of the
     # organization and unpack the words of each document.
     is_match = (
-        select(func.ts_match_vq(searchable.c.vector, tsquery))
-        .where(searchable.c.artifact_id == tested_documents.c.id)
+        select(func.ts_match_vq(searchable_documents.c.vector, tsquery))
+        .where(searchable_documents.c.artifact_id == tested_documents.c.id)
         .scalar_subquery()
     )
     statement = select(tested_documents.c.id).where(is_match)

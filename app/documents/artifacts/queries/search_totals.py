@@ -32,7 +32,7 @@ _lock = Lock()
 
 def get_last_total(query: SearchQuery, other_filters: dict[str, Any]) -> SearchTotal:
     """Return the cached total of a search, which may be outdated, or zeros if none is cached."""
-    key = _get_key(query, other_filters)
+    key = _build_cache_key(query, other_filters)
     with _lock:
         return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
 
@@ -43,7 +43,7 @@ def count_hits(query: SearchQuery, other_filters: dict[str, Any]) -> int:
     Counting takes longer if there are more hits, so the result is cached until the searched data
     changes.
     """
-    key = _get_key(query, other_filters)
+    key = _build_cache_key(query, other_filters)
     if key is None:
         return int(db.session().execute(select(_build_count(query, other_filters))).scalar_one())
     with _lock:
@@ -63,8 +63,8 @@ def count_hits(query: SearchQuery, other_filters: dict[str, Any]) -> int:
     return total.hit_count
 
 
-def _get_key(query: SearchQuery, other_filters: dict[str, Any]) -> _Key | None:
-    """Return the cache key of a total, or None if totals of the search are not cached."""
+def _build_cache_key(query: SearchQuery, other_filters: dict[str, Any]) -> _Key | None:
+    """Build the cache key of a total; return None if totals of the search are not cached."""
     if query.has_backlog or query.tsquery is None or not {"archived"}.issuperset(other_filters):
         return None
     return tenancy.current_organization_id(), query.tsquery, other_filters.get("archived", "false")

@@ -40,8 +40,8 @@ from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 
 BATCH = 100
-"""The number of documents indexed in one statement. Even with the largest documents, the statement
-ends long before its timeout."""
+"""The maximum number of documents indexed in one statement. Even with the largest documents, the
+statement ends long before its timeout."""
 
 
 def _build_view(name: str) -> TableClause:
@@ -54,10 +54,10 @@ def _build_view(name: str) -> TableClause:
     )
 
 
-searchable = _build_view("searchable_artifacts")
+searchable_documents = _build_view("searchable_artifacts")
 """The searchable documents of the current organization."""
 _search_hits = _build_view("search_hits")
-"""A view of the same documents as in `searchable`, for queries that use only the index of words."""
+"""A view of the documents in `searchable_documents`, for queries that use only the word index."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -94,17 +94,17 @@ class SearchQuery(NamedTuple):
     are not in the index yet.
     """
 
-    typed: str
+    typed_text: str
     tsquery: str | None
     has_backlog: bool
 
 
-def build_query(typed: str) -> SearchQuery:
+def build_query(typed_text: str) -> SearchQuery:
     """Build the index query for a typed text, and return it with the normalized text."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
-    typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
-    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
-    return SearchQuery(typed, row.tsquery, row.backlog)
+    typed_text = _DASHES.sub(" ", unicodedata.normalize("NFC", typed_text))
+    row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed_text)
+    return SearchQuery(typed_text, row.tsquery, row.backlog)
 
 
 def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
@@ -112,7 +112,7 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
 
     With `by_time`, the query may also use the index on time.
     """
-    view = searchable if by_time else _search_hits
+    view = searchable_documents if by_time else _search_hits
     # The sub-select hides the constant query from the planner. For a common word in a constant,
     # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
@@ -121,7 +121,7 @@ def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
     )
     if not query.has_backlog:
         return indexed_hits.subquery("hits")
-    return union_all(indexed_hits, _select_unindexed_hits(query.typed)).subquery("hits")
+    return union_all(indexed_hits, _select_unindexed_hits(query.typed_text)).subquery("hits")
 
 
 _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
@@ -136,9 +136,9 @@ _BUILD_QUERY = Prepared.from_select(
 )
 
 
-def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
+def _select_unindexed_hits(typed_text: str) -> Select[UUID, datetime, bool]:
     """Select the matching documents that are not in the index yet, by their legacy vectors."""
-    search = func.search_backlog(typed)
+    search = func.search_backlog(typed_text)
     legacy_hits = search.table_valued(column("id", Uuid()), name="legacy_hits").render_derived()
     is_indexed = exists().where(build_join(ArtifactSearch.artifact_id, Artifact))
     documents = select(Artifact.id, Artifact.created_at, Artifact.archived)
@@ -153,7 +153,7 @@ def list_organizations_with_backlog() -> list[UUID]:
 def index_batch() -> bool:
     """Index the next documents in the backlog of the current organization, and return True.
 
-    If no documents are left, deletes the backlog and returns False.
+    If no documents remain, deletes the backlog, if any, and returns False.
     """
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)

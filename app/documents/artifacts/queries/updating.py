@@ -147,7 +147,7 @@ def find_failed_ids(artifact_ids: Sequence[UUID]) -> set[UUID]:
 def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
     """Reopen failed documents: set them to processing, and return their ids.
 
-    Documents with tag sets and archived documents are left unchanged.
+    Ignores archived documents, documents with tag sets, and documents with other statuses.
     """
     statement = (
         select(Artifact.id)
@@ -202,7 +202,7 @@ class LockedArtifact(NamedTuple):
     page_count: int | None
 
 
-_LOCKED = select(*(getattr(Artifact, name) for name in LockedArtifact._fields))
+_LOCKED_ARTIFACTS = select(*(getattr(Artifact, name) for name in LockedArtifact._fields))
 
 
 def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedArtifact]:
@@ -216,7 +216,7 @@ def lock_matching_documents(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> list[LockedArtifact]:
     """Lock and return the documents with `artifact_ids` that match `filters`; ignore `q`."""
-    return _lock(restrict_to_matching(_LOCKED, artifact_ids, filters))
+    return _lock(restrict_to_matching(_LOCKED_ARTIFACTS, artifact_ids, filters))
 
 
 def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
@@ -237,7 +237,7 @@ def lock_documents_created_before(created_before: datetime, *, limit: int) -> li
     skipped.
     """
     oldest = select_documents_created_before(created_before, limit=limit)
-    return _lock(_LOCKED.where(Artifact.id.in_(oldest)), skip_locked=True)
+    return _lock(_LOCKED_ARTIFACTS.where(Artifact.id.in_(oldest)), skip_locked=True)
 
 
 def select_documents_created_before(created_before: datetime, *, limit: int) -> Select[UUID]:

@@ -1,4 +1,4 @@
-"""Create documents from the attachments of emails."""
+"""Create documents from the attachments of emails, and from the emails of mailboxes."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -27,14 +27,15 @@ log = get_logger(__name__)
 def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
-    Does nothing if the email was deleted or is nested in `MAX_DEPTH` or more emails.
-    The documents inherit the schema, metadata, priority, archived flag, creator, connector and
-    ingestion job of the email, which is their parent. If the organization already has a document
-    with the content, the email becomes the parent of that document, unless it already has a parent.
-    No document is created if the type of the attachment is not supported, or if the plan does not
-    allow another document. The stored number of attachments includes those without a document.
-    `checkpoint` commits with the number of the attachment, or raises if this run must stop.
-    `position` is the number of the last attachment that an earlier run has committed.
+    A mailbox is handled like an email whose attachments are the emails in the mailbox. Does nothing
+    if the email was deleted or is nested in `MAX_DEPTH` or more emails. The documents inherit the
+    schema, metadata, priority, archived flag, creator, connector and ingestion job of the email,
+    which is their parent. If the organization already has a document with the content, the email
+    becomes the parent of that document, unless the document already has a parent. No document is
+    created if the type of the attachment is not supported, or if the plan does not allow another
+    document. The stored number of attachments includes those without a document. `checkpoint`
+    commits with the number of the attachment, or raises if this run must stop. `position` is the
+    number of the last attachment that an earlier run has committed.
     """
     email = queries.find_parent_email(artifact_id)
     if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:

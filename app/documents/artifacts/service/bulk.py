@@ -76,7 +76,7 @@ def delete(artifact_id: UUID, revision: int | None) -> None:
     """Delete a document with its tag sets.
 
     Emits `artifact.deleted`; a job then deletes the files. Raises 404, and 409 `stale_precondition`
-    if `revision` is not the current revision.
+    if `revision` is neither None nor the current revision.
     """
     _delete([lock(artifact_id, revision)])
 

@@ -77,9 +77,9 @@ def create_from_text(
     """Create a document from plain text.
 
     The document is ready for labeling immediately (emits `artifact.ingested`), unless routing rules
-    must run first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown
-    `schema_id`, 402 `plan_limit_reached`, 409 `artifact_duplicate`, and 503 while the storage is
-    unavailable.
+    must run first (emits `artifact.parsed`). Raises 400 for an empty or too long `text` or an
+    unknown `schema_id`, 402 `plan_limit_reached`, 409 `artifact_duplicate`, 409 `conflict` if a
+    document with this content was just deleted, and 503 while the storage is unavailable.
     """
     try:
         parsed = parse_text(text)
@@ -119,10 +119,10 @@ def create_from_file(
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
     `declared_media_type` is the media type that the client sent; the stored media type is detected
-    from the content. Raises 400 for an empty `file` or an unknown `schema_id`, 402
-    `plan_limit_reached`, 409 `artifact_duplicate`, 415 for a type that cannot be read, 422 for
-    `name` if the name of the file is invalid, and 503 while the storage is unavailable. If one of
-    these errors is raised after the content has been stored, the content is deleted.
+    from the content. Raises the errors of `create_from_text` except those for `text`; also 400 for
+    an empty `file`, 415 for a type that cannot be read, and 422 for `name` if the name of the file
+    is invalid. If one of these errors is raised after the content has been stored, the content is
+    deleted.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -185,7 +185,7 @@ def describe_text(content: bytes, parsed: ParsedDocument) -> dict[str, Any]:
 
 
 def list_page_columns(parsed: ParsedDocument) -> list[dict[str, Any]]:
-    """Return the columns of each page, without words, which are laid out from the text."""
+    """Return the columns of each page. Words are not stored; they are laid out from the text."""
     return [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
 
 
@@ -288,6 +288,6 @@ def _build_unsupported_type_message(error: UnsupportedMediaType) -> str:
     if error.declared and error.detected in MEDIA_TYPES:
         return (
             f"The content of the file is `{error.detected}`, but its name or declared type says "
-            f"`{error.declared}`. Send it with a file name and media type that match it."
+            f"`{error.declared}`. Send the file with a name and media type that match its content."
         )
     return "This media type is not supported."

@@ -102,9 +102,9 @@ def create_from_texts(
 ) -> list[Outcome]:
     """Create up to `MAX_BATCH` documents, and return the outcome for each text in the same order.
 
-    No document is created for a text that another document or an earlier text already has. Emits
-    `artifact.ingested` for each document, or `artifact.parsed` if routing rules must run first. If
-    a document cannot be created, for example because of the plan, its outcome has an error. The
+    No document is created for the content of an existing document or of an earlier text. Emits
+    `artifact.ingested` for each new document, or `artifact.parsed` if routing rules must run first.
+    If a document cannot be created, for example because of the plan, its outcome has an error. The
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH

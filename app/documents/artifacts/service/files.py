@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from app.documents.artifacts.queries.reading import ArtifactContent, TextRow
-from app.documents.artifacts.statuses import UNREADABLE
+from app.documents.artifacts.statuses import UNREADABLE_STATUSES
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
 from app.kit.storage import Storage, build_blob_key
@@ -44,7 +44,7 @@ def require_readable(row: _RowT | None) -> _RowT:
     Raises 404 if `row` is None, or 409 with the status if the document has not been read.
     """
     readable_row = errors.require_found(row)
-    if readable_row.status in UNREADABLE:
+    if readable_row.status in UNREADABLE_STATUSES:
         raise _build_not_ready_error(readable_row.status)
     return readable_row
 

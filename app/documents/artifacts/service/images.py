@@ -1,4 +1,4 @@
-"""Render images of pages on request in a child process, and cache them for a week.
+"""Render images of pages in a child process, and cache images of common widths for a week.
 
 Flowing text is rendered from the stored text of the page. A later version of the service may read a
 different text from the file, which would not match the boxes of the words.
@@ -39,7 +39,7 @@ _UNRENDERABLE = (PageNotFound, ParseFailed, UnsupportedMediaType)
 
 
 class PageImage(NamedTuple):
-    """An image of a page. The image is `width` pixels wide.
+    """A page image to find in the cache or to render; `width` is in pixels.
 
     `text` is the text of the page if its words are laid out from the text, otherwise None.
     """
@@ -72,9 +72,10 @@ def get_page_image(
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
-    Raises 404 if the document or page does not exist, 409 if the document has not been read yet or
-    the page cannot be rendered, 400 for `width` if the image would be too large, or 503 while other
-    pages are being rendered or if no process can be started.
+    Raises 404 if the document, its file or the page does not exist, 409 if the document has not
+    been read or the page cannot be rendered, and 400 for `width` if the image would be too large.
+    Raises 503 while other pages are being rendered, or if the storage is not available or no
+    process can be started.
     """
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
@@ -85,7 +86,7 @@ def get_page_image(
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{key.rpartition('/')[2]}"
     with translate_storage_errors():
-        cached_size = _find_size(key)
+        cached_size = _find_cached_size(key)
         data = b"" if cached_size is not None else _render(image)
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
@@ -103,14 +104,14 @@ def get_page_image(
 
 
 class PageImages:
-    """Images of pages for a job that renders all pages of a document before the next document.
+    """Finds or renders page images, and keeps the local copy of the last file.
 
-    Keeps the local copy of a file until another file is needed. Otherwise, an object store would
-    send the file again for each page.
+    The copy is kept until another file is needed or `close` is called. Otherwise, an object store
+    would send the file again for each page.
     """
 
     def __init__(self) -> None:
-        self._copy = ExitStack()
+        self._copy_stack = ExitStack()
         self._sha256: str | None = None
         self._path: Path | None = None
 
@@ -129,13 +130,13 @@ class PageImages:
             return None
 
     def render(self, image: PageImage) -> bytes:
-        """Render an image. Raises the errors of `documents.render`, and NotStored."""
+        """Render an image. Raises the errors of `documents.render`, and those of the storage."""
         if image.text is not None:
             return documents.render_text(
                 image.text, width_px=image.width, format=image.format, limits=LIMITS
             )
         return documents.render(
-            self._open(image.sha256),
+            self._get_local_path(image.sha256),
             image.media_type,
             image.number,
             width_px=image.width,
@@ -145,20 +146,21 @@ class PageImages:
 
     def close(self) -> None:
         """Delete the local copy of the current file."""
-        self._copy.close()
+        self._copy_stack.close()
         self._sha256 = self._path = None
 
-    def _open(self, sha256: str) -> Path:
+    def _get_local_path(self, sha256: str) -> Path:
         """Return the local path of a file. Raises NotStored if the file is missing."""
         if self._path is None or sha256 != self._sha256:
             self.close()
             key = files.build_content_key(sha256)
-            self._path = self._copy.enter_context(files.get_storage().use_local_path(key))
+            local_copy = files.get_storage().use_local_path(key)
+            self._path = self._copy_stack.enter_context(local_copy)
             self._sha256 = sha256
         return self._path
 
 
-def _find_size(key: str) -> int | None:
+def _find_cached_size(key: str) -> int | None:
     try:
         return files.get_storage().size(key)
     except NotStored:

@@ -79,8 +79,9 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
     it waits. If pages must be recognized, the document stays `processing`, and a job recognizes the
-    pages. Does nothing if the document was deleted or already parsed. `checkpoint` commits the
-    work so far, or raises if this run must stop.
+    pages. Another job creates documents from the attachments of an email. Does nothing if the
+    document was deleted or already parsed. `checkpoint` commits the work so far, or raises if this
+    run must stop. Raises NotStored if the file is missing.
     """
     artifact = queries.find_processing_document(artifact_id)
     if artifact is None:
@@ -128,7 +129,7 @@ def _enqueue(job: str, artifact_id: UUID) -> None:
 
 
 def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
-    """Publish a locked document: store its content, and make it ready unless it waits for routing.
+    """Store the content of a locked document, and make it ready unless it must wait for routing.
 
     Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
     it waits.
@@ -143,9 +144,10 @@ def finish_parsing(artifact: Artifact, content: DocumentContent) -> None:
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
-    """Mark a document that is being parsed as failed, store the reason, and delete its pages.
+    """Mark a document as failed if its text is being parsed or recognized.
 
-    Documents that wait for routing or have another status are not changed.
+    Stores the reason, and deletes the pages. Documents that wait for routing or have another status
+    are not changed.
     """
     if queries.find_processing_document(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)

@@ -29,7 +29,7 @@ def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
 def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
     """Lock a document against changes until the transaction ends, and return it.
 
-    Raises 404, and 409 `stale_precondition` if `revision` is not its current revision.
+    Raises 404, and 409 `stale_precondition` if `revision` is neither None nor the current revision.
     """
     row = errors.require_found(queries.find(artifact_id, lock=True))
     errors.check_revision(revision, row.revision)
@@ -69,9 +69,9 @@ def open_content(sha256: str) -> Iterator[bytes] | None:
 
 
 def get_text(artifact_id: UUID) -> TextRow:
-    """Return a document's text, length in code points, language and page spans.
+    """Return a document's text, its length in code points, its language and its page spans.
 
-    Raises 404, or 409 until the document has been read.
+    Raises 404, or 409 if the document could not be read or is not yet read.
     """
     return files.require_readable(queries.find_text(artifact_id))
 

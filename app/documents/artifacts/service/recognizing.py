@@ -30,7 +30,7 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     pending. `checkpoint` commits each page, so that a later run continues with the next page, or
     raises if this run must stop.
     """
-    artifact = _find_pending(artifact_id)
+    artifact = _find_pending_document(artifact_id)
     if artifact is None:
         return
     pages = recognizing.list_pending_pages(artifact_id) if container.settings().ocr else []
@@ -45,12 +45,13 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
-    """Finish the recognition of a document: compose its text from its pages, and publish it.
+    """Finish the recognition of a document: compose its text from its pages, and finish parsing.
 
     `unfinished_status` is the document's text recognition status if a page is still pending. Such a
-    page gets no words.
+    page keeps the words that were read from the file, if any. Does nothing if the document was
+    deleted or is not pending.
     """
-    artifact = _find_pending(artifact_id, lock=True)
+    artifact = _find_pending_document(artifact_id, lock=True)
     if artifact is None:
         return
     pages = recognizing.list_page_texts(artifact_id)
@@ -69,7 +70,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
     finish_parsing(artifact, content)
 
 
-def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
+def _find_pending_document(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     artifact = parsing.find_processing_document(artifact_id, lock=lock)
     return artifact if artifact is not None and artifact.ocr == OcrStatus.PENDING else None
 

@@ -31,7 +31,7 @@ def reprocess_as_job(artifact_id: UUID, *, revision: int | None, by: UUID | None
 def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> ArtifactRow:
     """Reprocess a document: queue it for parsing, and return it as `processing`.
 
-    Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
+    Ends the claim. Emits `artifact.reprocessed`; parsing emits `artifact.ingested` if the document
     was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
     `details.state` if the document is archived or already `processing`, or with `details.tag_sets`
     if it has tag sets, because their positions would refer to another text.

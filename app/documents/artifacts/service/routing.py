@@ -42,7 +42,7 @@ def request_routing(artifact_ids: Sequence[UUID]) -> None:
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
     """Finish the routing of documents: release waiting documents, ignore all other documents.
 
-    Emits `artifact.ingested` for each document that was never ready before.
+    Emits `artifact.ingested` for each released document that was never ready before.
     """
     _emit_ingested(queries.finish_routing(artifact_ids))
 

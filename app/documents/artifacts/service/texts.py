@@ -16,17 +16,17 @@ CACHE_BYTES = 16 * 2**20
 
 
 def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
-    """Build the source text of a document that the caller has locked; it is loaded on first use.
+    """Build the source text of a locked document. The text is loaded on first use.
 
     `updated_at` is the timestamp of the locked document. Every write of the text changes this
     timestamp; saving a draft does not, so the cached text stays valid.
     """
     organization_id = tenancy.current_organization_id()
-    return SourceText(lambda: _load(organization_id, artifact_id, updated_at))
+    return SourceText(lambda: _load_text(organization_id, artifact_id, updated_at))
 
 
 @cached(LRUCache(CACHE_BYTES, getsizeof=sys.getsizeof), lock=Lock())
-def _load(
+def _load_text(
     organization_id: UUID,  # noqa: ARG001 - part of the cache key
     artifact_id: UUID,
     updated_at: datetime,  # noqa: ARG001 - part of the cache key

@@ -14,11 +14,11 @@ MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the words in a response, as JSON. The words of the first page are
 always included, then the words of the following pages, up to the first page that does not fit."""
 
-_BATCH = 50
+_BATCH_PAGES = 50
 
 
 class PageSpan(NamedTuple):
-    """The span of a page in the text, in code points."""
+    """The span of a page in the text, in code points; `end` is exclusive."""
 
     number: int
     start: int
@@ -47,8 +47,8 @@ def read_words(
 
 
 def _read_stored_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tuple[int, bytes]]:
-    for start in range(0, len(pages), _BATCH):
-        numbers = [page.number for page in pages[start : start + _BATCH]]
+    for start in range(0, len(pages), _BATCH_PAGES):
+        numbers = [page.number for page in pages[start : start + _BATCH_PAGES]]
         words_by_page = queries.read_stored_words(artifact_id, numbers, MAX_RESPONSE_BYTES)
         for number in numbers:
             if number not in words_by_page:

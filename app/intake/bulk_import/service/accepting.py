@@ -46,7 +46,7 @@ def import_records(
     labels_as: str,
     caller: Caller,
 ) -> IngestionJob:
-    """Import records from a file or its content: store the file, and create the import job.
+    """Import a file that is uploaded or sent as `content`: store it, and create the import job.
 
     `name` defaults to the name of the uploaded file, or to `import`. Raises 403 if `labels_as` is
     `accepted` and the caller is not a reviewer; 400 for an empty `file` or `content`, an unknown
@@ -75,7 +75,7 @@ def import_local_file(
 ) -> IngestionJob:
     """Import a file from this machine: store a copy, and create the import job.
 
-    Raises the errors of `import_records`, and OSError if the file cannot be read.
+    Raises the errors of `import_records` except 403, and OSError if the file cannot be read.
     """
     artifact_schemas.check_reference(schema_id)
     request = _ImportRequest(_check_name(path.name), format_id, schema_id, labels_as, None)

@@ -76,6 +76,6 @@ def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> 
 
 
 def read_schema_id(job: IngestionJob) -> UUID | None:
-    """Return the id of the schema for records that name no schema, or None."""
+    """Return the id of the schema for documents without their own schema, or None."""
     schema_id = job.options["schema_id"]
     return None if schema_id is None else UUID(schema_id)

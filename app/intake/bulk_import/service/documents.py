@@ -17,7 +17,7 @@ _NUMBER_LENGTH = 12
 """The number of characters reserved for the hyphen and the record's number in a default name."""
 
 
-class FieldError(Exception):
+class RecordError(Exception):
     """Raised if a field of a record is invalid; the message names the field."""
 
 
@@ -27,15 +27,15 @@ def build_document(
     """Validate the fields of a record, and build the document to create.
 
     The default name consists of the file name and the number of the record. `schema_id` is the
-    schema for records without a schema. Raises FieldError if a field is invalid, unknown, or
+    schema for records without a schema. Raises RecordError if a field is invalid, unknown, or
     missing although it is required.
     """
     unknown_name = next((name for name in fields if name not in _CHECKS), None)
     if unknown_name is not None:
         name = check_storable(unknown_name[:64], replace=True)
-        raise FieldError(f"`{name}`: Unknown field.")
+        raise RecordError(f"`{name}`: Unknown field.")
     if fields.get("text") is None:
-        raise FieldError("`text` is missing.")
+        raise RecordError("`text` is missing.")
     values: dict[str, Any] = {"name": build_default_name(file_name, number), "schema_id": schema_id}
     for name, value in fields.items():
         if value is None:
@@ -43,7 +43,7 @@ def build_document(
         try:
             values[name] = _CHECKS[name](value)
         except ValueError as error:
-            raise FieldError(f"`{name}`: {error}") from None
+            raise RecordError(f"`{name}`: {error}") from None
     return NewText(**values)
 
 

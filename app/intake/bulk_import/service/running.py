@@ -15,7 +15,7 @@ from app.engines.imports import READERS
 from app.engines.imports.encodings import open_as_utf8
 from app.engines.imports.records import ImportFileError, Position, Reader, Record
 from app.intake.bulk_import.service.archives import import_archive, read_schema_id
-from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
+from app.intake.bulk_import.service.documents import RecordError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (
     CheckedLabels,
     LabelChecker,
@@ -33,7 +33,7 @@ from app.kit.db import Checkpoint
 
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
-"""The size in bytes at which a batch is complete. The last record may take it above this size."""
+"""The size in bytes at which a batch is complete. The last record may make the batch larger."""
 
 _SWITCH_INTERVAL_SECONDS = 0.0002
 
@@ -47,7 +47,7 @@ class _ImportSettings(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed document with its labels; `checked_labels` is None until they are validated."""
+    """A prepared text with its labels; `checked_labels` is None if no labels were validated."""
 
     prepared: PreparedText
     labels: RecordLabels
@@ -73,13 +73,13 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
         try:
             if job.format in READERS:
                 reader = READERS[job.format]
-                completed = _import_records(job, reader, open_as_utf8(file), checkpoint)
+                is_completed = _import_records(job, reader, open_as_utf8(file), checkpoint)
             else:
-                completed = import_archive(job, file, checkpoint)
+                is_completed = import_archive(job, file, checkpoint)
         except ImportFileError as failure:
             ingestion_jobs.fail(job_id, code="validation_error", message=str(failure))
             return
-    if completed:
+    if is_completed:
         ingestion_jobs.finish(job_id)
 
 
@@ -236,7 +236,7 @@ def _prepare_record(settings: _ImportSettings, record: Record) -> _PreparedRecor
             number=record.number,
             schema_id=settings.schema_id,
         )
-    except FieldError as failure:
+    except RecordError as failure:
         return Outcome(None, error=("unprocessable", str(failure)))
     return _Document(artifacts.prepare_text(replace(document, is_labeled=bool(labels))), labels)
 

@@ -48,8 +48,8 @@ def close(connector_id: UUID, kind: str | None = None) -> None:
     )
     if kind is not None:
         statement = statement.where(ConnectorAlert.kind == kind)
-    closing = statement.values(closed_at=func.now()).returning(ConnectorAlert.id)
-    if closed_ids := db.session().scalars(closing).all():
+    close_statement = statement.values(closed_at=func.now()).returning(ConnectorAlert.id)
+    if closed_ids := db.session().scalars(close_statement).all():
         count = Connector.open_alert_count - len(closed_ids)
         records.set_state(connector_id, open_alert_count=count)
 

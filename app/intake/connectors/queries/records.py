@@ -18,7 +18,7 @@ from sqlalchemy import (
 from app.identity.organizations.models import Organization
 from app.intake.connectors.models import Connector
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.statuses import ACTIVE, JobStatus
+from app.intake.ingestion_jobs.statuses import ACTIVE_STATUSES, JobStatus
 from app.kit import db
 from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate
 from app.kit.periods import build_filter_conditions
@@ -32,7 +32,7 @@ _JOB_COLUMNS = (
     func.coalesce(IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at).label(
         "job_at"
     ),
-    case((IngestionJob.status.in_(ACTIVE), IngestionJob.cursor)).label("cursor"),
+    case((IngestionJob.status.in_(ACTIVE_STATUSES), IngestionJob.cursor)).label("cursor"),
 )
 
 

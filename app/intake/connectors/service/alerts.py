@@ -18,7 +18,7 @@ from app.kit.pagination import Page, PageRequest
 
 MAX_CONSECUTIVE_FAILURES = 10
 """The number of consecutive failed crawls after which the schedule is suspended."""
-_KINDS = {
+_KINDS_BY_CODE = {
     HostErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
     HostErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
 }
@@ -32,15 +32,15 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
     connector = records.lock(connector_id)
     if connector is None:
         return
-    failures = connector.failures_in_a_row + 1
-    records.set_state(connector_id, failures_in_a_row=failures)
-    kind = _KINDS.get(code, AlertKind.CRAWL_FAILED)
+    failure_count = connector.failures_in_a_row + 1
+    records.set_state(connector_id, failures_in_a_row=failure_count)
+    kind = _KINDS_BY_CODE.get(code, AlertKind.CRAWL_FAILED)
     raise_alert(connector, kind, message, job_id=job_id)
-    if failures >= MAX_CONSECUTIVE_FAILURES and connector.next_crawl_at is not None:
+    if failure_count >= MAX_CONSECUTIVE_FAILURES and connector.next_crawl_at is not None:
         records.set_state(connector_id, next_crawl_at=None, stale_at=None)
         text = (
-            f"The schedule is suspended after {failures} failed crawls in a row. It resumes after a"
-            " successful crawl or an update of the connector."
+            f"The schedule is suspended after {failure_count} failed crawls in a row. It resumes"
+            " after a successful crawl or an update of the connector."
         )
         raise_alert(connector, AlertKind.QUARANTINED, text, job_id=job_id)
 

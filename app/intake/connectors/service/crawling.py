@@ -45,11 +45,11 @@ class _SettingsChangedError(Exception):
 class _CrawlSettings(NamedTuple):
     """The settings for a crawl, read from the connector when the run starts.
 
-    `source` is a digest of the settings of the source.
+    `source_digest` is a digest of the settings of the source.
     """
 
     connector_id: UUID
-    source: str
+    source_digest: str
     schema_id: UUID | None
     patterns: PathPatterns
     target: SourceTarget
@@ -76,7 +76,10 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
-    """Start a run of a crawl with the current settings, or return None if the job has ended."""
+    """Start a run of a crawl with the current settings, or return None if the job has ended.
+
+    If the connector was deleted, marks the job as failed and returns None.
+    """
     job = ingestion_jobs.start(job_id)
     if job is None:
         return None
@@ -86,7 +89,7 @@ def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
         ingestion_jobs.fail(job_id, code="not_found", message=message)
         return None
     settings = _read_settings(connector)
-    ingestion_jobs.set_source(job, settings.source)
+    ingestion_jobs.set_source(job, settings.source_digest)
     checkpoint()
     return _Crawl(job, settings, checkpoint)
 
@@ -123,14 +126,14 @@ def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
 def _read_settings(connector: Connector) -> _CrawlSettings:
     return _CrawlSettings(
         connector.id,
-        _identify_source(connector.settings),
+        _hash_settings(connector.settings),
         connector.schema_id,
         PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns)),
         read_target(connector),
     )
 
 
-def _identify_source(settings: Mapping[str, Any] | None) -> str:
+def _hash_settings(settings: Mapping[str, Any] | None) -> str:
     return sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
@@ -195,12 +198,12 @@ class _Crawl:
 
         Returns False if the job ended before the batch was recorded.
         """
-        remaining: Batch | None = batch
-        while remaining is not None:
+        remaining_batch: Batch | None = batch
+        while remaining_batch is not None:
             with ExitStack() as stack:
-                requests = remaining.requests
+                requests = remaining_batch.requests
                 results = fetcher.fetch(requests, stack) if requests else []
-                part, remaining = remaining.split(len(results))
+                part, remaining_batch = remaining_batch.split(len(results))
                 if not self._begin_batch(part):
                     return False
                 refusal = self._record_batch(part, results)
@@ -247,7 +250,7 @@ class _Crawl:
         connector_id = self._settings.connector_id
         if ingestion_jobs.begin_batch(self._job.id, batch.first, batch.end - 1) is None:
             return False
-        if _identify_source(records.get_settings(connector_id)) != self._settings.source:
+        if _hash_settings(records.get_settings(connector_id)) != self._settings.source_digest:
             raise _SettingsChangedError
         return True
 

@@ -47,7 +47,7 @@ class FetchResult(NamedTuple):
 
 
 class Fetcher:
-    """Fetches documents with several connections to the same source.
+    """Fetches documents with at most MAX_CONNECTIONS connections to the same source.
 
     Connections are opened when they are needed, and kept until the context manager exits. A
     connection that fails is closed immediately.
@@ -56,7 +56,7 @@ class Fetcher:
     def __init__(self, target: SourceTarget) -> None:
         self._target = target
         self._lock = Lock()
-        self._failures = 0
+        self._failure_count = 0
         self._problem: HostError | None = None
         self._idle_sources: SimpleQueue[Source] = SimpleQueue()
         self._stack = ExitStack()
@@ -116,29 +116,29 @@ class Fetcher:
         try:
             self._download_document(request.path, staged)
         except ObjectMissing:
-            self._count_failure(None)
+            self._record_attempt(None)
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
-            self._count_failure(None)
+            self._record_attempt(None)
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except HostError as problem:
-            self._count_failure(problem)
+            self._record_attempt(problem)
             return fail(problem.kind.value, problem.message)
-        self._count_failure(None)
+        self._record_attempt(None)
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _count_failure(self, problem: HostError | None) -> None:
-        """Count consecutive failures to reach the host; `problem` is None if the host was reached.
+    def _record_attempt(self, problem: HostError | None) -> None:
+        """Record an attempt: count consecutive failures to reach the host.
 
-        Stores the problem if it must end the crawl.
+        `problem` is None if the host was reached. Stores the problem if it must end the crawl.
         """
         # A host that responds with another error is reachable, and may send other documents.
         is_unreachable = problem is not None and problem.kind == HostErrorKind.UNREACHABLE
         is_refused = problem is not None and problem.kind == HostErrorKind.CREDENTIALS_REFUSED
         with self._lock:
-            self._failures = self._failures + 1 if is_unreachable else 0
-            if is_refused or self._failures >= MAX_FAILURES:
+            self._failure_count = self._failure_count + 1 if is_unreachable else 0
+            if is_refused or self._failure_count >= MAX_FAILURES:
                 self._problem = self._problem or problem
 
     def _download_document(self, path: str, staged: StagedFile) -> None:

@@ -13,7 +13,7 @@ MAX_OBJECTS = 1000
 PART_SECONDS = 5.0
 """The time in seconds after which a part ends, even if it has few or no objects."""
 FETCH_BATCH_BYTES = 64 * 1024 * 1024
-"""The size in bytes at which a batch is complete. The last document may take it above this."""
+"""The size in bytes at which a batch is complete. The last document may make the batch larger."""
 _ASSUMED_BYTES = 4 * 1024 * 1024
 """The size that is assumed for a document if the source does not report its size."""
 

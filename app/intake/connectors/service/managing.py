@@ -32,8 +32,8 @@ DELETE_OBJECTS_JOB = "connectors.forget"
 _DELETE_BATCH_SIZE = 1000
 
 
-class ConnectorChanges(TypedDict, total=False):
-    """The changes to a connector; omitted properties stay the same."""
+class ConnectorProperties(TypedDict, total=False):
+    """The properties to set in a new or existing connector; omitted properties stay unchanged."""
 
     name: str
     settings: dict[str, Any]
@@ -82,7 +82,7 @@ def create(
     *,
     type: str,  # noqa: A002 - the name of the property
     created_by: UUID | None,
-    **properties: Unpack[ConnectorChanges],
+    **properties: Unpack[ConnectorProperties],
 ) -> dict[str, Any]:
     """Create a connector and return it. `properties` must include `name` and `settings`.
 
@@ -100,9 +100,9 @@ def create(
 
 
 def update(
-    connector_id: UUID, *, revision: int | None, **changes: Unpack[ConnectorChanges]
+    connector_id: UUID, *, revision: int | None, **changes: Unpack[ConnectorProperties]
 ) -> dict[str, Any]:
-    """Update the given properties of a connector, and return it.
+    """Update those properties of a connector that are in `changes`, and return the connector.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
     requires that settings such as host, port and account stay the same. If the settings change, an
@@ -163,7 +163,7 @@ def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connecto
     return connector
 
 
-def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
+def _apply_changes(connector: Connector, changes: ConnectorProperties) -> None:
     if "settings" in changes:
         _set_settings(connector, changes["settings"])
     schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
@@ -197,7 +197,7 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
         raise errors.invalid(f"There must be at most {MAX_PATTERNS} patterns.", field)
     for pattern in patterns:
         if not pattern.strip("/") or len(pattern) > MAX_PATTERN_LENGTH:
-            message = f"A pattern must have 1 to {MAX_PATTERN_LENGTH} characters."
+            message = f"A pattern must have 1 to {MAX_PATTERN_LENGTH} characters, not only slashes."
             raise errors.invalid(message, field)
     return list(dict.fromkeys(patterns))
 

@@ -162,7 +162,7 @@ def _release_probe(organization_id: UUID) -> None:
 
 
 def _build_busy_error() -> errors.ApiError:
-    message = "Another connector is being tested or browsed. Try again shortly."
+    message = "A connector is already being tested or browsed. Try again shortly."
     return errors.busy(message, retry_after=_RETRY_AFTER_SECONDS)
 
 

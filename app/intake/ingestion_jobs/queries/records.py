@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, select, text
 from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.counters import JOBS
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
-from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
+from app.intake.ingestion_jobs.statuses import ACTIVE_STATUSES, ItemStatus, JobKind
 from app.kit import db, tenancy
 from app.kit.pagination import (
     CreatedFilters,
@@ -177,7 +177,7 @@ def find_active_extraction(source_job_id: UUID) -> IngestionJob | None:
     """Return the queued or running extraction of a source job, or None if there is none."""
     statement = select(IngestionJob).where(
         IngestionJob.kind == JobKind.EXTRACT,
-        IngestionJob.status.in_(ACTIVE),
+        IngestionJob.status.in_(ACTIVE_STATUSES),
         IngestionJob.options["source_job_id"].astext == str(source_job_id),
     )
     return db.session().scalars(statement.limit(1)).first()
@@ -189,7 +189,7 @@ def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:
     If `connector_id` is not None, crawls of other connectors are omitted.
     """
     statement = select(IngestionJob.id).where(
-        IngestionJob.kind == JobKind.CRAWL, IngestionJob.status.in_(ACTIVE)
+        IngestionJob.kind == JobKind.CRAWL, IngestionJob.status.in_(ACTIVE_STATUSES)
     )
     if connector_id is not None:
         statement = statement.where(IngestionJob.connector_id == connector_id)

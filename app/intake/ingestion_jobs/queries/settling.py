@@ -29,7 +29,7 @@ _SETTLE = """
 # A document that waits for the routing rules has been parsed.
 _IS_PARSED = """
     (document.status IS DISTINCT FROM 'processing' OR document.routing_since IS NOT NULL)"""
-_WAS_DELETED = """document.id IS NULL
+_DELETED_ERROR_BRANCH = """document.id IS NULL
                     THEN '{"code": "not_found", "message": "The artifact was deleted."}'"""
 # The items of a retry keep their creation time, so their seconds count from the start of the retry.
 _SECONDS = """,
@@ -44,7 +44,7 @@ _PARSING = {
 }
 _REPROCESSING = {
     "has_failed": "document.id IS NULL OR document.status = 'failed'",
-    "error": f"""CASE WHEN {_WAS_DELETED}
+    "error": f"""CASE WHEN {_DELETED_ERROR_BRANCH}
                     WHEN document.status = 'failed' THEN document.failure END""",
     "seconds": _SECONDS,
     "has_ended": _IS_PARSED,
@@ -53,7 +53,7 @@ _REPROCESSING = {
 # prediction if the latest prediction was deleted with its schema.
 _EXTRACTION = {
     "has_failed": "document.prediction ->> 'status' IS DISTINCT FROM 'completed'",
-    "error": f"""CASE WHEN {_WAS_DELETED}
+    "error": f"""CASE WHEN {_DELETED_ERROR_BRANCH}
                     WHEN document.prediction IS NULL
                     THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
                     WHEN document.prediction ->> 'status' = 'failed'
@@ -62,7 +62,7 @@ _EXTRACTION = {
     "has_ended": "document.prediction ->> 'status' IS DISTINCT FROM 'queued'",
 }
 _PARTS_BY_KIND = {JobKind.EXTRACT: _EXTRACTION, JobKind.REPROCESS: _REPROCESSING}
-_OF_DOCUMENTS = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
+_DOCUMENT_CONDITION = "AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))"
 _LIST_WAITING = text(
     """
     SELECT DISTINCT job.id
@@ -76,7 +76,7 @@ _LIST_WAITING = text(
 
 
 def find_waiting_jobs(kinds: Sequence[str], artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return the sorted ids of the jobs of these kinds that wait for any of the documents."""
+    """Return the sorted ids of the jobs with these `kinds` that wait for any of the documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "kinds": list(kinds),
@@ -93,7 +93,7 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
     how many items succeeded and how many failed.
     """
     parts = _PARTS_BY_KIND.get(JobKind(job.kind), _PARSING)
-    condition = "" if artifact_ids is None else _OF_DOCUMENTS
+    condition = "" if artifact_ids is None else _DOCUMENT_CONDITION
     values = {
         "organization_id": tenancy.current_organization_id(),
         "job_id": job.id,

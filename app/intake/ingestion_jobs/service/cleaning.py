@@ -15,7 +15,7 @@ _BATCH_SIZE = 100
 
 
 def build_source_key(organization_id: UUID, job_id: UUID) -> str:
-    """Return the storage key for a job's uploaded file."""
+    """Build the storage key for a job's uploaded file."""
     return f"{_build_folder(organization_id)}/{job_id}"
 
 
@@ -37,8 +37,8 @@ def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = N
     """Delete uploaded files that belong to no job.
 
     A process that is killed before it has committed a new job leaves an unused file. Checks the
-    organizations whose ids follow `position`, or all organizations if it is None, and calls
-    `checkpoint` with each id.
+    organizations whose ids follow `position`, or all organizations if it is None. Calls
+    `checkpoint` with the id of each organization that was checked.
     """
     last_id = None if position is None else UUID(position)
     for organization_id in records.list_organization_ids(last_id):

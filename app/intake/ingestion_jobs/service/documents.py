@@ -17,7 +17,7 @@ errors, such as a deleted schema or a limit of the plan, may not occur in anothe
 
 
 class ItemOutcome(NamedTuple):
-    """The outcome of a document; `error` has `code` and `message`.
+    """The outcome of a document. `error` has `code` and `message`, or is None without an error.
 
     `is_final` is false if another attempt with the same file may have another outcome.
     """

@@ -54,7 +54,7 @@ def _check_no_active_crawl(connector_id: UUID) -> None:
 
 
 def cancel_crawls(connector_id: UUID | None = None) -> None:
-    """Cancel the queued and running crawls of a connector, or of the current organization."""
+    """Cancel the queued and running crawls of a connector, or of all connectors if it is None."""
     for job_id in records.list_active_crawl_ids(connector_id):
         job = records.lock(job_id)
         if job is not None and change_status(job, JobStatus.CANCELLED):
@@ -95,7 +95,7 @@ def retry(job_id: UUID) -> IngestionJob:
 
 
 def _restart(job: IngestionJob) -> None:
-    """Restart an ended job: queue it again, from the beginning of its source.
+    """Restart an ended job: queue it again, so that its next run starts with document number 1.
 
     Of the documents that the job has already handled, only the failed documents are retried.
     """

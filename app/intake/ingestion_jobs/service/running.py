@@ -24,7 +24,7 @@ _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
     "NotStored": ("content_missing", "The uploaded file is missing from the storage."),
 }
-_SOURCE = "source"
+_SOURCE_OPTION = "source"
 """The option of a crawl that identifies the source to which the job's position belongs."""
 _UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
 
@@ -52,7 +52,7 @@ def run_steps(
     """Start or continue a job, run its steps and finish it; do nothing if the job has ended.
 
     Each step handles documents in batches, and commits each batch with `checkpoint`. A step returns
-    False if the job was ended meanwhile. A step that a previous run has completed must do nothing.
+    False if the job has ended. A step that a previous run has completed must do nothing.
     """
     job = start(job_id)
     if job is None:
@@ -66,7 +66,7 @@ def iterate_failed_batches(job: IngestionJob, size: int) -> Iterator[tuple[list[
     """Yield the failed documents of an earlier run in batches of at most `size` documents.
 
     Each batch comes with the number from which the next batch starts. The last batch may be empty.
-    The caller must record a batch, which changes `job.next_number`, before it takes the next one.
+    The caller must record a batch, which changes `job.next_number`, before it reads the next batch.
     """
     while job.next_number < job.retried_until:
         batch = records.list_documents(
@@ -81,9 +81,9 @@ def set_source(job: IngestionJob, source: str) -> None:
     `source` is a digest of the settings of the source.
     """
     # Crawls that an earlier release has started store no source, and keep their position.
-    if job.options.get(_SOURCE, source) != source:
+    if job.options.get(_SOURCE_OPTION, source) != source:
         job.cursor = None
-    job.options = {**job.options, _SOURCE: source}
+    job.options = {**job.options, _SOURCE_OPTION: source}
 
 
 def set_total(job_id: UUID, total: int) -> bool:
@@ -173,10 +173,10 @@ def finish(job_id: UUID) -> bool:
 
 
 def settle_documents(kinds: Sequence[JobKind], artifact_ids: Sequence[UUID]) -> None:
-    """Settle the jobs of these kinds that wait for documents whose processing has ended.
+    """Settle the jobs with these `kinds` that wait for documents whose processing has ended.
 
-    Stores the documents' outcomes, and completes jobs that wait for no other documents. The allowed
-    kinds are `extract` and `reprocess`.
+    Stores the documents' outcomes, and completes jobs that wait for no other documents. `kinds` may
+    contain only `extract` and `reprocess`.
     """
     for job_id in settling.find_waiting_jobs(kinds, artifact_ids):
         settle(job_id, artifact_ids)
@@ -225,7 +225,7 @@ def fail(job_id: UUID, *, code: str, message: str) -> bool:
 def fail_after_attempts(job_id: UUID, cause: str) -> None:
     """Mark a job as failed after its last attempt.
 
-    `cause` begins with the name of the exception; clients do not see it.
+    `cause` begins with the name of the exception. Clients do not see the cause.
     """
     code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
     fail(job_id, code=code, message=message)

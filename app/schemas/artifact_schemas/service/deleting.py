@@ -22,10 +22,10 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     """
     schema = get(schema_id)
     errors.check_revision(revision, schema.revision)
-    _check_unlabeled(schema)
+    _check_no_tag_sets(schema)
     schema = lock(schema_id, revision, to_delete=True)
     # No new tag set can refer to the schema now.
-    _check_unlabeled(schema)
+    _check_no_tag_sets(schema)
     for clear_reference in ports.workflow.get().clear_references:
         clear_reference(schema_id)
     schema.status = DELETED
@@ -74,7 +74,7 @@ def _delete_row(schema: ArtifactSchema) -> bool:
     return True
 
 
-def _check_unlabeled(schema: ArtifactSchema) -> None:
+def _check_no_tag_sets(schema: ArtifactSchema) -> None:
     """Raise 409 `conflict` if the schema has tag sets."""
     tag_sets = ports.workflow.get().count_tag_sets(schema.id)
     if tag_sets:

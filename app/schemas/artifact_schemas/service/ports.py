@@ -20,11 +20,11 @@ class DetachArtifacts(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of higher layers that count a schema's tag sets and delete its other records.
+    """Functions of higher layers that count, change or delete the records that refer to a schema.
 
-    `delete_predictions` deletes a batch of the schema's predictions, and returns whether none is
-    left. Each function in `clear_references` removes the schema from one type of record that gives
-    it to new artifacts, such as routing rules.
+    `delete_predictions` deletes a batch of the schema's predictions, and returns True if no
+    prediction remains. Each function in `clear_references` removes the schema from all records of
+    one type that set the schema of new artifacts, such as routing rules.
     """
 
     count_tag_sets: Callable[[UUID], int]

@@ -41,12 +41,12 @@ def publish(
     if not schema.fields:
         raise errors.invalid("A version needs at least one field.", "fields")
     changes = _list_changes(schema)
-    breaking = [change for change in changes if change["breaking"]]
-    if breaking and not (allow_breaking or dry_run):
+    breaking_changes = [change for change in changes if change["breaking"]]
+    if breaking_changes and not (allow_breaking or dry_run):
         raise ApiError(
             "schema_breaking_change",
             "The changes break existing tag sets. Send `allow_breaking` to publish them anyway.",
-            details={"changes": breaking},
+            details={"changes": breaking_changes},
         )
     version = _build_version(schema, changes, published_by=published_by, note=note)
     if not dry_run:
@@ -74,7 +74,7 @@ def _build_version(
 
 
 def _store_version(schema: ArtifactSchema, version: dict[str, Any]) -> None:
-    previous = schema.current_version_id and versions.get_version(schema.current_version_id)
+    previous_version = schema.current_version_id and versions.get_version(schema.current_version_id)
     now = db.utc_now()
     version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
     db.session().add(SchemaVersion(**version))
@@ -88,7 +88,7 @@ def _store_version(schema: ArtifactSchema, version: dict[str, Any]) -> None:
         "by": version["published_by"],
         "labels_per_artifact": _get_required_labels(version["review_policy"]),
         "labels_per_artifact_before": (
-            _get_required_labels(previous.review_policy) if previous else None
+            _get_required_labels(previous_version.review_policy) if previous_version else None
         ),
     }
     events.emit(emitted_events.PUBLISHED, payload)
@@ -113,12 +113,12 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
     """Return the changes from the current version to the draft; the first version has none."""
     if schema.current_version_id is None:
         return []
-    previous = versions.get_version(schema.current_version_id)
-    return [change.as_dict() for change in compare(previous.fields, schema.fields)]
+    previous_version = versions.get_version(schema.current_version_id)
+    return [change.as_dict() for change in compare(previous_version.fields, schema.fields)]
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Activate a schema, so that it is open for labeling. Repeated calls change nothing.
+    """Activate a schema, so that it accepts new tag sets. Repeated calls change nothing.
 
     Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, 409
     `conflict` if the schema has no published version, and 402 `plan_limit_reached` if the plan does
@@ -135,7 +135,7 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Deactivate a schema, so that it is closed for new tag sets.
+    """Deactivate a schema, so that it does not accept new tag sets.
 
     Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, and
     409 `conflict` if the schema was never active.
