@@ -21,7 +21,7 @@ def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(timeout=10)
+        barrier.wait(timeout=60)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:
