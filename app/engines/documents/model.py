@@ -24,7 +24,8 @@ Box = tuple[float, float, float, float]
 class Attachment(NamedTuple):
     """A file attached to an email, or an email in a mailbox.
 
-    `name` is the file name that the sender chose, or a generated name such as `attachment-3.pdf`.
+    `name` is the file name that the sender chose, the subject of the attached email, or a generated
+    name such as `attachment-3.pdf`.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Attachment(NamedTuple):
 
 
 class ParseFailed(Exception):  # noqa: N818 - named after the outcome
-    """A document could not be read; other documents are not affected.
+    """A document could not be read or rendered; other documents are not affected.
 
     `code` is stable and one of `FAILURE_CODES`; `message` is one English sentence for people,
     without paths and without the document's content.
@@ -62,19 +63,18 @@ class PageNotFound(Exception):  # noqa: N818 - named after the outcome
 class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
     """The type of the content is not supported, or is not what the file name or sender claims.
 
-    `declared` is the claimed media type, or None; `detected` is the type of the content, or None if
-    unknown.
+    `claimed_type` is None if no type is claimed. `detected_type` is the type of the content, or
+    None if unknown.
     """
 
-    def __init__(self, declared: str | None, detected: str | None) -> None:
-        super().__init__(declared, detected)
-        self.declared = declared
-        self.detected = detected
+    def __init__(self, claimed_type: str | None, detected_type: str | None) -> None:
+        super().__init__(claimed_type, detected_type)
+        self.claimed_type = claimed_type
+        self.detected_type = detected_type
 
     def __str__(self) -> str:
-        return (
-            f"declared type: {self.declared or 'none'}, detected type: {self.detected or 'unknown'}"
-        )
+        claimed, detected = self.claimed_type or "none", self.detected_type or "unknown"
+        return f"claimed type: {claimed}, detected type: {detected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Limits:
     `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
     and `wall_seconds` the time that the caller waits for it, excluding the time spent in the
     `on_page` callback of `parse_stream`. `max_pixels` applies to each image, decoded or
-    rendered; `max_unpacked_bytes` to the total size of an archive's entries, measured while they
-    are unpacked.
+    rendered. `max_unpacked_bytes` applies to the total size of an archive's entries, measured while
+    they are unpacked, and to the size of an HTML, RTF or email file.
     """
 
     memory_bytes: int = 1 << 30

@@ -288,4 +288,4 @@ def test_media_types() -> None:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(sheet.getvalue(), "a.odt", None)
-    assert caught.value.detected == "application/vnd.oasis.opendocument.spreadsheet"
+    assert caught.value.detected_type == "application/vnd.oasis.opendocument.spreadsheet"
