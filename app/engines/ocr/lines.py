@@ -117,7 +117,7 @@ def find_rotation(detection: DetectedLines) -> int:
 
 
 def recognize_lines(detection: DetectedLines) -> list[RecognizedLine]:
-    """Return the recognized lines. Lines with a low confidence are left out.
+    """Recognize the text of the detected lines; lines with a low confidence are left out.
 
     Most of the lines must be upright. Tall lines may run up or down the page.
     """

@@ -132,12 +132,12 @@ class MailText:
 
     def _get_file_name(self, part: Message) -> str:
         # Decode the headers first, because the library replaces non-ASCII bytes with U+FFFD.
-        readable = Message()
+        decoded_part = Message()
         for header in ("Content-Disposition", "Content-Type"):
             value = _get_raw_header(part, header)
             if value:
-                readable[header] = self._decode_bytes(value)
-        name = readable.get_filename()
+                decoded_part[header] = self._decode_bytes(value)
+        name = decoded_part.get_filename()
         return self._decode_encoded_words(collapse_rfc2231_value(name)) if name else ""
 
     def _decode_encoded_words(self, value: str) -> str:
@@ -228,9 +228,11 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
     words.
     """
     visible_bodies = [body for body in bodies if body.text.strip()]
-    incomplete = _find_incomplete_alternatives(visible_bodies)
+    incomplete_alternatives = _find_incomplete_alternatives(visible_bodies)
     visible_bodies = [
-        body for body in visible_bodies if not (body.is_plain and body.alternatives in incomplete)
+        body
+        for body in visible_bodies
+        if not (body.is_plain and body.alternatives in incomplete_alternatives)
     ]
     plain_bodies = [body for body in visible_bodies if body.is_plain]
     alternatives = {body.alternatives for body in plain_bodies} - {None}
@@ -245,7 +247,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 
 
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
-    """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
+    """Return the alternatives whose plain text is shorter than their HTML, and lacks most words.
 
     Such plain text usually only asks the reader to open the email in another program.
     """
@@ -253,14 +255,14 @@ def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
     for body in bodies:
         key = body.alternatives, body.is_plain
         words.setdefault(key, set()).update(_WORD.findall(body.text.lower()))
-    incomplete: set[Message] = set()
+    incomplete_alternatives: set[Message] = set()
     for (alternatives, is_plain), html_words in words.items():
         if alternatives is not None and not is_plain:
             plain_words = words.get((alternatives, True), html_words)
             is_shorter = len(plain_words) < len(html_words)
             if is_shorter and 2 * len(html_words & plain_words) < len(html_words):
-                incomplete.add(alternatives)
-    return incomplete
+                incomplete_alternatives.add(alternatives)
+    return incomplete_alternatives
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:

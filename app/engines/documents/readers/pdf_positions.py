@@ -34,8 +34,8 @@ def _bind(
     """Bind a pdfium function, so that calls convert no arguments and keep the interpreter lock."""
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
-    bound: Callable[..., _Number] = ctypes.PYFUNCTYPE(result_type)(address)
-    return bound
+    bound_function: Callable[..., _Number] = ctypes.PYFUNCTYPE(result_type)(address)
+    return bound_function
 
 
 _count_rects = _bind(raw.FPDFText_CountRects, ctypes.c_int)
@@ -112,11 +112,9 @@ class CharacterPositions:
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
         """Return a box for each word, or None if any word is invisible.
 
-        One text object must draw all the words.
-
-        The first word begins at the index `first`. `lengths` contains the length of each word. The
-        words are separated by one character. Boxes are measured down and to the right from
-        `corner`.
+        One text object must draw all the words. The first word begins at the index `first`, and
+        `lengths` contains the length of each word in characters. The words are separated by one
+        character. Boxes are measured down and to the right from `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
         x, y = corner

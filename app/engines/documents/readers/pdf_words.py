@@ -266,8 +266,8 @@ class _WordExtractor:
                 glyphs[-1] = Glyph(glyphs[-1].text + char, box)
             else:
                 glyphs.append(Glyph(char, box))
-        readable = (Glyph(_convert_to_readable(glyph.text), glyph.box) for glyph in glyphs)
-        return [glyph for glyph in readable if glyph.text]
+        readable_glyphs = (Glyph(_convert_to_readable(glyph.text), glyph.box) for glyph in glyphs)
+        return [glyph for glyph in readable_glyphs if glyph.text]
 
 
 def _convert_to_readable(word: str) -> str:
