@@ -53,7 +53,7 @@ class LabelStudioWriter(ParsingWriter):
 
     def _write_row(self, row: Row) -> None:
         task: dict[str, Any] = {"data": _build_data(row)}
-        if self._with_config and not self.rows:
+        if self._with_config and not self.row_count:
             task["meta"] = {"labeling_config": config.build_config(self._columns)}
         results = self._build_results(row)
         if self._results == "predictions":
@@ -82,7 +82,7 @@ class LabelStudioWriter(ParsingWriter):
             if not offsets and value is not None:
                 values.setdefault(name, []).append(value)
         results = spans + self._build_value_results(values)
-        prefix = row.get("tag_set_id") or self.rows
+        prefix = row.get("tag_set_id") or self.row_count
         return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
 
     def _build_value_results(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

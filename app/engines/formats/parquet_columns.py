@@ -143,6 +143,7 @@ class _LabelColumnBuilder:
         """Convert the labels of all rows, and return the column and the labels that do not fit.
 
         The second return value contains, for each row, a JSON object with these labels, or None.
+        Labels of unknown fields do not fit either.
         """
         unfit_keys: dict[int, set[str]] = {}
         known_keys = self._converters.keys()

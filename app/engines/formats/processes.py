@@ -52,7 +52,7 @@ class ProcessWriter:
         options: Mapping[str, Any],
         on_wait: Callable[[], None],
     ) -> None:
-        self.rows = 0
+        self.row_count = 0
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
@@ -89,7 +89,7 @@ class ProcessWriter:
         self._buffer += chunk.replace(b"\n", b" ")  # JSON has line feeds only between its tokens
         if is_last:
             self._buffer += b"\n"
-            self.rows += 1
+            self.row_count += 1
         if len(self._buffer) >= _SEND_BYTES:
             self._send()
 

@@ -120,7 +120,7 @@ def write(
     writer = FORMATS[format_id].create_writer(out, fields, checked, source or Documents())
     for row in rows:
         writer.write_json(json.dumps(row).encode())
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     writer.close()
     writer.close()
     return out.getvalue()

@@ -37,7 +37,7 @@ def export(*rows: dict[str, Any], fields: Any = FIELDS, **options: Any) -> bytes
     for row in rows:
         writer.write_json(json.dumps(row).encode())
     writer.close()
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     return out.getvalue()
 
 
@@ -306,7 +306,7 @@ def test_json_lines_are_taken_too() -> None:
             writer.write_json(wrong)
     writer.close()
     assert [line["labels.number"] for line in read(out.getvalue())] == ["é", "?x"]
-    assert writer.rows == 2
+    assert writer.row_count == 2
 
 
 def test_memory_stays_bounded_and_the_file_open() -> None:

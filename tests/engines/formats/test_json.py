@@ -36,7 +36,7 @@ def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
         writer.write_json(json.dumps(row).encode())
     writer.close()
     assert json.loads(out.getvalue()) == rows
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     assert len(out.getvalue().splitlines()) == len(rows) + 2
 
 

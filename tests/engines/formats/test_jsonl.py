@@ -42,7 +42,7 @@ def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
         writer.write_json(json.dumps(row).encode())
     writer.close()
     assert lines(out) == rows
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
 
 
 def test_json_passes_through_unread() -> None:
@@ -56,7 +56,7 @@ def test_pieces_are_written_as_they_come() -> None:
     out, writer = start()
     for piece in (b'{"a":[', b"1", b",2", b"]"):
         writer.write_chunk(piece, is_last=False)
-    assert writer.rows == 0
+    assert writer.row_count == 0
     writer.write_chunk(b"}", is_last=True)
     writer.write_chunk(b"x" * 300_000, is_last=False)
     assert out.getvalue().startswith(b'{"a":[1,2]}\nxxx')

@@ -81,7 +81,7 @@ def write(rows: list[Any], fields: Any = FIELDS, **options: Any) -> list[dict[st
         writer.write_json(json.dumps(row).encode())
     writer.close()
     writer.close()
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     found = json.loads(out.getvalue())
     assert isinstance(found, list)
     return found

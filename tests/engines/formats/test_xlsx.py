@@ -43,7 +43,7 @@ def write(rows: list[Any], fields: list[dict[str, Any]] | None = None, **options
     writer.close()
     writer.close()
     assert not out.closed
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     return out.getvalue()
 
 
