@@ -32,7 +32,6 @@ _RENDER_CHART = _preload()
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Render a chart, and send the image as an `IMAGE_FRAME`.
 
-    `document` contains the chart as `codec.encode` returned it. `arguments` has the key
-    `picture_format`.
+    `document` contains the chart as `codec.encode` returned it; `arguments` has `picture_format`.
     """
     send(IMAGE_FRAME, _RENDER_CHART(decode(document.read()), arguments["picture_format"]))

@@ -27,12 +27,10 @@ def render(chart: Chart, picture_format: PictureFormat) -> bytes:
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))
+        arguments = {"picture_format": picture_format}
         try:
             with _SERVER.run(
-                f"{_ENTRIES}:render_chart",
-                document=file,
-                arguments={"picture_format": picture_format},
-                limits=_LIMITS,
+                f"{_ENTRIES}:render_chart", document=file, arguments=arguments, limits=_LIMITS
             ) as process:
                 for _, payload in process.iterate_frames((IMAGE_FRAME,)):
                     return payload

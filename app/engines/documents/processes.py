@@ -23,8 +23,8 @@ from app.engines.sandbox.process import SandboxedProcess
 _ENTRIES = "app.engines.documents.entries"
 _MAX_MESSAGE_CHARS = 300
 
-# Until `start_server` is called, each process starts its own server with its first document. A
-# server uses 45 MB while it is idle, and its launcher uses 4 MB.
+# Until `start_server` is called, each process of the application starts its own server with its
+# first document. A server uses 45 MB while it is idle, and its launcher uses 4 MB.
 SERVER = ForkServer((_ENTRIES,), max_processes=8, max_total_processes=1_000, idle_seconds=300.0)
 start_server, stop_server = SERVER.start, SERVER.stop
 

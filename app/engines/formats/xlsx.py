@@ -113,9 +113,7 @@ class XlsxWriter(ParsingWriter):
         finally:
             self._folder.cleanup()
 
-    def _build_converters(
-        self, fields: Sequence[Field]
-    ) -> list[tuple[str, values.TypedCellConverter]]:
+    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, values.ValueConverter]]:
         return [
             (field["key"], values.build_converter(field, self._separator, self._escape))
             for field in fields
@@ -187,10 +185,9 @@ class _WorkbookFile(OutputFile):
 
 
 def _choose_sheet_name(name: str, used_names: set[str]) -> str:
-    """Choose a unique sheet name that is based on `name`, and add it to `used_names`.
+    """Choose a unique sheet name based on `name`, and add it to `used_names` in lower case.
 
-    Excel allows at most 31 characters, ignores case, and reserves some names. `used_names` are in
-    lower case.
+    Excel allows at most 31 characters, ignores case, and reserves some names.
     """
     number = 1
     while True:
