@@ -19,6 +19,7 @@ OUT_OF_MEMORY = "Reading the document needs more memory than allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]
+"""The coordinates x0, y0, x1, y1 from 0 to 1, measured from the top left of the displayed page."""
 
 
 class Attachment(NamedTuple):
@@ -73,8 +74,10 @@ class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
         self.detected_type = detected_type
 
     def __str__(self) -> str:
-        claimed, detected = self.claimed_type or "none", self.detected_type or "unknown"
-        return f"claimed type: {claimed}, detected type: {detected}"
+        return (
+            f"claimed type: {self.claimed_type or 'none'}, "
+            f"detected type: {self.detected_type or 'unknown'}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,8 @@ DEFAULT_LIMITS = Limits()
 class Word:
     """A word on a page.
 
-    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the displayed page; `start`
-    and `end` are code point offsets into the document's text, so that `document[start:end] ==
-    text`.
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the displayed page. `start`
+    and `end` are the code point offsets of `text` in the document's text.
     """
 
     text: str

@@ -203,10 +203,10 @@ def _build_money_column(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     currencies = [value["currency"] for value in non_null_values]
     _require_types(amounts, str)
     _require_types(currencies, str)
-    fits = [
+    fit_flags = [
         amount is not None and AMOUNT_PATTERN.fullmatch(amount) is not None for amount in amounts
     ]
-    if fits != [value is not None for value in values]:
+    if fit_flags != [value is not None for value in values]:
         raise UnfitValueError
     texts = pa.array(amounts, type=pa.string())
     arrays = [texts.cast(type_[0].type), pa.array(currencies, type=type_[1].type)]

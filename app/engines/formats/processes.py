@@ -115,10 +115,10 @@ class ProcessWriter:
             selector.register(self._input, selectors.EVENT_WRITE)
             selector.register(self._output, selectors.EVENT_READ)
             while unsent_data:
-                ready = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
-                if self._output in ready and not self._receive():
+                ready_descriptors = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
+                if self._output in ready_descriptors and not self._receive():
                     self._finish()
-                if self._input in ready:
+                if self._input in ready_descriptors:
                     # The process has exited early; `_receive` then detects the end of its output.
                     with suppress(BrokenPipeError):
                         unsent_data = unsent_data[os.write(self._input, unsent_data) :]

@@ -80,9 +80,9 @@ class DetectedLines(NamedTuple):
 def detect_lines(image: Image.Image) -> DetectedLines:
     """Detect the lines of text in an image, and return each line's corners and picture."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
-    resized, record = _RECOGNIZER.preprocess_img(pixels)
+    resized_pixels, record = _RECOGNIZER.preprocess_img(pixels)
     try:
-        pictures, result = _RECOGNIZER.detect_and_crop(resized, record)
+        pictures, result = _RECOGNIZER.detect_and_crop(resized_pixels, record)
     except RapidOCRError:  # there is no text
         return DetectedLines(np.empty((0, 4, 2)), [])
     if result.boxes is None:

@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile("%([1-9])")
 _NO_LIST = "0"
 
 
-def _to_ordinal(number: int) -> str:
+def _format_as_ordinal(number: int) -> str:
     is_teen = number // 10 % 10 == 1
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
@@ -36,7 +36,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "lowerLetter": partial(format_number, style="a", repeat=True),
     "lowerRoman": partial(format_number, style="i"),
     "none": lambda _number: "",
-    "ordinal": _to_ordinal,
+    "ordinal": _format_as_ordinal,
     "upperLetter": partial(format_number, style="A", repeat=True),
     "upperRoman": partial(format_number, style="I"),
 }

@@ -105,13 +105,13 @@ class MailText:
     def _read_part(self, part: Message, alternatives: Message | None, *, is_first: bool) -> None:
         # Some programs give the body a file name.
         name = "" if is_first and _is_body(part) else self._get_file_name(part)
-        inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
-        if inner is not None:
+        inner_message = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
+        if inner_message is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
             self._forwarded_sections.append(
-                f"{label}\n{MailText(inner, self._depth + 1).build_text()}"
+                f"{label}\n{MailText(inner_message, self._depth + 1).build_text()}"
             )
-            self.attachments.append(AttachedPart(name, inner, is_message=True))
+            self.attachments.append(AttachedPart(name, inner_message, is_message=True))
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
@@ -208,16 +208,16 @@ def _get_forwarded_message(part: Message) -> Message | None:
     payload = part.get_payload()
     if not isinstance(payload, list) or not payload or not isinstance(payload[0], Message):
         return None
-    inner = payload[0]
-    body = inner.get_payload()
-    if inner.keys() or not isinstance(body, str):
-        return inner
+    inner_message = payload[0]
+    body = inner_message.get_payload()
+    if inner_message.keys() or not isinstance(body, str):
+        return inner_message
     # Some programs encode the whole message, although the standard forbids it.
     try:
         data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
     except (binascii.Error, ValueError):
-        return inner
-    return email.message_from_bytes(data) if data else inner
+        return inner_message
+    return email.message_from_bytes(data) if data else inner_message
 
 
 def _select_texts(bodies: Sequence[_Body]) -> list[str]:
@@ -270,15 +270,15 @@ def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]
 
     A message inside the message counts as one part.
     """
-    pending: list[tuple[Message, Message | None]] = [(message, None)]
-    while pending:
-        part, alternatives = pending.pop()
+    pending_parts: list[tuple[Message, Message | None]] = [(message, None)]
+    while pending_parts:
+        part, alternatives = pending_parts.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
             if alternatives is None and part.get_content_subtype() == "alternative":
                 alternatives = part
             children = part.get_payload()
             assert isinstance(children, list)
-            pending += [
+            pending_parts += [
                 (child, alternatives) for child in reversed(children) if isinstance(child, Message)
             ]
         else:
