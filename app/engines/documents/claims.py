@@ -56,10 +56,7 @@ _COMPATIBLE_TYPES = {
 
 
 def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
-    """Return the media types that the extension and `declared_type` claim, if any.
-
-    Unspecific types, such as `application/octet-stream`, are left out.
-    """
+    """Return the specific media types that the extension and `declared_type` claim, if any."""
     media_type = (declared_type or "").partition(";")[0].strip().lower()
     claims = (_TYPES_BY_EXTENSION.get(extension, ""), media_type)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]

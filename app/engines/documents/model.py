@@ -163,7 +163,7 @@ class Page:
 class DocumentSummary:
     """The properties of a document that are known after its last page.
 
-    `language` is an ISO 639-1 code, or None if uncertain.
+    `language` is an ISO 639-1 code, or None if no language was detected.
     """
 
     text: str
@@ -175,7 +175,7 @@ class DocumentSummary:
 class ParsedDocument:
     """The text, pages and language of a document.
 
-    `language` is an ISO 639-1 code, or None if uncertain.
+    `language` is an ISO 639-1 code, or None if no language was detected.
     """
 
     text: str

@@ -105,8 +105,9 @@ def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
     end = text_span.start + len(marked_text.rstrip())
     if start >= end or text_span.end > len(text):
         return None
+    span_id = str(text_span.tag_index)
     return doc.char_span(
-        start, end, label=text_span.field, span_id=str(text_span.tag), alignment_mode="expand"
+        start, end, label=text_span.field, span_id=span_id, alignment_mode="expand"
     )
 
 
