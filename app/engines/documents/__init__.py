@@ -64,9 +64,9 @@ def parse_stream(
     pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
     by `on_page` propagate.
 
-    Raises `ParseFailed` if the file cannot be read within `limits`, possibly after some pages,
-    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, and `SandboxUnavailable`
-    if no process could be started.
+    Raises `ParseFailed` if the file cannot be read within `limits`, possibly after pages have been
+    passed, `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, and
+    `SandboxUnavailable` if no process could be started.
     """
     check_media_type(media_type)
     page_texts: list[str] = []
@@ -113,7 +113,7 @@ def render(
     format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render one page as it is displayed, and return an image file in the given `format`.
+    """Render one page as it is displayed, and return an image file in `format`.
 
     Page numbers start at 1. The image is `width_px` pixels wide.
 
@@ -147,7 +147,7 @@ def render_text(
     format: ImageFormat = "png",  # noqa: A002 - as in `render`
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render the first virtual page of `text`, and return an image file in the given `format`.
+    """Render the first virtual page of `text`, and return an image file in `format`.
 
     The image is `width_px` pixels wide. Raises `ParseFailed` if the page cannot be rendered, for
     example `too_many_pixels`, and `SandboxUnavailable` if no process could be started.

@@ -39,7 +39,7 @@ def load_model() -> _LanguageModel:
 
 
 def identify_language(text: str) -> tuple[str, float]:
-    """Return the code of the text's most likely language and its probability, or ("", 0.0)."""
+    """Return the most likely language code and its probability, or ("", 0.0) if unknown."""
     with _lock:  # load the model only once, even if several threads need it at the same time
         model = load_model()
     labels, probabilities = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)

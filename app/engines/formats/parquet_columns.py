@@ -77,7 +77,7 @@ def _build_list_column(
 ) -> pa.Array:
     """Build a column of lists; None becomes null.
 
-    `build` converts the concatenated list items to a column of the given type.
+    `build` converts the concatenated list items to a column of the type `type_.value_type`.
     """
     offsets: list[int | None] = []
     items: list[Any] = []
