@@ -134,12 +134,12 @@ def _write_file(
 
         def receive(chunk: bytes, *, is_last: bool) -> None:
             writer.write_chunk(chunk, is_last=is_last)
-            progress.done = min(writer.rows, snapshot.total)
+            progress.done = min(writer.row_count, snapshot.total)
             progress.report_if_due()
 
         removed_count = snapshot.copy(receive)
         writer.close()
-        return RunResult(writer.rows, removed_count, snapshot.taken_at, snapshot.versions)
+        return RunResult(writer.row_count, removed_count, snapshot.taken_at, snapshot.versions)
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)

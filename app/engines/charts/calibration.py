@@ -12,7 +12,7 @@ _MARGIN = 0.02
 
 
 def draw_calibration(chart: CalibrationChart) -> Figure:
-    """Draw a calibration curve and the prediction counts, or a message if there are none."""
+    """Draw a calibration curve and the prediction counts, or a message if all bins are empty."""
     figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
     bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)
     if not bins:

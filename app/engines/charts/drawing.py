@@ -12,16 +12,16 @@ from app.engines.charts.model import (
     CalibrationChart,
     Chart,
     ConfusionChart,
-    ImageKind,
+    PictureFormat,
     TrendChart,
 )
 from app.engines.charts.trend import draw_trend
 
 
-def render_chart(chart: Chart, kind: ImageKind) -> bytes:
-    """Render a chart of any type as image bytes."""
+def render_chart(chart: Chart, picture_format: PictureFormat) -> bytes:
+    """Render a chart of any type, and return the bytes of the PNG or SVG image."""
     with style.apply_style():
-        return style.encode_figure(_draw_chart(chart), kind)
+        return style.encode_figure(_draw_chart(chart), picture_format)
 
 
 def _draw_chart(chart: Chart) -> Figure:

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from app.engines.charts.codec import IMAGE_FRAME, decode
-from app.engines.charts.model import Chart, ImageKind
+from app.engines.charts.model import Chart, PictureFormat
 from app.engines.sandbox.model import Send
 
 
-def _preload() -> Callable[[Chart, ImageKind], bytes]:
+def _preload() -> Callable[[Chart, PictureFormat], bytes]:
     """Import matplotlib, and return the function that renders a chart.
 
     Matplotlib writes its list of fonts to a temporary folder, which is deleted after the import. No
@@ -32,6 +32,6 @@ _RENDER_CHART = _preload()
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
     """Render a chart, and send the image as an `IMAGE_FRAME`.
 
-    `document` contains the chart as `codec.encode` returned it.
+    `document` contains the chart as `codec.encode` returned it; `arguments` has `picture_format`.
     """
-    send(IMAGE_FRAME, _RENDER_CHART(decode(document.read()), arguments["kind"]))
+    send(IMAGE_FRAME, _RENDER_CHART(decode(document.read()), arguments["picture_format"]))

@@ -19,8 +19,8 @@ from app.engines.charts.texts import fit_text, measure_width
 _LABEL_WIDTH = 26
 _AXIS_LABEL_WIDTH = 44
 _CELL_INCHES = 0.46
-_MAX_NUMBERED_CELLS = 16
-"""The maximum number of rows or columns for which the cells show numbers."""
+_MAX_NUMBERED_CATEGORIES = 16
+"""The maximum number of rows, and of columns, of a matrix whose cells show numbers."""
 _SMALL_CELL_INCHES = 0.2
 _MAX_HORIZONTAL_WIDTH = 6
 """The maximum width of horizontal column names; if a name is wider, all names are slanted."""
@@ -99,7 +99,7 @@ def draw_pair_matrix(chart: PairChart) -> Figure:
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Create an empty figure that is large enough for the cells and the row and column names."""
     max_name_width = max(map(measure_width, rows), default=0)
-    is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CELLS
+    is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CATEGORIES
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
     height = 1.9 + cell * max(len(rows), _MIN_ROWS)
     if _is_slanted(columns):
@@ -121,7 +121,7 @@ def _draw_cells(
     axes.invert_yaxis()
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    if max(rows, columns) > _MAX_NUMBERED_CELLS:
+    if max(rows, columns) > _MAX_NUMBERED_CATEGORIES:
         return
     for (row, column), value in np.ndenumerate(values):
         if texts[row][column] == _NO_VALUE:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-ImageKind = Literal["png", "svg"]
+PictureFormat = Literal["png", "svg"]
 
 MAX_SERIES = 8
 """The maximum number of lines in a trend chart. A note says how many lines are omitted."""
@@ -69,9 +69,9 @@ class CalibrationChart:
     title: str
     bins: Sequence[CalibrationBin]
     error: float | None = None
-    """The expected calibration error."""
+    """The expected calibration error. It is not shown if it is None."""
     threshold: float | None = None
-    """The recommended confidence threshold."""
+    """The recommended confidence threshold. It is not shown if it is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class ConfusionChart:
 class PairChart:
     """A coefficient for each pair of raters.
 
-    `values` contains a (rater, rater, coefficient) tuple for each pair that rated something in
-    common. An undefined coefficient is None.
+    `values` contains a (rater, rater, coefficient) tuple for each pair that rated the same
+    items. An undefined coefficient is None.
     """
 
     title: str

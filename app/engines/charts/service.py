@@ -3,7 +3,7 @@
 import tempfile
 
 from app.engines.charts.codec import IMAGE_FRAME, encode
-from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
+from app.engines.charts.model import Chart, ChartNotRendered, PictureFormat
 from app.engines.sandbox.client import ForkServer
 from app.engines.sandbox.model import ProcessFailed, ProcessLimits
 
@@ -16,7 +16,7 @@ _SERVER = ForkServer((_ENTRIES,), max_processes=2, max_total_processes=500, idle
 stop_server = _SERVER.stop
 
 
-def render(chart: Chart, kind: ImageKind) -> bytes:
+def render(chart: Chart, picture_format: PictureFormat) -> bytes:
     """Render a chart in a child process, and return the bytes of the PNG or SVG image.
 
     The first call starts a server, which takes one or two seconds. The following calls take a few
@@ -27,9 +27,10 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))
+        arguments = {"picture_format": picture_format}
         try:
             with _SERVER.run(
-                f"{_ENTRIES}:render_chart", document=file, arguments={"kind": kind}, limits=_LIMITS
+                f"{_ENTRIES}:render_chart", document=file, arguments=arguments, limits=_LIMITS
             ) as process:
                 for _, payload in process.iterate_frames((IMAGE_FRAME,)):
                     return payload

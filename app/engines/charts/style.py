@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from app.engines.charts.model import ImageKind
+from app.engines.charts.model import PictureFormat
 from app.engines.charts.texts import fit_text
 
 TEXT_COLOR, MUTED_COLOR, GRID_COLOR = "#1b2733", "#5b6875", "#dfe4e8"
@@ -125,10 +125,10 @@ def add_note(axes: Axes, note: str) -> None:
     axes.set_title(note, loc="right", fontsize=8, color=MUTED_COLOR)
 
 
-def encode_figure(figure: Figure, kind: ImageKind) -> bytes:
+def encode_figure(figure: Figure, picture_format: PictureFormat) -> bytes:
     """Encode a figure as an image file, and return the bytes."""
     buffer = io.BytesIO()
-    if kind == "svg":
+    if picture_format == "svg":
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     else:
         FigureCanvasAgg(figure)

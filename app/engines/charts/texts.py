@@ -9,9 +9,10 @@ _COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Fit text on one line of at most `width` characters; a wide character counts as two.
+    """Return text on one line of at most `width` characters, truncated with an ellipsis if longer.
 
-    Control and formatting characters are removed, because they could reverse the text around them.
+    A wide character counts as two, and a combining mark is not counted. Control and formatting
+    characters are removed, because they could reverse the text around them.
     """
     visible_text = "".join(" " if char.isspace() else char for char in text if _is_visible(char))
     line = " ".join(visible_text.split())

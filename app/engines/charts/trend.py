@@ -36,7 +36,7 @@ def draw_trend(chart: TrendChart) -> Figure:
         return figure
     axes = figure.add_subplot()
     style.tidy_axes(axes)
-    handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
+    handles = [_draw_line(axes, line, index) for index, line in enumerate(lines[:MAX_SERIES])]
     _label_axes(axes, chart)
     names = [_escape_underscore(fit_text(line.name, _NAME_WIDTH)) for line in lines]
     if any(names):
@@ -53,11 +53,11 @@ def draw_trend(chart: TrendChart) -> Figure:
     return figure
 
 
-def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
+def _draw_line(axes: Axes, line: Series, index: int) -> Line2D:
     points = sorted(line.points, key=lambda point: point.day)[-MAX_POINTS:]
     days = date2num([point.day for point in points])
     values = [_replace_missing_with_nan(point.value) for point in points]
-    color, marker = style.COLORS[number], style.MARKERS[number]
+    color, marker = style.COLORS[index], style.MARKERS[index]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
     # A point between two gaps needs a marker, and a vertical line because its band has no width.

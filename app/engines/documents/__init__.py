@@ -64,9 +64,9 @@ def parse_stream(
     pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
     by `on_page` propagate.
 
-    Raises `ParseFailed` if the file cannot be read, possibly after pages have been passed,
-    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, and `SandboxUnavailable`
-    if no process could be started.
+    Raises `ParseFailed` if the file cannot be read within `limits`, possibly after pages have been
+    passed, `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`, and
+    `SandboxUnavailable` if no process could be started.
     """
     check_media_type(media_type)
     page_texts: list[str] = []
@@ -88,7 +88,7 @@ def parse_stream(
             elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):
                 language = _decode_language(payload)
                 if flowing_text is not None:
-                    return _pass_flowing_pages(flowing_text, language, limits, on_page)
+                    return _pass_virtual_pages(flowing_text, language, limits, on_page)
                 return DocumentSummary("\f".join(page_texts), len(page_texts), language)
             else:
                 break
@@ -113,7 +113,7 @@ def render(
     format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render one page as it is displayed, and return an image file in the given `format`.
+    """Render one page as it is displayed, and return an image file in `format`.
 
     Page numbers start at 1. The image is `width_px` pixels wide.
 
@@ -147,7 +147,7 @@ def render_text(
     format: ImageFormat = "png",  # noqa: A002 - as in `render`
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render the first virtual page of `text`, and return an image file in the given `format`.
+    """Render the first virtual page of `text`, and return an image file in `format`.
 
     The image is `width_px` pixels wide. Raises `ParseFailed` if the page cannot be rendered, for
     example `too_many_pixels`, and `SandboxUnavailable` if no process could be started.
@@ -188,10 +188,10 @@ def check_media_type(media_type: str) -> None:
         raise UnsupportedMediaType(media_type, None)
 
 
-def _pass_flowing_pages(
+def _pass_virtual_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> DocumentSummary:
-    """Lay out flowing text on virtual pages, and pass each page to `on_page`."""
+    """Lay out `text` on virtual pages, pass each page to `on_page`, and return the summary."""
     count = 0
     for page in lay_out_pages(text, limits):
         on_page(page)
@@ -246,7 +246,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
-    """Return whether the arrays of a page's words match, and their values are in range.
+    """Return whether the arrays of a page's words have matching lengths and valid values.
 
     A word is a non-empty range within the `length` characters of the page, with a box on the page.
     """

@@ -1,4 +1,4 @@
-"""Compare the media type of the content with the file name and the declared type."""
+"""Compare the media type of a file's content with its file name and its declared type."""
 
 import mimetypes
 import re
@@ -55,10 +55,10 @@ _COMPATIBLE_TYPES = {
 }
 
 
-def list_claimed_types(extension: str, declared: str | None) -> list[str]:
-    """Return the media types that the file extension and the sender indicate, if any."""
-    declared_type = (declared or "").partition(";")[0].strip().lower()
-    claims = (_TYPES_BY_EXTENSION.get(extension, ""), declared_type)
+def list_claimed_types(extension: str, declared_type: str | None) -> list[str]:
+    """Return the specific media types that the extension and `declared_type` claim, if any."""
+    media_type = (declared_type or "").partition(";")[0].strip().lower()
+    claims = (_TYPES_BY_EXTENSION.get(extension, ""), media_type)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
 
 
@@ -73,9 +73,10 @@ def check_binary_type(detected_type: str, claims: list[str]) -> None:
 def choose_text_type(detected_type: str, claims: list[str], *, is_markup: bool) -> str:
     """Return the first text-based type in `claims`, or `detected_type` if there is none.
 
-    `is_markup` is true if the text begins like XML. Raises `UnsupportedMediaType` if a claim is
-    neither a text type nor a type under which programs save this content. Plain text that begins
-    like XML is rejected under any claim that is not a text type.
+    Plain text that is claimed to be XLS counts as CSV. `is_markup` is true if the text begins like
+    XML. Raises `UnsupportedMediaType` if a claim is neither a text type nor a type under which
+    programs save this content. Plain text that begins like XML is rejected under any claim that is
+    not a text type.
     """
     for claim in claims:
         is_text = claim in media.TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)

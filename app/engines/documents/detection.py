@@ -11,7 +11,7 @@ from app.engines.documents.model import UnsupportedMediaType
 from app.engines.documents.text import detect_bom, detect_utf16_without_bom
 
 HEAD_BYTES = 1 << 16
-"""The number of leading bytes of the file that `detect_media_type` uses."""
+"""The number of leading bytes of a file that `detect_media_type` uses."""
 
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": media.PNG,
@@ -49,23 +49,23 @@ _MAIL_FIELDS = {
 _MIN_MAIL_FIELDS = 2
 
 
-def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
+def detect_media_type(head: bytes, name: str, declared_type: str | None) -> str:
     """Return the media type of a document, determined by its content.
 
     `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
-    extension is used; `declared` is the media type that the sender declares, if any.
+    extension is used; `declared_type` is the media type that the sender declares, if any.
 
     Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
-    `declared`, then the content. An empty file has the first supported type that is claimed, and is
-    plain text if no type is claimed.
+    `declared_type`, then the content. An empty file has the first supported type that is claimed,
+    and is plain text if no type is claimed.
 
     Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
-    type that the extension or `declared` claims. Different image types are allowed, and so is
-    content that programs save under the claimed type, such as HTML under XLS. A claim of
-    `application/octet-stream` is ignored.
+    type that the extension or `declared_type` claims, or if an empty file has only unsupported
+    claims. Different image types are allowed, and so is content that programs save under the
+    claimed type, such as HTML under XLS. Claims such as `application/octet-stream` are ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    claims = list_claimed_types(extension, declared)
+    claims = list_claimed_types(extension, declared_type)
     if not head:
         claimed_type = next((claim for claim in claims if claim in media.MEDIA_TYPES), None)
         if claims and claimed_type is None:
@@ -84,14 +84,17 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 
 
 def _detect_binary(head: bytes, claims: list[str]) -> str | None:
-    """Return the media type that a known signature indicates, or None."""
+    """Return the media type that a known signature indicates, or None.
+
+    If the signature allows several types, the first possible type in `claims` is returned.
+    """
     if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
         return media.PDF
     if image_type := _detect_image(head):
         return image_type
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
-    if head.startswith(media.COMPOUND_FILE):
+    if head.startswith(media.COMPOUND_FILE_SIGNATURE):
         # XLS, MSG, and password-protected DOCX, XLSX and PPTX have this format. The parser later
         # distinguishes them from other files of this format.
         types = (*_OFFICE_TYPES, media.XLS, media.MSG)
@@ -114,7 +117,8 @@ def _detect_image(head: bytes) -> str | None:
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
     """Determine the media type of a ZIP archive from its first entries.
 
-    If these entries allow several types of Office files, the type in `claims` is returned.
+    If these entries allow several types of Office files, the first of these types in `claims` is
+    returned. Returns `application/zip` for any other archive.
     """
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
@@ -128,19 +132,19 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
             content = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
             return content[0].decode() if content else "application/zip"
         if name == b"[Content_Types].xml":
-            packed = head[match.end() + name_length + extra_length :]
-            if _WORD_MAIN_PART in _inflate(packed):
+            content_types = head[match.end() + name_length + extra_length :]
+            if _WORD_MAIN_PART in _inflate(content_types):
                 return media.DOCX
     if b"[Content_Types].xml" in head:
         return next((claim for claim in claims if claim in _OFFICE_TYPES), "application/zip")
     return "application/zip"
 
 
-def _inflate(packed: bytes) -> bytes:
+def _inflate(compressed_data: bytes) -> bytes:
     try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, HEAD_BYTES)
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(compressed_data, HEAD_BYTES)
     except zlib.error:
-        return packed  # stored uncompressed
+        return compressed_data  # stored uncompressed
 
 
 def _detect_text(head: bytes) -> str | None:

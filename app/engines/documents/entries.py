@@ -148,6 +148,6 @@ def render_text(document: BinaryIO, arguments: dict[str, Any], limits: Limits, s
 
 
 def _send_image(image: Image.Image, image_format: str, send: Send) -> None:
-    encoded = BytesIO()
-    image.save(encoded, image_format, **_SAVE_OPTIONS[image_format])
-    send(frames.IMAGE, encoded.getvalue())
+    buffer = BytesIO()
+    image.save(buffer, image_format, **_SAVE_OPTIONS[image_format])
+    send(frames.IMAGE, buffer.getvalue())

@@ -2,9 +2,9 @@
 
 PAGE = b"P"  # JSON, one page of a document
 PAGES = b"G"  # the next pages of a paged document in the format of `PAGE`, one on each line
-TEXT = b"T"  # UTF-8, the whole text of a flowing document
-LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if uncertain; sent after the pages or the text
-IMAGE = b"I"  # the bytes of a rendered page
+TEXT = b"T"  # UTF-8, the whole text of a document without pages
+LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if unknown; sent after the pages or the text
+IMAGE = b"I"  # an image file of a rendered page
 FAILED = b"F"  # JSON {code, message}
 ATTACHMENT = b"A"  # UTF-8, the name of an attachment
 CONTENT = b"C"  # the bytes of the attachment named in the preceding frame

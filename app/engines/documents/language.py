@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 SAMPLE_CHARS = 2_000
-"""The number of leading characters that are examined."""
+"""The maximum number of leading characters of a text that are examined."""
 
 _MIN_LETTERS = 20
 _MIN_PROBABILITY = 0.6
@@ -39,7 +39,7 @@ def load_model() -> _LanguageModel:
 
 
 def identify_language(text: str) -> tuple[str, float]:
-    """Return the most likely language of `text` and its probability, or ("", 0.0) if unknown."""
+    """Return the most likely language code and its probability, or ("", 0.0) if unknown."""
     with _lock:  # load the model only once, even if several threads need it at the same time
         model = load_model()
     labels, probabilities = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
@@ -51,7 +51,7 @@ def identify_language(text: str) -> tuple[str, float]:
 def detect_language(text: str) -> str | None:
     """Return the ISO 639-1 code of the text's language.
 
-    Returns None if the text is too short or its language is uncertain.
+    Returns None if the text has too few letters, or if its language is uncertain or has no code.
     """
     sample = text[:SAMPLE_CHARS]
     if len(list(islice(filter(str.isalpha, sample), _MIN_LETTERS))) < _MIN_LETTERS:

@@ -82,7 +82,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
 
 
 def check_text_limits(text: str, limits: Limits) -> str:
-    """Return `text` unchanged. Raises `ParseFailed` if it is blank or too long."""
+    """Return `text` unchanged, or raise `ParseFailed` if it is blank or too long."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)

@@ -23,8 +23,8 @@ GIF = "image/gif"
 BMP = "image/bmp"
 HEIC = "image/heic"
 
-COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-"""The first bytes of older Office files, and of newer Office files with a password."""
+COMPOUND_FILE_SIGNATURE = bytes.fromhex("d0cf11e0a1b11ae1")
+"""The first bytes of older Office files, Outlook emails and Office files with a password."""
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     PDF: (".pdf",),
@@ -53,7 +53,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 """The supported media types with their file name extensions, the most common extension first."""
 
 MAIL_TYPES = frozenset({MAIL, MSG})
-"""The media types whose files can have attachments."""
+"""The media types of emails and mailboxes, from which attachments are extracted."""
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}

@@ -19,12 +19,14 @@ OUT_OF_MEMORY = "Reading the document needs more memory than allowed."
 FAILURE_CODES: frozenset[FailureCode] = frozenset(get_args(FailureCode))
 
 Box = tuple[float, float, float, float]
+"""The coordinates x0, y0, x1, y1 from 0 to 1, measured from the top left of the displayed page."""
 
 
 class Attachment(NamedTuple):
     """A file attached to an email, or an email in a mailbox.
 
-    `name` is the file name that the sender chose, or a generated name such as `attachment-3.pdf`.
+    `name` is the file name that the sender chose, the subject of the attached email, or a generated
+    name such as `attachment-3.pdf`.
     """
 
     name: str
@@ -32,7 +34,7 @@ class Attachment(NamedTuple):
 
 
 class ParseFailed(Exception):  # noqa: N818 - named after the outcome
-    """A document could not be read; other documents are not affected.
+    """A document could not be read or rendered; other documents are not affected.
 
     `code` is stable and one of `FAILURE_CODES`; `message` is one English sentence for people,
     without paths and without the document's content.
@@ -62,18 +64,19 @@ class PageNotFound(Exception):  # noqa: N818 - named after the outcome
 class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
     """The type of the content is not supported, or is not what the file name or sender claims.
 
-    `declared` is the claimed media type, or None; `detected` is the type of the content, or None if
-    unknown.
+    `claimed_type` is None if no type is claimed. `detected_type` is the type of the content, or
+    None if unknown.
     """
 
-    def __init__(self, declared: str | None, detected: str | None) -> None:
-        super().__init__(declared, detected)
-        self.declared = declared
-        self.detected = detected
+    def __init__(self, claimed_type: str | None, detected_type: str | None) -> None:
+        super().__init__(claimed_type, detected_type)
+        self.claimed_type = claimed_type
+        self.detected_type = detected_type
 
     def __str__(self) -> str:
         return (
-            f"declared type: {self.declared or 'none'}, detected type: {self.detected or 'unknown'}"
+            f"claimed type: {self.claimed_type or 'none'}, "
+            f"detected type: {self.detected_type or 'unknown'}"
         )
 
 
@@ -84,8 +87,8 @@ class Limits:
     `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
     and `wall_seconds` the time that the caller waits for it, excluding the time spent in the
     `on_page` callback of `parse_stream`. `max_pixels` applies to each image, decoded or
-    rendered; `max_unpacked_bytes` to the total size of an archive's entries, measured while they
-    are unpacked.
+    rendered. `max_unpacked_bytes` applies to the total size of an archive's entries, measured while
+    they are unpacked, and to the size of an HTML, RTF or email file.
     """
 
     memory_bytes: int = 1 << 30
@@ -105,9 +108,8 @@ DEFAULT_LIMITS = Limits()
 class Word:
     """A word on a page.
 
-    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the displayed page; `start`
-    and `end` are code point offsets into the document's text, so that `document[start:end] ==
-    text`.
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the displayed page. `start`
+    and `end` are the code point offsets of `text` in the document's text.
     """
 
     text: str
@@ -161,7 +163,7 @@ class Page:
 class DocumentSummary:
     """The properties of a document that are known after its last page.
 
-    `language` is an ISO 639-1 code, or None if uncertain.
+    `language` is an ISO 639-1 code, or None if no language was detected.
     """
 
     text: str
@@ -173,7 +175,7 @@ class DocumentSummary:
 class ParsedDocument:
     """The text, pages and language of a document.
 
-    `language` is an ISO 639-1 code, or None if uncertain.
+    `language` is an ISO 639-1 code, or None if no language was detected.
     """
 
     text: str

@@ -23,8 +23,8 @@ from app.engines.sandbox.process import SandboxedProcess
 _ENTRIES = "app.engines.documents.entries"
 _MAX_MESSAGE_CHARS = 300
 
-# Until `start_server` is called, each process starts its own server with its first document. A
-# server uses 45 MB while it is idle, and its launcher uses 4 MB.
+# Until `start_server` is called, each process of the application starts its own server with its
+# first document. A server uses 45 MB while it is idle, and its launcher uses 4 MB.
 SERVER = ForkServer((_ENTRIES,), max_processes=8, max_total_processes=1_000, idle_seconds=300.0)
 start_server, stop_server = SERVER.start, SERVER.stop
 
@@ -44,7 +44,7 @@ def call_entry(
     module. `server` is a fork server that has loaded that module; by default, `SERVER` is used.
 
     Each frame is a tuple of its type and its payload. Raises `ParseFailed` if the file cannot be
-    read, and `SandboxUnavailable` if no process could be started.
+    read within `limits`, and `SandboxUnavailable` if no process could be started.
     """
     with (
         _open_document(path) as file,
@@ -75,7 +75,7 @@ def _read_frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[by
                 raise _decode_failure(payload)
             yield frame_type, payload
     except ProcessFailed as error:
-        raise _explain_process_failure(error, limits) from None
+        raise _build_process_failure_error(error, limits) from None
 
 
 def build_invalid_result_error() -> ParseFailed:
@@ -105,7 +105,7 @@ def _decode_failure(payload: bytes) -> ParseFailed:
     return ParseFailed(code, message)
 
 
-def _explain_process_failure(error: ProcessFailed, limits: Limits) -> ParseFailed:
+def _build_process_failure_error(error: ProcessFailed, limits: Limits) -> ParseFailed:
     match error.reason:
         case "wall_time":
             seconds = f"{limits.wall_seconds:g}"

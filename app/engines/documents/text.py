@@ -96,7 +96,8 @@ def replace_unstorable_chars(text: str) -> str:
 def normalize_text(text: str) -> str:
     """Normalize text to composed form (NFC), and remove control and invisible characters.
 
-    Tabs, line feeds, carriage returns and form feeds are kept; other line breaks become line feeds.
+    Tabs, line feeds, carriage returns and form feeds are kept. Other control characters that break
+    lines become line feeds.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -133,17 +134,17 @@ def detect_utf16_without_bom(data: bytes) -> str | None:
     return None
 
 
-def decode_text(data: bytes, declared: str | None = None) -> str:
+def decode_text(data: bytes, declared_encoding: str | None = None) -> str:
     """Decode bytes to text in their most likely encoding.
 
-    Tries the byte order mark, the `declared` encoding, UTF-16 without a mark, ISO-2022-JP and
-    UTF-8, and then guesses. The mark is not part of the result; line breaks are unchanged. Bytes
+    Tries the byte order mark, `declared_encoding`, UTF-16 without a mark, ISO-2022-JP and UTF-8,
+    and then guesses. The mark is not part of the result; line breaks are unchanged. Bytes
     that cannot be decoded become U+FFFD, so this function never fails.
     """
     if bom := detect_bom(data):
         encoding, length = bom
         return replace_unstorable_chars(data[length:].decode(encoding, "replace"))
-    if declared and (text := _decode_as(data, declared)) is not None:
+    if declared_encoding and (text := _decode_as(data, declared_encoding)) is not None:
         return replace_unstorable_chars(text)
     return replace_unstorable_chars(_decode_undeclared(data))
 
@@ -194,8 +195,8 @@ def _decode_iso_2022_jp(data: bytes) -> str | None:
         if escape in (b"(B", b"(J"):
             texts.append(_decode_as(section, "ascii"))
         else:
-            high = section.translate(_TO_HIGH_BYTES)
-            texts.append(_decode_as(high, "cp932" if escape == b"(I" else "euc_jp"))
+            high_bytes = section.translate(_TO_HIGH_BYTES)
+            texts.append(_decode_as(high_bytes, "cp932" if escape == b"(I" else "euc_jp"))
     return None if None in texts else "".join(filter(None, texts))
 
 

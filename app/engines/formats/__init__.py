@@ -45,8 +45,9 @@ FORMATS: dict[str, Format] = {
 def check_options(format_id: str, options: object) -> dict[str, Any]:
     """Validate export options, and return them with defaults for missing options.
 
-    `options` may be None. Raises FormatError with the path `format` if the format is unknown, or
-    with the path of the invalid option.
+    `options` may be None. Raises FormatError with the path `format` if the format is unknown,
+    with the path of an invalid option, or with the path `options` if the value is not an object
+    or is nested too deeply.
     """
     if format_id not in FORMATS:
         raise FormatError("format", f"must be one of {', '.join(FORMATS)}")

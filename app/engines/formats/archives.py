@@ -80,13 +80,16 @@ class Spool:
 def build_safe_name(text: str | None, number: int) -> str:
     """Build a file name without an extension from `text`, or from `number` if there is no text.
 
-    Characters that may be unsafe in file names are replaced.
+    Characters that may be unsafe in file names are replaced, and a long name is truncated.
     """
     return _UNSAFE_CHARACTERS.sub("_", text or f"{number:08}")[:_MAX_NAME_LENGTH]
 
 
 def build_safe_extension(name: str | None) -> str:
-    """Return a file name's extension in lower case, with the dot, or `.bin` if it has none."""
+    """Return a file name's extension in lower case, with the dot, or `.bin` if it has none.
+
+    Characters that may be unsafe are removed, and a long extension is truncated.
+    """
     _, dot, extension = (name or "").rpartition(".")
     safe_extension = (
         _UNSAFE_CHARACTERS.sub("", extension.lower())[:_MAX_EXTENSION_LENGTH] if dot else ""

@@ -21,7 +21,7 @@ _GC_THRESHOLD = 500_000
 
 
 def run(lines: BinaryIO, out: BinaryIO) -> int:
-    """Write the tag sets from `lines` to `out`, and return the exit status of the process."""
+    """Write the tag sets after the request in `lines` to `out`, and return the exit status."""
     request = orjson.loads(lines.readline())
     writer = FORMATS[request["format"]].create_writer(out, request["fields"], request["options"])
     end = request["end"].encode() + b"\n"

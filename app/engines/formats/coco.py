@@ -72,7 +72,9 @@ class CocoWriter(DocumentWriter):
         name = build_safe_name(row.get("tag_set_id"), self._document_count)
         for page, regions in locate_tags(row, pages):
             page_regions = [
-                region for region in regions if row["tags"][region.tag]["field"] in self._categories
+                region
+                for region in regions
+                if row["tags"][region.tag_index]["field"] in self._categories
             ]
             if page_regions or not self._only_labeled:
                 self._write_page(row, page, page_regions, f"{name}-{page.number:04}")
@@ -100,7 +102,7 @@ class CocoWriter(DocumentWriter):
         }
         self._images.add(dump_json(image).encode())
         for region in regions:
-            self._write_annotation(row["tags"][region.tag], region, width, height)
+            self._write_annotation(row["tags"][region.tag_index], region, width, height)
 
     def _write_annotation(
         self, tag: Mapping[str, Any], region: Region, width: int, height: int

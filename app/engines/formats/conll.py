@@ -42,7 +42,7 @@ class ConllWriter(DocumentWriter):
         self._out = out
         self._columns = options.get("columns", "plain")
         self._lines: list[str] = []
-        self._chars = 0
+        self._char_count = 0
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
         text_spans = select_disjoint_spans(list_text_spans(row))
@@ -73,15 +73,15 @@ class ConllWriter(DocumentWriter):
 
     def _add_line(self, line: str) -> None:
         self._lines.append(line)
-        self._chars += len(line)
-        if self._chars > _CHUNK_CHARS:
+        self._char_count += len(line)
+        if self._char_count > _CHUNK_CHARS:
             self._flush()
 
     def _flush(self) -> None:
         if self._lines:
             text = "\n".join([*self._lines, ""])
             self._out.write(text.encode("utf-8", "replace"))
-        self._lines, self._chars = [], 0
+        self._lines, self._char_count = [], 0
 
 
 def _split_text(text: str) -> Iterator[Word]:

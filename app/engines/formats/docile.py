@@ -96,7 +96,7 @@ def _build_annotation(row: Row, pages: Iterator[Page]) -> dict[str, Any]:
     for page, regions in locate_tags(row, pages):
         sizes.append([round(side * _PIXELS_PER_POINT) for side in (page.width, page.height)])
         for region in regions:
-            tag = tags[region.tag]
+            tag = tags[region.tag_index]
             extraction = _build_extraction(tag, region)
             if tag.get("row") is None:
                 fields.append(extraction)

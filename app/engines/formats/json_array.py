@@ -17,7 +17,7 @@ class JsonArrayWriter(JsonLinesWriter):
     def close(self) -> None:
         """Write the remaining data and the end of the array."""
         if not self._is_closed:
-            self._buffer += b"\n]\n" if self.rows else b"]\n"
+            self._buffer += b"\n]\n" if self.row_count else b"]\n"
             self._is_closed = True
         super().close()
 

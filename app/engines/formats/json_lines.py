@@ -23,7 +23,7 @@ class JsonLinesWriter:
         separator: bytes = b"",
         end: bytes = b"\n",
     ) -> None:
-        self.rows = 0
+        self.row_count = 0
         self._out = out
         self._buffer = bytearray(prefix)
         self._separator = separator
@@ -41,13 +41,13 @@ class JsonLinesWriter:
             # JSON allows line breaks only between its tokens.
             chunk = chunk.replace(b"\r", b" ").replace(b"\n", b" ")
         buffer = self._buffer
-        if self.rows and not self._is_incomplete:
+        if self.row_count and not self._is_incomplete:
             buffer += self._separator
         buffer += chunk
         self._is_incomplete = not is_last
         if is_last:
             buffer += self._end
-            self.rows += 1
+            self.row_count += 1
         if len(buffer) > _CHUNK_BYTES:
             self._flush()
 

@@ -53,7 +53,7 @@ class LabelStudioWriter(ParsingWriter):
 
     def _write_row(self, row: Row) -> None:
         task: dict[str, Any] = {"data": _build_data(row)}
-        if self._with_config and not self.rows:
+        if self._with_config and not self.row_count:
             task["meta"] = {"labeling_config": config.build_config(self._columns)}
         results = self._build_results(row)
         if self._results == "predictions":
@@ -82,7 +82,7 @@ class LabelStudioWriter(ParsingWriter):
             if not offsets and value is not None:
                 values.setdefault(name, []).append(value)
         results = spans + self._build_value_results(values)
-        prefix = row.get("tag_set_id") or self.rows
+        prefix = row.get("tag_set_id") or self.row_count
         return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
 
     def _build_value_results(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ class LabelStudioWriter(ParsingWriter):
         results: list[dict[str, Any]] = []
         other_texts: list[str] = []
         for name, items in values.items():
-            texts = [_to_text(item) for item in items]
+            texts = [_convert_to_text(item) for item in items]
             choices = self._choices.get(name)
             if choices is None or (choices and not choices.issuperset(texts)):
                 other_texts += [f"{name}: {text}" for text in texts]
@@ -128,14 +128,14 @@ def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]
         return
     for key, label in (row.get("labels") or {}).items():
         if key not in tables:
-            yield from ({"field": key, "value": item} for item in _to_list(label))
+            yield from ({"field": key, "value": item} for item in _wrap_in_list(label))
             continue
-        for item in _to_list(label):
+        for item in _wrap_in_list(label):
             for column, cell in item.items() if isinstance(item, Mapping) else ():
-                yield from ({"field": f"{key}.{column}", "value": v} for v in _to_list(cell))
+                yield from ({"field": f"{key}.{column}", "value": v} for v in _wrap_in_list(cell))
 
 
-def _to_list(label: object) -> list[Any]:
+def _wrap_in_list(label: object) -> list[Any]:
     return label if isinstance(label, list) else [label]
 
 
@@ -163,7 +163,7 @@ def _build_span_result(
     The offsets are converted from code points to UTF-16 code units, which Label Studio counts.
     """
     start, end = offsets
-    meta = {"text": [_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
+    meta = {"text": [_convert_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
     result: dict[str, Any] = {
         "from_name": config.LABEL,
         "to_name": config.TEXT,
@@ -186,7 +186,7 @@ def _build_value_result(name: str, type_: str, texts: list[str]) -> dict[str, An
     return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {key: texts}}
 
 
-def _to_text(value: object) -> str:
+def _convert_to_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if value is None:

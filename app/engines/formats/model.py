@@ -32,7 +32,7 @@ class Writer(Protocol):
     The file is complete only after `close`, which does not close the underlying file object.
     """
 
-    rows: int
+    row_count: int
     """The number of tag sets added."""
 
     def write_json(self, line: bytes) -> None:
@@ -44,7 +44,8 @@ class Writer(Protocol):
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
         """Add a chunk of a tag set's UTF-8 JSON; the last chunk completes the tag set.
 
-        Formats that keep the history accept tag sets of any size.
+        Formats that keep the history accept tag sets of any size. Raises ValueError as `write_json`
+        does.
         """
 
     def close(self) -> None:
@@ -54,8 +55,8 @@ class Writer(Protocol):
 class Word(NamedTuple):
     """A word of a page.
 
-    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left. `start` and `end` are code
-    point offsets into the document's text.
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left of the page. `start` and
+    `end` are code point offsets into the document's text.
     """
 
     text: str

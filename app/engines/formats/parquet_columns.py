@@ -77,7 +77,7 @@ def _build_list_column(
 ) -> pa.Array:
     """Build a column of lists; None becomes null.
 
-    `build` converts the concatenated list items to a column of the given type.
+    `build` converts the concatenated list items to a column of the type `type_.value_type`.
     """
     offsets: list[int | None] = []
     items: list[Any] = []
@@ -143,6 +143,7 @@ class _LabelColumnBuilder:
         """Convert the labels of all rows, and return the column and the labels that do not fit.
 
         The second return value contains, for each row, a JSON object with these labels, or None.
+        Labels of unknown fields do not fit either.
         """
         unfit_keys: dict[int, set[str]] = {}
         known_keys = self._converters.keys()
@@ -202,10 +203,10 @@ def _build_money_column(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     currencies = [value["currency"] for value in non_null_values]
     _require_types(amounts, str)
     _require_types(currencies, str)
-    fits = [
+    fit_flags = [
         amount is not None and AMOUNT_PATTERN.fullmatch(amount) is not None for amount in amounts
     ]
-    if fits != [value is not None for value in values]:
+    if fit_flags != [value is not None for value in values]:
         raise UnfitValueError
     texts = pa.array(amounts, type=pa.string())
     arrays = [texts.cast(type_[0].type), pa.array(currencies, type=type_[1].type)]

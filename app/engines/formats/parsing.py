@@ -20,19 +20,19 @@ class ParsingWriter(ABC):
     """A writer that parses the JSON of each tag set."""
 
     def __init__(self) -> None:
-        self.rows = 0
+        self.row_count = 0
         self._chunks: list[bytes] = []
         self._is_closed = False
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as JSON. Raises ValueError if `line` is not a JSON object."""
         self._write_row(parse_row(line))
-        self.rows += 1
+        self.row_count += 1
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
         """Add a chunk of a tag set's JSON; the last chunk causes the tag set to be parsed.
 
-        Raises ValueError if the JSON is invalid.
+        Raises ValueError if the tag set is not a JSON object.
         """
         self._chunks.append(chunk)
         if is_last:
@@ -57,7 +57,7 @@ class ParsingWriter(ABC):
 class BatchWriter(ParsingWriter):
     """A writer that collects tag sets in batches of bounded size.
 
-    A batch has at most `max_batch_rows` tag sets.
+    A batch ends when it has `max_batch_rows` tag sets, or JSON of at least `_BATCH_BYTES` bytes.
     """
 
     def __init__(self, max_batch_rows: int) -> None:
@@ -143,7 +143,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
 
 
 def replace_surrogates(value: object) -> object:
-    """Replace unpaired surrogates in a JSON value, so that it can be encoded as UTF-8."""
+    """Replace unpaired surrogates in a JSON value with `?`, so that it can be encoded as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):

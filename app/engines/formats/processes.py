@@ -52,7 +52,7 @@ class ProcessWriter:
         options: Mapping[str, Any],
         on_wait: Callable[[], None],
     ) -> None:
-        self.rows = 0
+        self.row_count = 0
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
@@ -89,7 +89,7 @@ class ProcessWriter:
         self._buffer += chunk.replace(b"\n", b" ")  # JSON has line feeds only between its tokens
         if is_last:
             self._buffer += b"\n"
-            self.rows += 1
+            self.row_count += 1
         if len(self._buffer) >= _SEND_BYTES:
             self._send()
 
@@ -115,10 +115,10 @@ class ProcessWriter:
             selector.register(self._input, selectors.EVENT_WRITE)
             selector.register(self._output, selectors.EVENT_READ)
             while unsent_data:
-                ready = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
-                if self._output in ready and not self._receive():
+                ready_descriptors = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
+                if self._output in ready_descriptors and not self._receive():
                     self._finish()
-                if self._input in ready:
+                if self._input in ready_descriptors:
                     # The process has exited early; `_receive` then detects the end of its output.
                     with suppress(BrokenPipeError):
                         unsent_data = unsent_data[os.write(self._input, unsent_data) :]

@@ -14,10 +14,10 @@ Box: TypeAlias = tuple[float, float, float, float]
 class Region(NamedTuple):
     """A box that a piece of evidence marks on a page, in fractions of the page from 0 to 1.
 
-    `tag` is the index of the tag in the tag set, and `text` is the marked text, or None.
+    `tag_index` is the index of the tag in the tag set, and `text` is the marked text, or None.
     """
 
-    tag: int
+    tag_index: int
     page: int
     box: Box
     text: str | None
@@ -36,19 +36,19 @@ def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Re
     """
     evidence = list(_list_evidence(row))
     boxed_regions: dict[int, list[Region]] = {}
-    for number, piece in evidence:
+    for index, piece in evidence:
         if piece.get("box") is not None:
-            region = Region(number, piece.get("page") or 0, tuple(piece["box"]), piece.get("text"))
+            region = Region(index, piece.get("page") or 0, tuple(piece["box"]), piece.get("text"))
             boxed_regions.setdefault(region.page, []).append(region)
-    unboxed_evidence = [(number, piece) for number, piece in evidence if _has_only_offsets(piece)]
+    unboxed_evidence = [(index, piece) for index, piece in evidence if _has_only_offsets(piece)]
     for page in pages:
         page_regions = [*boxed_regions.get(page.number, ()), *_locate_words(page, unboxed_evidence)]
         yield page, list(dict.fromkeys(sorted(page_regions, key=itemgetter(0))))
 
 
 def _list_evidence(row: Row) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, tag in enumerate(row.get("tags") or ()):
-        yield from ((number, piece) for piece in tag.get("evidence") or ())
+    for index, tag in enumerate(row.get("tags") or ()):
+        yield from ((index, piece) for piece in tag.get("evidence") or ())
 
 
 def _has_only_offsets(piece: Mapping[str, Any]) -> bool:
@@ -61,7 +61,7 @@ def _locate_words(
     """Yield, for each piece of evidence on the page, a region around the words that it marks."""
     words = sorted(page.words, key=lambda word: word.start) if evidence else []
     starts, ends = [word.start for word in words], [word.end for word in words]
-    for number, piece in evidence:
+    for index, piece in evidence:
         overlapping_words = words[
             bisect_right(ends, piece["start"]) : bisect_left(starts, piece["end"])
         ]
@@ -70,4 +70,4 @@ def _locate_words(
                 *(word.box for word in overlapping_words), strict=True
             )
             box = (min(lefts), min(tops), max(rights), max(bottoms))
-            yield Region(number, page.number, box, piece.get("text"))
+            yield Region(index, page.number, box, piece.get("text"))

@@ -72,7 +72,7 @@ class SpacyWriter(ParsingWriter):
             self._start_part()
 
     def _finish(self) -> None:
-        """Write the last DocBin file, and complete the ZIP. It has at least one DocBin file."""
+        """Write the last DocBin file, which is empty without tag sets, and complete the ZIP."""
         if len(self._bin) or not self._part_count:
             self._end_part()
         self._archive.close()
@@ -93,7 +93,9 @@ class SpacyWriter(ParsingWriter):
 
 
 def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
-    """Build a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
+    """Return a spaCy span of all tokens that a text span overlaps.
+
+    Returns None if the text span marks only white space, or exceeds the text.
 
     Leading and trailing white space is removed, because spaCy does not train on entities that begin
     or end with white space. The id of the span is the index of the tag in the tag set.
@@ -103,8 +105,9 @@ def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
     end = text_span.start + len(marked_text.rstrip())
     if start >= end or text_span.end > len(text):
         return None
+    span_id = str(text_span.tag_index)
     return doc.char_span(
-        start, end, label=text_span.field, span_id=str(text_span.tag), alignment_mode="expand"
+        start, end, label=text_span.field, span_id=span_id, alignment_mode="expand"
     )
 
 

@@ -10,13 +10,13 @@ from app.engines.formats.model import Row, Word
 class TextSpan(NamedTuple):
     """A span of text that a piece of evidence marks.
 
-    `start` and `end` are code point offsets, and `tag` is the index of the tag in the tag set.
+    `start` and `end` are code point offsets. `tag_index` is the index of the tag in the tag set.
     """
 
     start: int
     end: int
     field: str
-    tag: int
+    tag_index: int
 
 
 def list_text_spans(row: Row) -> list[TextSpan]:
@@ -25,8 +25,8 @@ def list_text_spans(row: Row) -> list[TextSpan]:
     If a tag marks the same span twice, the span is returned once for this tag.
     """
     text_spans = [
-        TextSpan(piece["start"], piece["end"], tag["field"], number)
-        for number, tag in enumerate(row.get("tags") or ())
+        TextSpan(piece["start"], piece["end"], tag["field"], index)
+        for index, tag in enumerate(row.get("tags") or ())
         for piece in tag.get("evidence") or ()
         if has_offsets(piece)
     ]
@@ -48,7 +48,7 @@ def select_disjoint_spans(text_spans: Iterable[TextSpan]) -> list[TextSpan]:
     selected_spans: list[TextSpan] = []
     starts: list[int] = []
     ordered_spans = sorted(
-        text_spans, key=lambda span: (span.start - span.end, span.start, span.tag)
+        text_spans, key=lambda span: (span.start - span.end, span.start, span.tag_index)
     )
     for span in ordered_spans:
         index = bisect_left(starts, span.start)

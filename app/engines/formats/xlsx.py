@@ -73,7 +73,7 @@ class XlsxWriter(ParsingWriter):
         self._book.set_properties({"created": _CREATED_AT})
         self._separator = options.get("separator", "|")
         self._escape = str if options.get("raw") else escape_formula
-        self._names: set[str] = set()
+        self._used_names: set[str] = set()
         tables = [field for field in fields if field["type"] == "table"]
         plain_fields = list_plain_fields(fields)
         self._splitter = LabelSplitter(fields)
@@ -113,26 +113,26 @@ class XlsxWriter(ParsingWriter):
         finally:
             self._folder.cleanup()
 
-    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, values.CellsConverter]]:
+    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, values.ValueConverter]]:
         return [
             (field["key"], values.build_converter(field, self._separator, self._escape))
             for field in fields
         ]
 
     def _build_sheet(self, name: str, headers: Sequence[str]) -> "_Sheet":
-        return _Sheet(self._book, name, headers, self._names)
+        return _Sheet(self._book, name, headers, self._used_names)
 
 
 class _Sheet:
     """A sheet of rows with the same columns. When it is full, rows are added to a new sheet."""
 
     def __init__(
-        self, book: "Workbook", name: str, headers: Sequence[str], names: set[str]
+        self, book: "Workbook", name: str, headers: Sequence[str], used_names: set[str]
     ) -> None:
         self._book = book
         self._name = name
         self._headers = headers
-        self._names = names
+        self._used_names = used_names
         self._date_format = book.add_format({"num_format": "yyyy-mm-dd"})
         self._datetime_format = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         self._start()
@@ -147,7 +147,7 @@ class _Sheet:
         self._next_row += 1
 
     def _start(self) -> None:
-        self._sheet = self._book.add_worksheet(_choose_sheet_name(self._name, self._names))
+        self._sheet = self._book.add_worksheet(_choose_sheet_name(self._name, self._used_names))
         self._sheet.freeze_panes(1, 0)
         self._next_row = 0
         for column, header in enumerate(self._headers):
@@ -184,8 +184,8 @@ class _WorkbookFile(OutputFile):
             raise
 
 
-def _choose_sheet_name(name: str, names: set[str]) -> str:
-    """Choose a unique sheet name that is based on `name`, and add it to `names`.
+def _choose_sheet_name(name: str, used_names: set[str]) -> str:
+    """Choose a unique sheet name based on `name`, and add it to `used_names` in lower case.
 
     Excel allows at most 31 characters, ignores case, and reserves some names.
     """
@@ -193,8 +193,8 @@ def _choose_sheet_name(name: str, names: set[str]) -> str:
     while True:
         suffix = f" ({number})" if number > 1 or name in _RESERVED_NAMES else ""
         candidate = name[: _MAX_NAME_LENGTH - len(suffix)] + suffix
-        if candidate.lower() not in names:
-            names.add(candidate.lower())
+        if candidate.lower() not in used_names:
+            used_names.add(candidate.lower())
             return candidate
         number += 1
 

@@ -9,7 +9,7 @@ from app.engines.formats.cells import EscapeText, build_cell_converter, format_c
 from app.engines.formats.model import Field
 
 Cell: TypeAlias = str | int | float | bool | date | None
-CellsConverter: TypeAlias = Callable[[Any], list[Any]]
+ValueConverter: TypeAlias = Callable[[Any], list[Any]]
 
 MAX_TEXT_LENGTH = 32_767
 """The maximum length of the text in a cell, in UTF-16 code units."""
@@ -24,7 +24,7 @@ _LINE_BREAK = re.compile("\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsConverter:
+def build_converter(field: Field, separator: str, escape: EscapeText) -> ValueConverter:
     """Return a function that converts a field's label to cells, one for each header of the field.
 
     The function joins a list into one string. It converts values that have another type, or that

@@ -80,9 +80,9 @@ class DetectedLines(NamedTuple):
 def detect_lines(image: Image.Image) -> DetectedLines:
     """Detect the lines of text in an image, and return each line's corners and picture."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
-    resized, record = _RECOGNIZER.preprocess_img(pixels)
+    resized_pixels, record = _RECOGNIZER.preprocess_img(pixels)
     try:
-        pictures, result = _RECOGNIZER.detect_and_crop(resized, record)
+        pictures, result = _RECOGNIZER.detect_and_crop(resized_pixels, record)
     except RapidOCRError:  # there is no text
         return DetectedLines(np.empty((0, 4, 2)), [])
     if result.boxes is None:
@@ -117,7 +117,7 @@ def find_rotation(detection: DetectedLines) -> int:
 
 
 def recognize_lines(detection: DetectedLines) -> list[RecognizedLine]:
-    """Return the recognized lines. Lines with a low confidence are left out.
+    """Recognize the text of the detected lines; lines with a low confidence are left out.
 
     Most of the lines must be upright. Tall lines may run up or down the page.
     """

@@ -3,7 +3,7 @@
 from threading import BoundedSemaphore
 
 from app.engines.charts import service as charts
-from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
+from app.engines.charts.model import Chart, ChartNotRendered, PictureFormat
 from app.engines.sandbox.model import SandboxUnavailable
 from app.kit import errors
 
@@ -13,7 +13,7 @@ _RETRY_SECONDS = 5
 _render_slot = BoundedSemaphore(1)
 
 
-def render_chart(chart: Chart, kind: ImageKind) -> bytes:
+def render_chart(chart: Chart, picture_format: PictureFormat) -> bytes:
     """Render a chart, and return the image. Each API process renders one chart at a time.
 
     Raises 503 `service_unavailable` if another chart is being rendered, or if rendering fails.
@@ -21,7 +21,7 @@ def render_chart(chart: Chart, kind: ImageKind) -> bytes:
     if not _render_slot.acquire(blocking=False):
         raise _build_busy_error("Another chart is being rendered.")
     try:
-        return charts.render(chart, kind)
+        return charts.render(chart, picture_format)
     except (ChartNotRendered, SandboxUnavailable) as failure:
         raise _build_busy_error("The chart could not be rendered.") from failure
     finally:

@@ -19,15 +19,15 @@ from app.engines.charts.model import (
     CalibrationChart,
     Chart,
     ConfusionChart,
-    ImageKind,
     PairChart,
+    PictureFormat,
     Point,
     Series,
     TrendChart,
 )
 from app.engines.charts.texts import fit_text, measure_width
 
-KINDS: list[ImageKind] = ["png", "svg"]
+KINDS: list[PictureFormat] = ["png", "svg"]
 HOSTILE = [
     *("$\\frac{1}{0}$", "$x^2$ costs 5$", "</text><script>alert(1)</script>", "a & b < c"),
     *("_hidden", "\u202egnp.exe", "new\nline\x00\x1b[31m", "\ud800 half", "\\def\\x{\\x}\\x"),
@@ -108,14 +108,14 @@ def _count_colors(picture: bytes) -> int:
 
 
 @cache
-def _drawn(name: str, kind: ImageKind) -> bytes:
+def _drawn(name: str, kind: PictureFormat) -> bytes:
     """Draw a chart in this process, once for all tests."""
     return render_chart(CHARTS[name], kind)
 
 
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_child_draws_the_same_bytes(name: str, kind: ImageKind) -> None:
+def test_a_child_draws_the_same_bytes(name: str, kind: PictureFormat) -> None:
     first = charts.render(CHARTS[name], kind)
     assert first == charts.render(CHARTS[name], kind)
     assert first == _drawn(name, kind)
@@ -145,7 +145,7 @@ def test_bytes_depend_neither_on_the_hash_seed_nor_on_the_day() -> None:
 
 @pytest.mark.parametrize("name", NOTHING)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_chart_without_data_says_so(name: str, kind: ImageKind) -> None:
+def test_a_chart_without_data_says_so(name: str, kind: PictureFormat) -> None:
     chart, message = NOTHING[name]
     picture = render_chart(chart, kind)
     if kind == "png":
@@ -156,7 +156,7 @@ def test_a_chart_without_data_says_so(name: str, kind: ImageKind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: ImageKind) -> None:
+def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: PictureFormat) -> None:
     title = CalibrationChart(text, CALIBRATION.bins)
     labels = [_trend(text, "b"), _confusion(text, "b"), _pairs(text, "b", "c"), title]
     # All draw texts by the same functions; a PNG takes ten times as long as an SVG.
@@ -172,7 +172,7 @@ def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: ImageKind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_too_many_lines_values_and_people_are_cut_and_counted(kind: ImageKind) -> None:
+def test_too_many_lines_values_and_people_are_cut_and_counted(kind: PictureFormat) -> None:
     names = [f"name {number}" for number in range(45)]
     for chart, note in (
         (_trend(*names, count=3), "37 more lines are not shown."),

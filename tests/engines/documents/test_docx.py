@@ -9,7 +9,7 @@ from docx.document import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from app.engines.documents.media import COMPOUND_FILE, DOCX
+from app.engines.documents.media import COMPOUND_FILE_SIGNATURE, DOCX
 from tests.engines.documents import samples
 from tests.engines.documents.parsing import get_failure, get_text_or_failure, parse_data
 from tests.engines.documents.workbooks import rewritten
@@ -152,7 +152,7 @@ def test_an_external_entity_is_not_read(tmp_path: Path) -> None:
 
 
 def test_password(tmp_path: Path) -> None:
-    wrapped = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
+    wrapped = COMPOUND_FILE_SIGNATURE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
     assert failure(tmp_path, wrapped) == "password_protected"
 
 
@@ -162,7 +162,7 @@ def test_damaged_or_mislabeled(tmp_path: Path, kind: str) -> None:
     data = {
         "truncated": good[: len(good) // 2],
         "zip": samples.build_zip({"readme.txt": "hello"}),
-        "old Word": COMPOUND_FILE + bytes(4096),
+        "old Word": COMPOUND_FILE_SIGNATURE + bytes(4096),
         "image": samples.image("PNG"),
         "no body": rewritten(good, "word/document.xml", lambda _: "<broken"),
         "macros": rewritten(

@@ -78,8 +78,8 @@ def test_a_declared_type_may_carry_parameters() -> None:
 def test_a_pdf_under_another_name(name: str, declared: str | None) -> None:
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(samples.pdf(), name, declared)
-    assert caught.value.detected == "application/pdf"
-    assert caught.value.declared not in (None, "application/pdf")
+    assert caught.value.detected_type == "application/pdf"
+    assert caught.value.claimed_type not in (None, "application/pdf")
 
 
 @pytest.mark.parametrize("declared", [None, "", "*/*", "application/octet-stream", "text/plain"])
@@ -132,7 +132,7 @@ def test_the_type_of_unsupported_content_is_reported_if_known(
     for name in ("upload", "upload.txt", "upload.pdf"):
         with pytest.raises(UnsupportedMediaType) as caught:
             detect_media_type(data, name, None)
-        assert caught.value.detected == detected
+        assert caught.value.detected_type == detected
 
 
 @pytest.mark.parametrize("name", ["slides.docx", "slides.xlsx"])
@@ -140,7 +140,7 @@ def test_office_files_with_a_wrong_extension_are_rejected(name: str) -> None:
     entries = {"[Content_Types].xml": "<Types/>", "ppt/presentation.xml": "<presentation/>"}
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(samples.build_zip(entries), name, None)
-    assert str(caught.value.detected).endswith("presentationml.presentation")
+    assert str(caught.value.detected_type).endswith("presentationml.presentation")
 
 
 def test_a_password_protected_document_is_rejected_only_by_the_parser() -> None:
@@ -169,7 +169,7 @@ def test_a_text_that_begins_like_a_bitmap_is_text() -> None:
     assert detect_media_type(b"BMW 320 and other cars", "cars.txt", None) == "text/plain"
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(b"BMW 320 and other cars", "cars.bmp", None)
-    assert caught.value.detected == "text/plain"
+    assert caught.value.detected_type == "text/plain"
 
 
 @pytest.mark.parametrize(

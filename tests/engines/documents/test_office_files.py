@@ -7,7 +7,7 @@ import pytest
 
 from app.engines.documents import UnsupportedMediaType, parse, render
 from app.engines.documents.detection import detect_media_type
-from app.engines.documents.media import COMPOUND_FILE, ODS, ODT, PPTX, RTF
+from app.engines.documents.media import COMPOUND_FILE_SIGNATURE, ODS, ODT, PPTX, RTF
 from tests.engines.documents import office_files, samples, workbooks
 from tests.engines.documents.parsing import get_parse_failure, parse_data
 
@@ -233,9 +233,11 @@ def test_a_file_of_another_kind(tmp_path: Path) -> None:
 
 
 def test_files_with_a_password(tmp_path: Path) -> None:
-    locked = COMPOUND_FILE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
+    locked = (
+        COMPOUND_FILE_SIGNATURE + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(600)
+    )
     assert get_parse_failure(tmp_path, locked, PPTX).code == "password_protected"
-    error = get_parse_failure(tmp_path, COMPOUND_FILE + bytes(600), PPTX)
+    error = get_parse_failure(tmp_path, COMPOUND_FILE_SIGNATURE + bytes(600), PPTX)
     assert error.message.startswith("The file has an older")
     manifest = "<manifest:manifest><manifest:encryption-data/>"
     encrypted = workbooks.rewritten(
@@ -262,11 +264,11 @@ def test_media_types() -> None:
     assert detect_media_type(text, "upload", None) == ODT
     assert detect_media_type(office_files.RTF, "upload", None) == RTF
     assert detect_media_type(office_files.RTF, "letter.rtf", "text/rtf") == RTF
-    assert detect_media_type(COMPOUND_FILE + bytes(600), "deck.pptx", None) == PPTX
+    assert detect_media_type(COMPOUND_FILE_SIGNATURE + bytes(600), "deck.pptx", None) == PPTX
     for data, name in ((deck, "a.docx"), (text, "a.docx"), (office_files.RTF, "a.txt")):
         with pytest.raises(UnsupportedMediaType):
             detect_media_type(data, name, None)
     sheet = samples.build_zip({"mimetype": ODS})
     with pytest.raises(UnsupportedMediaType) as caught:
         detect_media_type(sheet, "a.odt", None)
-    assert caught.value.detected == ODS
+    assert caught.value.detected_type == ODS

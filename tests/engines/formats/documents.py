@@ -134,10 +134,10 @@ def write(
     out, writer = start(format_id, source, fields, **options)
     for row in rows:
         writer.write_json(json.dumps(row).encode())
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     writer.close()
     writer.close()
-    assert writer.rows == len(rows)
+    assert writer.row_count == len(rows)
     assert not out.closed
     return out.getvalue()
 

@@ -300,7 +300,7 @@ def test_json_lines_are_taken_too() -> None:
             writer.write_json(wrong)
     writer.close()
     assert [line["labels.number"] for line in read(out.getvalue())] == ["é", "?x"]
-    assert writer.rows == 2
+    assert writer.row_count == 2
 
 
 def test_memory_stays_bounded_and_the_file_open() -> None:

@@ -43,7 +43,7 @@ def test_pieces_are_written_as_they_come() -> None:
     out, writer = start("jsonl")
     for piece in (b'{"a":[', b"1", b",2", b"]"):
         writer.write_chunk(piece, is_last=False)
-    assert writer.rows == 0
+    assert writer.row_count == 0
     writer.write_chunk(b"}", is_last=True)
     writer.write_chunk(b"x" * 300_000, is_last=False)
     assert out.getvalue().startswith(b'{"a":[1,2]}\nxxx')

@@ -46,7 +46,7 @@ def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> Non
         writer.write_chunk(LINE[10:], is_last=True)
         writer.close()
         writer.close()
-        assert writer.rows == 3_002
+        assert writer.row_count == 3_002
     assert files[0].getvalue() == files[1].getvalue()
     assert not process.is_running()
     assert not list(tmp_path.iterdir())

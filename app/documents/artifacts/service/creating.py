@@ -280,14 +280,15 @@ def _detect_media_type(key: str, file_name: str, declared_media_type: str | None
             "unsupported_media_type",
             _build_unsupported_type_message(error),
             field="file",
-            details={"declared": error.declared, "detected": error.detected},
+            details={"declared": error.claimed_type, "detected": error.detected_type},
         ) from None
 
 
 def _build_unsupported_type_message(error: UnsupportedMediaType) -> str:
-    if error.declared and error.detected in MEDIA_TYPES:
+    if error.claimed_type and error.detected_type in MEDIA_TYPES:
         return (
-            f"The content of the file is `{error.detected}`, but its name or declared type says "
-            f"`{error.declared}`. Send the file with a name and media type that match its content."
+            f"The content of the file is `{error.detected_type}`, but its name or declared type "
+            f"says `{error.claimed_type}`. "
+            "Send the file with a name and media type that match its content."
         )
     return "This media type is not supported."

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.documents.media import COMPOUND_FILE
+from app.engines.documents.media import COMPOUND_FILE_SIGNATURE
 from app.engines.documents.model import Limits, ParseFailed
 
 _MAX_ENTRIES = 10_000
@@ -30,14 +30,14 @@ def check_archive(
 ) -> None:
     """Check an archive, and reject it if it is damaged, encrypted, or too large when unpacked.
 
-    The size is measured while unpacking, because the declared sizes may be wrong.
-    `damaged_message` is the error message for files that are not valid archives;
-    `older_format_message` is the error message for compound files without a password. `inspect`
-    receives all content while it is measured. Raises `ParseFailed` (`password_protected`,
-    `too_large_unpacked`, `unreadable`).
+    An archive with too many entries is also too large. The size is measured while unpacking,
+    because the declared sizes may be wrong. `damaged_message` is the error message for files that
+    are not valid archives; `older_format_message` is the error message for compound files without
+    a password. `inspect` receives all content while it is measured. Raises `ParseFailed`
+    (`password_protected`, `too_large_unpacked`, `unreadable`).
     """
     file.seek(0)
-    if file.read(len(COMPOUND_FILE)) == COMPOUND_FILE:
+    if file.read(len(COMPOUND_FILE_SIGNATURE)) == COMPOUND_FILE_SIGNATURE:
         if is_encrypted_package(file):
             raise build_password_error()
         raise ParseFailed("unreadable", older_format_message)
@@ -64,7 +64,10 @@ def open_archive(file: BinaryIO, limits: Limits, message: str) -> Iterator[zipfi
 
 
 def parse_xml(data: bytes) -> etree._Element:
-    """Parse XML and return the root element, without expanding entities or loading files."""
+    """Parse XML and return the root element, without expanding entities or loading files.
+
+    Raises `etree.XMLSyntaxError` if the XML is invalid.
+    """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(data, parser)
 

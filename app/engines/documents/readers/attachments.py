@@ -21,7 +21,7 @@ def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[A
     """Yield the attachments of an email and the messages it forwards, or the emails in a mailbox.
 
     Empty files, and small pictures inside the text, such as logos, are left out. Reads at most
-    `MAX_ATTACHMENTS` attachments or emails.
+    `MAX_ATTACHMENTS` attachments or emails. Raises `ParseFailed`.
     """
     if media_type == media.MSG:
         yield from _read_parts(outlook.read_message(data))

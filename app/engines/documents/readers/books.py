@@ -43,14 +43,14 @@ def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
         raise ParseFailed("unreadable", _UNREADABLE)
     package_path = root_file.get("full-path", "")
     package = parse_xml(archive.read(package_path))
-    encrypted = _list_encrypted_paths(archive)
+    encrypted_paths = _list_encrypted_paths(archive)
     items = {item.get("id"): item for item in package.iter(_PACKAGE_NS + "item")}
     for reference in package.iter(_PACKAGE_NS + "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or item.get("media-type") not in _CONTENT_TYPES:
             continue
         path = _resolve_path(package_path, item)
-        if path in encrypted:
+        if path in encrypted_paths:
             message = "The book is copy-protected."
             raise ParseFailed("password_protected", message)
         if path in archive.NameToInfo:
@@ -58,8 +58,8 @@ def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _resolve_path(package_path: str, item: etree._Element) -> str:
-    relative = unquote(item.get("href", "").partition("#")[0])
-    return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative))
+    relative_path = unquote(item.get("href", "").partition("#")[0])
+    return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative_path))
 
 
 def _list_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:

@@ -24,7 +24,7 @@ _EXACT_TOLERANCE = 0.2  # the maximum difference between exactly aligned edges, 
 class Edge:
     """The left edge of a possible column.
 
-    `x` is its position in points. If `min_gutter` is given, the lines of the column must be exactly
+    `x` is its position in points. If `min_gutter` is set, the lines of the column must be exactly
     aligned, and each line must be at least `min_gutter` points away from the word to its left. This
     is necessary for justified text, in which spaces may be as wide as a gutter.
     """

@@ -95,15 +95,15 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
         return [[*left, *right]]
     left_ids = set(map(id, left))
     bands: list[Band] = []
-    pending: list[Segment] = []
+    pending_segments: list[Segment] = []
     for block in _split_into_blocks([*left, *right]):
         sides = _separate_sides(block, left_ids)
         if is_tabular(*sides):
-            bands += [*_separate_margins(pending, left_ids, min_lines), block]
-            pending = []
+            bands += [*_separate_margins(pending_segments, left_ids, min_lines), block]
+            pending_segments = []
         else:
-            pending += block
-    return [*bands, *_separate_margins(pending, left_ids, min_lines)]
+            pending_segments += block
+    return [*bands, *_separate_margins(pending_segments, left_ids, min_lines)]
 
 
 def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> Columns:

@@ -75,8 +75,8 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
 
 def _find_root(part: Part, relation_type: str) -> etree._Element | None:
     """Return the root element of a related part, or None if the document has no such part."""
-    related = next(iter(find_related_parts(part, (relation_type,))), None)
-    return related.element if isinstance(related, XmlPart) else None
+    related_part = next(iter(find_related_parts(part, (relation_type,))), None)
+    return related_part.element if isinstance(related_part, XmlPart) else None
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Document:

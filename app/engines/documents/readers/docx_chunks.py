@@ -1,4 +1,4 @@
-"""Read the files in other formats that a Word document displays inside its text.
+"""Read the files that a Word document embeds and displays inside its text.
 
 Programs that convert HTML or merge documents embed such files (ECMA-376, 17.17.2.1). Word replaces
 them with paragraphs when it saves the document.

@@ -22,7 +22,7 @@ _TEXT, _MARK, _MARK_TYPE = (
 
 @dataclass(eq=False)
 class _Field:
-    """A Word field whose end has not been read."""
+    """A Word field whose end has not been read yet."""
 
     start: etree._Element
     codes: list[etree._Element] = field(default_factory=list)

@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile("%([1-9])")
 _NO_LIST = "0"
 
 
-def _to_ordinal(number: int) -> str:
+def _format_as_ordinal(number: int) -> str:
     is_teen = number // 10 % 10 == 1
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
@@ -36,7 +36,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "lowerLetter": partial(format_number, style="a", repeat=True),
     "lowerRoman": partial(format_number, style="i"),
     "none": lambda _number: "",
-    "ordinal": _to_ordinal,
+    "ordinal": _format_as_ordinal,
     "upperLetter": partial(format_number, style="A", repeat=True),
     "upperRoman": partial(format_number, style="I"),
 }
@@ -68,21 +68,21 @@ class Numbering:
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
         self._styles = styles
-        self._lists: dict[str, etree._Element] = {}
+        self._list_elements: dict[str, etree._Element] = {}
         self._definitions: dict[str, etree._Element] = {}
         for element in () if root is None else root:
             if element.tag == WORD_NAMESPACE + "num":
-                self._lists[element.get(WORD_NAMESPACE + "numId")] = element
+                self._list_elements[element.get(WORD_NAMESPACE + "numId")] = element
             elif element.tag == WORD_NAMESPACE + "abstractNum":
                 self._definitions[element.get(WORD_NAMESPACE + "abstractNumId")] = element
-        self._read_lists: dict[str, _List | None] = {}
+        self._lists_by_id: dict[str, _List | None] = {}
         self._numbers: dict[str, dict[int, int]] = {}  # by definition and level
-        self._started: set[tuple[str, int]] = set()
+        self._started_levels: set[tuple[str, int]] = set()
 
     def start_part(self) -> None:
         """Reset all numbers. Each part, such as the body or a header, has its own numbers."""
         self._numbers.clear()
-        self._started.clear()
+        self._started_levels.clear()
 
     def number_paragraph(self, paragraph: etree._Element) -> str:
         """Count a visible paragraph; return its number and suffix, or "" if it has no number."""
@@ -96,8 +96,8 @@ class Numbering:
         if level is None:
             return ""
         numbers = self._numbers.setdefault(used_list.definition, {})
-        is_first = (list_id, index) not in self._started
-        self._started.add((list_id, index))
+        is_first = (list_id, index) not in self._started_levels
+        self._started_levels.add((list_id, index))
         if is_first and index in used_list.starts:
             numbers[index] = used_list.starts[index]
         else:
@@ -124,12 +124,12 @@ class Numbering:
         return (None if list_id == _NO_LIST else list_id), level
 
     def _read_list(self, list_id: str) -> _List | None:
-        if list_id not in self._read_lists:
-            self._read_lists[list_id] = self._build_list(list_id)
-        return self._read_lists[list_id]
+        if list_id not in self._lists_by_id:
+            self._lists_by_id[list_id] = self._build_list(list_id)
+        return self._lists_by_id[list_id]
 
     def _build_list(self, list_id: str) -> _List | None:
-        element = self._lists.get(list_id)
+        element = self._list_elements.get(list_id)
         definition_id = get_value(element, "abstractNumId")
         if element is None or definition_id not in self._definitions:
             return None
@@ -152,7 +152,7 @@ class Numbering:
         for style in self._styles.iterate_bases(style_id):
             list_id = get_value(style.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr"), "numId")
             if list_id is not None:
-                return self._lists.get(list_id)
+                return self._list_elements.get(list_id)
         return None
 
 

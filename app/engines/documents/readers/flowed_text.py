@@ -16,7 +16,7 @@ def join_lines(text: str, *, delete_spaces: bool) -> str:
     """Return flowed text with one line for each paragraph, as email programs display it.
 
     A line that ends with a space continues on the next line, if both lines have the same number of
-    quotation marks.
+    quotation marks (`>`).
 
     Args:
         text: The decoded text of the part.

@@ -54,17 +54,17 @@ def extract_text(data: bytes, charset: str | None = None) -> str:
 
     `charset` is the character set that the enclosing message declares, if any.
     """
-    declared = charset
+    declared_encoding = charset
     if (
-        declared is None
+        declared_encoding is None
         and detect_bom(data) is None
         and (match := _META_CHARSET.search(data, 0, 4096) or _XML_ENCODING.match(data))
     ):
-        declared = match[1].decode("ascii", "replace")
-        if declared.lower().startswith(("utf-16", "utf-32")):
+        declared_encoding = match[1].decode("ascii", "replace")
+        if declared_encoding.lower().startswith(("utf-16", "utf-32")):
             # The declaration was readable as ASCII, so it is wrong (WHATWG HTML, 13.2.3.2).
-            declared = "utf-8"
-    return extract_visible_text(decode_text(data, declared))
+            declared_encoding = "utf-8"
+    return extract_visible_text(decode_text(data, declared_encoding))
 
 
 def extract_visible_text(markup: str) -> str:
@@ -109,8 +109,8 @@ def _read_control(control: etree._Element) -> str:
         has_text = control.get("type", "").lower() not in _INPUTS_WITHOUT_TEXT
         return control.get("value", "") if has_text else ""
     options = list(control.iter("option"))
-    selected = [option for option in options if option.get("selected") is not None] or options[:1]
-    return " ".join("".join(option.itertext()) for option in selected)
+    selection = [option for option in options if option.get("selected") is not None] or options[:1]
+    return " ".join("".join(option.itertext()) for option in selection)
 
 
 def _is_data_table(table: etree._Element) -> bool:
@@ -280,13 +280,13 @@ class _VisibleText:
         if self._pre_depth and not self._cell_depth:
             self._append(text.replace("\r\n", "\n"))
             return
-        collapsed = _SPACE.sub(" ", text)
-        if collapsed[0] == " ":
+        collapsed_text = _SPACE.sub(" ", text)
+        if collapsed_text[0] == " ":
             self._add_space()
-        inner = collapsed.strip(" ")
-        if inner:
-            self._append(inner)
-            self._pending_space = " " if collapsed[-1] == " " else ""
+        stripped_text = collapsed_text.strip(" ")
+        if stripped_text:
+            self._append(stripped_text)
+            self._pending_space = " " if collapsed_text[-1] == " " else ""
 
     def _append(self, text: str) -> None:
         if self._parts and self._pending_space:

@@ -44,9 +44,9 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Read an image, and send each frame of a TIFF, or the first frame, as a page without words.
+    """Read an image, and send it as a page without words, or each frame of a TIFF as such a page.
 
-    Raises `ParseFailed`.
+    Only the first frame of an animation is sent. Raises `ParseFailed`.
     """
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
@@ -56,7 +56,7 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
 def render_page(
     file: BinaryIO, media_type: str, number: int, size: ImageSize, limits: Limits
 ) -> Image.Image:
-    """Render frame `number`, counted from 1, upright on a white background.
+    """Render frame `number` of an image, counted from 1, upright on a white background.
 
     Raises `PageNotFound` or `ParseFailed`.
     """

@@ -11,8 +11,8 @@ from statistics import median
 
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Line, Segment, Token, build_tokens
 
-# The maximum number of segments that each word is compared with. A malicious page may have
-# thousands of segments at one position.
+# The maximum number of segments of each band or row that a word is compared with. A malicious page
+# may have thousands of segments at one position.
 MAX_COMPARED_SEGMENTS = 64
 _MAX_WORD_OVERLAP = 0.5  # in line heights; words that overlap more are not side by side
 # The maximum vertical difference between words of a segment, in line heights.

@@ -105,13 +105,13 @@ class MailText:
     def _read_part(self, part: Message, alternatives: Message | None, *, is_first: bool) -> None:
         # Some programs give the body a file name.
         name = "" if is_first and _is_body(part) else self._get_file_name(part)
-        inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
-        if inner is not None:
+        inner_message = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
+        if inner_message is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
             self._forwarded_sections.append(
-                f"{label}\n{MailText(inner, self._depth + 1).build_text()}"
+                f"{label}\n{MailText(inner_message, self._depth + 1).build_text()}"
             )
-            self.attachments.append(AttachedPart(name, inner, is_message=True))
+            self.attachments.append(AttachedPart(name, inner_message, is_message=True))
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
@@ -132,12 +132,12 @@ class MailText:
 
     def _get_file_name(self, part: Message) -> str:
         # Decode the headers first, because the library replaces non-ASCII bytes with U+FFFD.
-        readable = Message()
+        decoded_part = Message()
         for header in ("Content-Disposition", "Content-Type"):
             value = _get_raw_header(part, header)
             if value:
-                readable[header] = self._decode_bytes(value)
-        name = readable.get_filename()
+                decoded_part[header] = self._decode_bytes(value)
+        name = decoded_part.get_filename()
         return self._decode_encoded_words(collapse_rfc2231_value(name)) if name else ""
 
     def _decode_encoded_words(self, value: str) -> str:
@@ -208,16 +208,16 @@ def _get_forwarded_message(part: Message) -> Message | None:
     payload = part.get_payload()
     if not isinstance(payload, list) or not payload or not isinstance(payload[0], Message):
         return None
-    inner = payload[0]
-    body = inner.get_payload()
-    if inner.keys() or not isinstance(body, str):
-        return inner
+    inner_message = payload[0]
+    body = inner_message.get_payload()
+    if inner_message.keys() or not isinstance(body, str):
+        return inner_message
     # Some programs encode the whole message, although the standard forbids it.
     try:
         data = base64.b64decode(body.encode("ascii", "ignore"), validate=False)
     except (binascii.Error, ValueError):
-        return inner
-    return email.message_from_bytes(data) if data else inner
+        return inner_message
+    return email.message_from_bytes(data) if data else inner_message
 
 
 def _select_texts(bodies: Sequence[_Body]) -> list[str]:
@@ -228,9 +228,11 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
     words.
     """
     visible_bodies = [body for body in bodies if body.text.strip()]
-    incomplete = _find_incomplete_alternatives(visible_bodies)
+    incomplete_alternatives = _find_incomplete_alternatives(visible_bodies)
     visible_bodies = [
-        body for body in visible_bodies if not (body.is_plain and body.alternatives in incomplete)
+        body
+        for body in visible_bodies
+        if not (body.is_plain and body.alternatives in incomplete_alternatives)
     ]
     plain_bodies = [body for body in visible_bodies if body.is_plain]
     alternatives = {body.alternatives for body in plain_bodies} - {None}
@@ -245,7 +247,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 
 
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
-    """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
+    """Return alternatives whose plain text is shorter than the HTML and lacks most of its words.
 
     Such plain text usually only asks the reader to open the email in another program.
     """
@@ -253,14 +255,14 @@ def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
     for body in bodies:
         key = body.alternatives, body.is_plain
         words.setdefault(key, set()).update(_WORD.findall(body.text.lower()))
-    incomplete: set[Message] = set()
+    incomplete_alternatives: set[Message] = set()
     for (alternatives, is_plain), html_words in words.items():
         if alternatives is not None and not is_plain:
             plain_words = words.get((alternatives, True), html_words)
             is_shorter = len(plain_words) < len(html_words)
             if is_shorter and 2 * len(html_words & plain_words) < len(html_words):
-                incomplete.add(alternatives)
-    return incomplete
+                incomplete_alternatives.add(alternatives)
+    return incomplete_alternatives
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:
@@ -268,15 +270,15 @@ def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]
 
     A message inside the message counts as one part.
     """
-    pending: list[tuple[Message, Message | None]] = [(message, None)]
-    while pending:
-        part, alternatives = pending.pop()
+    pending_parts: list[tuple[Message, Message | None]] = [(message, None)]
+    while pending_parts:
+        part, alternatives = pending_parts.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
             if alternatives is None and part.get_content_subtype() == "alternative":
                 alternatives = part
             children = part.get_payload()
             assert isinstance(children, list)
-            pending += [
+            pending_parts += [
                 (child, alternatives) for child in reversed(children) if isinstance(child, Message)
             ]
         else:

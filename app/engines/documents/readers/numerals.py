@@ -26,15 +26,15 @@ def format_number(number: int, style: str, *, repeat: bool = False) -> str:
     `aa`. Then comes `ab`, or `bb` if `repeat` is true.
     """
     if style in ("a", "A"):
-        text = _to_letters(number, repeat=repeat)
+        text = _format_as_letters(number, repeat=repeat)
     elif style in ("i", "I"):
-        text = _to_roman(number)
+        text = _format_as_roman(number)
     else:
         return str(number)
     return text.upper() if style.isupper() else text
 
 
-def _to_roman(number: int) -> str:
+def _format_as_roman(number: int) -> str:
     if not 1 <= number <= _MAX_ROMAN_NUMBER:
         return str(number)
     numeral = ""
@@ -44,11 +44,11 @@ def _to_roman(number: int) -> str:
     return numeral
 
 
-def _to_letters(number: int, *, repeat: bool) -> str:
+def _format_as_letters(number: int, *, repeat: bool) -> str:
     if not 1 <= number <= _MAX_LETTER_NUMBER:
         return str(number)
     quotient, remainder = divmod(number - 1, 26)
     letter = chr(ord("a") + remainder)
     if repeat:
         return letter * (quotient + 1)
-    return (_to_letters(quotient, repeat=False) if quotient else "") + letter
+    return (_format_as_letters(quotient, repeat=False) if quotient else "") + letter

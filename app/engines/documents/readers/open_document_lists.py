@@ -55,10 +55,10 @@ class ListNumbers:
     @contextmanager
     def enter_list(self, element: etree._Element) -> Iterator[None]:
         """Return a context manager; items that are entered in its block belong to this list."""
-        outer = self._open_lists[-1] if self._open_lists else None
-        style = element.get(TEXT + "style-name") or (outer.style if outer else "")
-        if outer is not None:
-            numbers = outer.numbers
+        outer_list = self._open_lists[-1] if self._open_lists else None
+        style = element.get(TEXT + "style-name") or (outer_list.style if outer_list else "")
+        if outer_list is not None:
+            numbers = outer_list.numbers
         elif element.get(TEXT + "continue-numbering") == "true":
             numbers = self._last_numbers.get(style, {})
         else:

@@ -1,7 +1,7 @@
 """Read PDF with pdfium: the text layer with boxes, and page images.
 
-Form fields and text annotations belong to the displayed page, so they are merged into the page
-before it is read or rendered.
+Form fields, text annotations and stamps belong to the displayed page, so they are merged into the
+page before it is read or rendered.
 """
 
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def _open_document(file: BinaryIO) -> pdfium.PdfDocument:
 
 
 def _load_page(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
-    """Return a page with its form fields and text annotations merged into it."""
+    """Return a page with its form fields, text annotations and stamps merged into it."""
     try:
         page = document[index]
         if _has_mergeable_annotations(page) and raw.FPDFPage_Flatten(

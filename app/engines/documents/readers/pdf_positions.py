@@ -25,6 +25,8 @@ _UTF_16_BYTES = 2
 _HYPHEN_SUBSTITUTE = re.compile("\ufffe")
 
 Point = tuple[float, float]
+Rectangle = tuple[float, float, float, float]
+"""The left, bottom, right and top edge in points, in user space (PDF 1.7, 8.3.2.3)."""
 _Number = TypeVar("_Number", bound=float)
 
 
@@ -34,8 +36,8 @@ def _bind(
     """Bind a pdfium function, so that calls convert no arguments and keep the interpreter lock."""
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
-    bound: Callable[..., _Number] = ctypes.PYFUNCTYPE(result_type)(address)
-    return bound
+    bound_function: Callable[..., _Number] = ctypes.PYFUNCTYPE(result_type)(address)
+    return bound_function
 
 
 _count_rects = _bind(raw.FPDFText_CountRects, ctypes.c_int)
@@ -69,10 +71,7 @@ def _read_character(handle: ctypes.c_void_p, index: int) -> str:
 
 
 class CharacterPositions:
-    """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
-
-    A rectangle is a tuple (left, bottom, right, top) in points.
-    """
+    """The positions of the characters of an open text page."""
 
     def __init__(self, text_page: raw.FPDF_TEXTPAGE) -> None:
         self._handle = ctypes.cast(text_page, ctypes.c_void_p)
@@ -90,7 +89,7 @@ class CharacterPositions:
         """
         return _count_rects(self._handle, first, end - first)
 
-    def get_rectangle(self, first: int, end: int) -> Box | None:
+    def get_rectangle(self, first: int, end: int) -> Rectangle | None:
         """Return the bounding rectangle of the characters, or None if they are invisible."""
         x0 = y0 = math.inf
         x1 = y1 = -math.inf
@@ -101,7 +100,7 @@ class CharacterPositions:
                 y0, y1 = min(y0, bottom), max(y1, top)
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
-    def get_single_rectangle(self, first: int, end: int) -> Box | None:
+    def get_single_rectangle(self, first: int, end: int) -> Rectangle | None:
         """Return the rectangle of the characters, or None unless one text object draws them all."""
         is_single_run = _count_rects(self._handle, first, end - first) == 1
         if not (is_single_run and _get_rect(self._handle, 0, *self._pointers)):
@@ -112,11 +111,9 @@ class CharacterPositions:
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
         """Return a box for each word, or None if any word is invisible.
 
-        One text object must draw all the words.
-
-        The first word begins at the index `first`. `lengths` contains the length of each word. The
-        words are separated by one character. Boxes are measured down and to the right from
-        `corner`.
+        One text object must draw all the words. The first word begins at the index `first`, and
+        `lengths` contains the length of each word in characters. The words are separated by one
+        character. Boxes are measured down and to the right from `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
         x, y = corner
@@ -132,14 +129,14 @@ class CharacterPositions:
             first += length + 1
         return boxes
 
-    def get_shape_rectangle(self, index: int) -> Box | None:
+    def get_shape_rectangle(self, index: int) -> Rectangle | None:
         """Return the rectangle of a character's shape, or None if pdfium does not know it."""
         if not _get_char_box(self._handle, index, *self._pointers):
             return None
         left, right, bottom, top = self._sides  # FPDFText_GetRect has another order
         return left, bottom, right, top
 
-    def get_font_rectangle(self, index: int) -> Box | None:
+    def get_font_rectangle(self, index: int) -> Rectangle | None:
         """Return the rectangle of a character according to the metrics of its font.
 
         Returns None if pdfium does not know these metrics.

@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
 # Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
 _PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
-_UNKNOWN_BOX: Box = (math.nan, math.nan, math.nan, math.nan)
+_UNKNOWN_RECTANGLE = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
 _MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one line
@@ -71,7 +71,7 @@ class _WordExtractor:
         self._has_right_to_left = right_to_left.LETTERS.search(self._characters) is not None
         self._rotation = page.get_rotation()
         self._size: tuple[float, float] = page.get_size()
-        self._crop_box: Box = page.get_bbox()
+        self._crop_box: Box = page.get_bbox()  # left, bottom, right, top in user space
         self._word_count = 0
 
     def extract_words(self) -> dict[int, list[Token | Line]]:
@@ -229,7 +229,7 @@ class _WordExtractor:
     def _get_glyph_box(self, index: int) -> Box:
         """Return the box of a character's shape; all coordinates are NaN if it is unknown."""
         return self._map_to_displayed_box(
-            *(self._positions.get_shape_rectangle(index) or _UNKNOWN_BOX)
+            *(self._positions.get_shape_rectangle(index) or _UNKNOWN_RECTANGLE)
         )
 
     def _get_font_box(self, index: int) -> Box:
@@ -266,8 +266,8 @@ class _WordExtractor:
                 glyphs[-1] = Glyph(glyphs[-1].text + char, box)
             else:
                 glyphs.append(Glyph(char, box))
-        readable = (Glyph(_convert_to_readable(glyph.text), glyph.box) for glyph in glyphs)
-        return [glyph for glyph in readable if glyph.text]
+        readable_glyphs = (Glyph(_convert_to_readable(glyph.text), glyph.box) for glyph in glyphs)
+        return [glyph for glyph in readable_glyphs if glyph.text]
 
 
 def _convert_to_readable(word: str) -> str:

@@ -34,9 +34,9 @@ _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> bool:
-    """Read each picture as a page, send it, and return whether there are any pictures.
+    """Send a page for each picture, and return whether there are any pictures.
 
-    Raises `ParseFailed`.
+    Pictures in unsupported formats are left out. Raises `ParseFailed`.
     """
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
@@ -70,11 +70,11 @@ def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     margin = round(_MARGIN * size[0] / PAGE_WIDTH)
     max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)
     try:
-        upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
+        upright_picture = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
     except PILLOW_ERRORS as error:
         raise ParseFailed("unreadable", "A picture in the document is damaged.") from error
-    fitted = ImageOps.contain(upright, max_size)
-    page.paste(fitted, (margin, margin))
+    fitted_picture = ImageOps.contain(upright_picture, max_size)
+    page.paste(fitted_picture, (margin, margin))
     return page
 
 

@@ -90,8 +90,8 @@ def _iterate_lines(slide: Slide, shape: BaseShape) -> Iterator[str]:
     if _is_hidden(shape):
         return
     if isinstance(shape, GroupShape):
-        for inner in shape.shapes:
-            yield from _iterate_lines(slide, inner)
+        for inner_shape in shape.shapes:
+            yield from _iterate_lines(slide, inner_shape)
     elif isinstance(shape, GraphicFrame) and shape.has_table:
         for row in shape.element.iter(_DRAWING + "tr"):
             cells = (cell.find(_DRAWING + "txBody") for cell in row.iterchildren(_DRAWING + "tc"))

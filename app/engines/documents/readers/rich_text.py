@@ -24,7 +24,7 @@ _HIDDEN_RUN = re.compile(
 )
 # The library appends the address after this word to the visible text of a link.
 _LINK = re.compile(r'HYPERLINK(?=\s")')
-# Parts of the page that the library leaves out: a header, a footer, a note, a drawing.
+# Parts of the page that the library leaves out: headers, footers, notes, and drawings (`_SHAPE`).
 _PAGE_PART = re.compile(r"\{\s*(?:\\\*)?\\(header|footer|footnote)[lrf]?(?![a-z])")
 _SHAPE = re.compile(r"\{\s*\\shp(?:grp)?(?![a-z])")
 _TEXT_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")

@@ -88,13 +88,13 @@ def convert_to_logical_order(visual_glyphs: Sequence[Glyph], *, right_to_left: b
     )
     if right_to_left:
         return _reverse_row(visual_glyphs, classes)
-    logical: list[Glyph] = []
+    logical_glyphs: list[Glyph] = []
     start = 0
     for first, end in _find_right_to_left_spans(classes):
-        logical += visual_glyphs[start:first]
-        logical += _reverse_row(visual_glyphs[first:end], classes[first:end])
+        logical_glyphs += visual_glyphs[start:first]
+        logical_glyphs += _reverse_row(visual_glyphs[first:end], classes[first:end])
         start = end
-    return [*logical, *visual_glyphs[start:]]
+    return [*logical_glyphs, *visual_glyphs[start:]]
 
 
 def _classify_character(char: str) -> str:
@@ -139,11 +139,11 @@ def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
 def _reverse_row(visual_glyphs: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
     """Reverse a row, except for runs of numbers and of left-to-right scripts."""
     flagged_glyphs = list(zip(visual_glyphs, _flag_reversed_glyphs(classes), strict=True))
-    logical: list[tuple[Glyph, bool]] = []
+    logical_glyphs: list[tuple[Glyph, bool]] = []
     for is_reversed, group in groupby(reversed(flagged_glyphs), key=itemgetter(1)):
         run = list(group)
-        logical += run if is_reversed else reversed(run)
-    return _mirror_brackets(logical)
+        logical_glyphs += run if is_reversed else reversed(run)
+    return _mirror_brackets(logical_glyphs)
 
 
 def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:

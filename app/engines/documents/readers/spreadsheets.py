@@ -181,8 +181,8 @@ def _format_number(value: float) -> str:
 
     Further digits are rounding errors: the sum of 0.1 and 0.2 is stored as 0.30000000000000004.
     """
-    rounded = value if value.is_integer() else float(f"{value:.15g}")
-    return str(int(rounded)) if rounded.is_integer() else str(rounded)
+    rounded_value = value if value.is_integer() else float(f"{value:.15g}")
+    return str(int(rounded_value)) if rounded_value.is_integer() else str(rounded_value)
 
 
 def _format_duration(value: dt.timedelta) -> str:

@@ -14,7 +14,7 @@ from app.engines.calibration import (
     merge_outcomes,
     recommend_threshold,
 )
-from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
+from app.engines.charts.model import CalibrationBin, CalibrationChart, PictureFormat
 from app.insight.charts import service as charts
 from app.insight.feedback.queries import summaries
 from app.insight.feedback.queries.summaries import BinCounts, SummaryCriteria
@@ -217,7 +217,7 @@ def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
     }
 
 
-def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
+def render_calibration(summary: dict[str, Any], picture_format: PictureFormat) -> bytes:
     """Render the calibration curve of a summary by field as a chart, and return the image.
 
     If the summary has only one field, the curve is for that field, otherwise for all fields
@@ -242,4 +242,4 @@ def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
         error=calibration["expected_calibration_error"],
         threshold=None if threshold is None else threshold["value"],
     )
-    return charts.render_chart(chart, kind)
+    return charts.render_chart(chart, picture_format)

@@ -8,7 +8,7 @@ from operator import add
 from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-from app.engines.charts.model import ImageKind, Point, Series, TrendChart
+from app.engines.charts.model import PictureFormat, Point, Series, TrendChart
 from app.insight.charts import service as charts
 from app.insight.quality.models import CellSubject, SumUnit
 from app.insight.quality.queries import reading, trends
@@ -226,7 +226,7 @@ def _compute_rate(
     return gold.hide_small_sample(rate) if hide_small_samples else rate
 
 
-def render_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
+def render_trends(result: dict[str, Any], picture_format: PictureFormat) -> bytes:
     """Render the result of `get_trends` as a chart, and return the image.
 
     Raises 503 `service_unavailable` if the chart cannot be rendered now.
@@ -244,4 +244,4 @@ def render_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
         for group in result["series"]
     ]
     title = f"{metric.label} by {result['bucket']}"
-    return charts.render_chart(TrendChart(title, metric.unit, series, low, high), kind)
+    return charts.render_chart(TrendChart(title, metric.unit, series, low, high), picture_format)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement.tag_keys import build_shapes
-from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind
+from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, PictureFormat
 from app.insight.charts import service as charts
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, records
@@ -206,7 +206,7 @@ def _format_value(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
+def render_confusion(confusion: dict[str, Any], picture_format: PictureFormat) -> bytes:
     """Render the result of `get_confusion` as a chart, and return the image.
 
     Raises 503 `service_unavailable` if the chart cannot be rendered now.
@@ -231,7 +231,7 @@ def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
         columns=names,
         counts=counts,
     )
-    return charts.render_chart(chart, kind)
+    return charts.render_chart(chart, picture_format)
 
 
 def _combine_less_frequent(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
