@@ -16,7 +16,7 @@ class BudgetExceeded(Exception):  # noqa: N818 - a reason to return a simpler re
 
 
 class Budget:
-    """A limit on the number of marks or rows that may be examined."""
+    """A limit on the work of a computation, counted in marks, rows or comparisons."""
 
     def __init__(self, max_count: int) -> None:
         self._remaining = max_count
@@ -35,7 +35,7 @@ def build_sort_key(box: Box) -> Box:
 
 
 def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Select pairs in the given order; skip a pair if one of its elements is already paired."""
+    """Select pairs in their order; skip a pair if one of its elements is already paired."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     pairs = []

@@ -156,7 +156,8 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
     # The position of a mark identifies it better than its value, which may have been edited.
     left_marks, right_marks = (list_marks(tags, shape, labeled=False) for tags in (left, right))
     if left_marks and right_marks:
-        matches = match_marks(left_marks, right_marks, 0.0 if shape.kind == "span" else MIN_OVERLAP)
+        min_overlap = 0.0 if shape.field_type == "span" else MIN_OVERLAP
+        matches = match_marks(left_marks, right_marks, min_overlap)
         aligned += [(left[left_index], right[right_index]) for left_index, right_index in matches]
         paired_left, paired_right = (
             {left_index for left_index, _ in matches},

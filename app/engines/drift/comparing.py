@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from app.engines.drift.model import (
     CategorySample,
     Comparison,
+    DriftOutcome,
     DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
-    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     CountTable = NDArray[np.float64]
 
 BIN_COUNT = 10
-"""The number of quantile bins from which the effect size for numbers is computed."""
+"""The maximum number of quantile bins from which the effect size for numbers is computed."""
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
 _MAX_EXACT_PAIRS = 250_000
@@ -38,7 +38,8 @@ _MIN_GONE_P_VALUE = 0.05
 def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -> Comparison:
     """Compare two samples with a statistical test.
 
-    The verdict is preliminary until `assign_verdicts` sets it.
+    The outcome is NOT_ENOUGH if a sample is too small. Otherwise, it is preliminary until
+    `assign_outcomes` sets it.
 
     Raises:
         ValueError: the samples are not of the same type.
@@ -50,7 +51,7 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
     sizes = _count_values(baseline), _count_values(current)
     if min(sizes) < thresholds.min_size:
         values = _summarize(baseline), _summarize(current)
-        return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
+        return Comparison(key, DriftOutcome.NOT_ENOUGH, None, *sizes, *values)
     if isinstance(baseline, NumberSample) and isinstance(current, NumberSample):
         return _compare_numbers(key, baseline, current)
     if isinstance(baseline, RateSample) and isinstance(current, RateSample):
@@ -62,10 +63,10 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
     return _compare_categories(key, baseline, current)
 
 
-def assign_verdicts(
+def assign_outcomes(
     comparisons: Sequence[Comparison], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
-    """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
+    """Return the comparisons of a run with final outcomes, from adjusted p-values and effects."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
     thresholds = thresholds or DriftThresholds()
@@ -74,22 +75,22 @@ def assign_verdicts(
     return [
         comparison
         if comparison.p_value is None
-        else _set_verdict(replace(comparison, q_value=next(adjusted)), thresholds)
+        else _set_outcome(replace(comparison, q_value=next(adjusted)), thresholds)
         for comparison in comparisons
     ]
 
 
-def _set_verdict(comparison: Comparison, thresholds: DriftThresholds) -> Comparison:
+def _set_outcome(comparison: Comparison, thresholds: DriftThresholds) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
     assert psi is not None
-    verdict = Verdict.UNCLEAR
+    outcome = DriftOutcome.UNCLEAR
     if q_value <= thresholds.false_discovery_rate and psi >= thresholds.min_effect:
-        verdict = Verdict.DRIFT
+        outcome = DriftOutcome.DRIFT
     elif p_value > _MIN_GONE_P_VALUE and psi < thresholds.min_effect / 2:
-        verdict = Verdict.GONE
-    return replace(comparison, verdict=verdict)
+        outcome = DriftOutcome.GONE
+    return replace(comparison, outcome=outcome)
 
 
 def _count_values(sample: Sample) -> int:
@@ -133,7 +134,7 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
     psi, distance = _measure_shift(table[:, table.sum(axis=0) > 0])
     return Comparison(
         key,
-        Verdict.UNCLEAR,
+        DriftOutcome.UNCLEAR,
         "kolmogorov_smirnov",
         before.size,
         after.size,
@@ -161,7 +162,7 @@ def _compare_categories(key: str, baseline: CategorySample, current: CategorySam
     psi, distance = _measure_shift(pool_rare_categories(table))
     return Comparison(
         key,
-        Verdict.UNCLEAR,
+        DriftOutcome.UNCLEAR,
         test,
         _count_values(baseline),
         _count_values(current),
@@ -200,7 +201,7 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
 
 
 def _test_table(table: "CountTable") -> tuple[str, float]:
-    """Test a table of counts; return the name of the suitable test and the p-value."""
+    """Test a table of counts; return the name of the test that was used, and the p-value."""
     from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - a large library
     from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - a large library
 

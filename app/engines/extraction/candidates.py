@@ -186,7 +186,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
 
 
 def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
-    """Return the index of the token where a keyword or a number in parentheses begins, or 0."""
+    """Return the index of the first token with a cutting concept, or with "(" and a digit, or 0."""
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
             return index

@@ -1,8 +1,8 @@
 """Resample documents with the bootstrap.
 
 Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: documents are the
-independent observations, so documents are drawn with replacement. A confidence interval consists of
-percentiles of the resampled values. Documents with the same ratings form a class and are drawn
+independent observations, so documents are sampled with replacement. A confidence interval consists
+of percentiles of the resampled values. Documents with the same ratings form a class and are sampled
 together, which does not change the probabilities.
 """
 
@@ -21,7 +21,7 @@ _BLOCK_ENTRIES = 2_000_000
 _MAX_PATTERN_RATERS = 16
 """The maximum number of raters for which documents with the same ratings are merged."""
 _MIN_MEAN_CLASS_SIZE = 8
-"""The minimum mean class size at which one multinomial draw is faster than separate draws."""
+"""The minimum mean class size at which one multinomial sample is faster than separate ones."""
 
 
 class Statistic(Protocol):
@@ -52,7 +52,7 @@ class RatioStatistic:
 
 
 class RestrictedStatistic:
-    """A statistic that is computed only from the given documents."""
+    """A statistic that is computed only from the documents with the indexes `documents`."""
 
     def __init__(self, statistic: Statistic, documents: Integers) -> None:
         self._statistic = statistic

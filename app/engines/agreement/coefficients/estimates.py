@@ -20,7 +20,8 @@ CHANCE_CORRECTED_METRICS = frozenset(
 class EstimatePlan:
     """A coefficient to estimate. If `statistic` is None, the coefficient is undefined.
 
-    The estimate has the `warnings` if the coefficient is defined, or else the `undefined_warnings`.
+    The estimate has the `warnings`, and those of its interval, if the coefficient is defined, or
+    else the `undefined_warnings`.
     """
 
     metric: Metric

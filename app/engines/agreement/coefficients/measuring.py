@@ -37,7 +37,7 @@ from app.engines.agreement.metrics import (
 )
 
 MAX_AVERAGED_PAIRS = 5_000
-"""The maximum number of pairs of raters whose coefficients are averaged. With more pairs, the
+"""The maximum number of pairs of raters that are averaged or pooled. With more pairs, the
 coefficient is not computed. 100 raters have 4,950 pairs. Each pair takes memory, and takes time in
 every resample."""
 _Pairs = RaterPairs | list[RaterPair]
@@ -81,7 +81,7 @@ def measure_all(
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
-    """List the pairs of raters if a metric needs pairs; None stands for too many pairs."""
+    """Return the pairs of raters, [] if no metric needs them, or None if there are too many."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
     return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else RaterPairs(ratings)

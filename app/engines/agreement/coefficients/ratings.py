@@ -172,7 +172,7 @@ class _RatingReader:
         self._last_digest = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add the rating in a row; skip a row without a rating."""
+        """Add the rating in a row, unless it is missing or does not fit the level."""
         value = row[-1]
         if value is None:
             return
@@ -232,16 +232,16 @@ class _RatingReader:
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
         """Encode the ratings; return the code of each rating, and the value of each code."""
         keys: npt.NDArray[Any]
-        declared: npt.NDArray[Any]
+        declared_keys: npt.NDArray[Any]
         if self._is_nominal:
             keys = np.frombuffer(self._values, dtype=np.uint64)[order]
             is_empty = keys == np.uint64(_EMPTY_DIGEST)
-            declared = np.array(self._declared_keys, dtype=np.uint64)
+            declared_keys = np.array(self._declared_keys, dtype=np.uint64)
         else:
             keys = np.frombuffer(self._values, dtype=np.float64)[order]
             is_empty = np.isinf(keys)
-            declared = np.array(self._declared_keys, dtype=np.float64)
-        distinct_keys = np.unique(np.concatenate((keys[~is_empty], declared)))
+            declared_keys = np.array(self._declared_keys, dtype=np.float64)
+        distinct_keys = np.unique(np.concatenate((keys[~is_empty], declared_keys)))
         codes = np.searchsorted(distinct_keys, keys)
         codes[is_empty] = len(distinct_keys)
         is_ranked = self._level in (Level.NOMINAL, Level.ORDINAL)
