@@ -269,12 +269,12 @@ def _resample(
             generator.multinomial(documents, probabilities, size=batch_size) @ distinct_pairs
         )
         differences.append(_compute_f1(resampled_sums[:, :4]) - _compute_f1(resampled_sums[:, 4:]))
-    resampled = np.concatenate(differences)
+    resampled_differences = np.concatenate(differences)
     tail = (1 - CONFIDENCE_LEVEL) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
+    low, high = np.quantile(resampled_differences, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
-    below_fraction = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
-    above_fraction = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
+    below_fraction = (1 + np.count_nonzero(resampled_differences <= 0)) / (RESAMPLES + 1)
+    above_fraction = (1 + np.count_nonzero(resampled_differences >= 0)) / (RESAMPLES + 1)
     return float(low), float(high), float(min(1.0, 2 * min(below_fraction, above_fraction)))
 
 

@@ -181,7 +181,7 @@ def _group_by_choice(
 
 
 def _match_choices(
-    choices_so_far: list[list[int]],
+    earlier_choices: list[list[int]],
     marks: Sequence[Mark],
     voter_marks: Sequence[Mark],
     budget: Budget | None,
@@ -190,7 +190,7 @@ def _match_choices(
 
     A mark without a matching choice gets the next unused number.
     """
-    first_marks = [marks[choice[0]] for choice in choices_so_far]
+    first_marks = [marks[choice[0]] for choice in earlier_choices]
     choice_numbers = {
         position: choice_number
         for choice_number, position in match_marks(first_marks, voter_marks, budget=budget)

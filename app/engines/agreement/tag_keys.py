@@ -85,11 +85,11 @@ def build_value_key(tag: Tag) -> Hashable:
 def number_occurrences(values: Iterable[_Value]) -> list[tuple[_Value, int]]:
     """Pair each value with the number of its occurrence, so that repeated values are distinct."""
     counts: dict[_Value, int] = {}
-    numbered = []
+    numbered_values = []
     for value in values:
         counts[value] = counts.get(value, 0) + 1
-        numbered.append((value, counts[value]))
-    return numbered
+        numbered_values.append((value, counts[value]))
+    return numbered_values
 
 
 def serialize_tag(tag: Tag) -> bytes:

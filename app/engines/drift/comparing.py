@@ -71,11 +71,11 @@ def assign_outcomes(
 
     thresholds = thresholds or DriftThresholds()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
-    adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
+    adjusted_p_values = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
         comparison
         if comparison.p_value is None
-        else _set_outcome(replace(comparison, q_value=next(adjusted)), thresholds)
+        else _set_outcome(replace(comparison, q_value=next(adjusted_p_values)), thresholds)
         for comparison in comparisons
     ]
 
@@ -123,8 +123,8 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
     method = "exact" if before.size * after.size <= _MAX_EXACT_PAIRS else "asymp"
     p_value = float(ks_2samp(before, after, method=method).pvalue)
     # Each bin holds an equal part of the combined samples. Ties reduce the number of bins.
-    combined = np.concatenate([before, after])
-    edges = np.unique(np.quantile(combined, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
+    combined_values = np.concatenate([before, after])
+    edges = np.unique(np.quantile(combined_values, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
     table = np.stack(
         [
             np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)
@@ -196,8 +196,8 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
     while kept_count > 1 and totals[kept_count:].sum() < min_total:
         kept_count -= 1
     kept_count = max(kept_count, 1)
-    pooled = sorted_table[:, kept_count:].sum(axis=1, keepdims=True)
-    return np.concatenate([sorted_table[:, :kept_count], pooled], axis=1)
+    pooled_counts = sorted_table[:, kept_count:].sum(axis=1, keepdims=True)
+    return np.concatenate([sorted_table[:, :kept_count], pooled_counts], axis=1)
 
 
 def _test_table(table: "CountTable") -> tuple[str, float]:
@@ -224,9 +224,9 @@ def _measure_shift(table: "CountTable") -> tuple[float, float]:
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return 0.0, 0.0
-    smooth = table + _SMOOTHING
-    before, after = smooth / smooth.sum(axis=1, keepdims=True)
-    index = float(np.sum((after - before) * np.log(after / before)))
+    smoothed_table = table + _SMOOTHING
+    before, after = smoothed_table / smoothed_table.sum(axis=1, keepdims=True)
+    psi = float(np.sum((after - before) * np.log(after / before)))
     expected = (table.shape[1] - 1) * float(np.sum(1 / table.sum(axis=1)))
     distance = float(jensenshannon(table[0], table[1], base=2))
-    return max(0.0, index - expected), distance if np.isfinite(distance) else 0.0
+    return max(0.0, psi - expected), distance if np.isfinite(distance) else 0.0

@@ -44,7 +44,7 @@ def find_drift(
         thresholds_json = json.dumps(asdict(thresholds or DriftThresholds()))
         command = interpreter.build_command("app.engines.drift", thresholds_json, str(os.getpid()))
         try:
-            completed = subprocess.run(  # noqa: S603 - our own module, without a shell
+            completed_process = subprocess.run(  # noqa: S603 - our own module, without a shell
                 command,
                 stdin=source,
                 capture_output=True,
@@ -59,7 +59,7 @@ def find_drift(
             raise ComparisonFailed(message) from None
         except subprocess.TimeoutExpired:
             raise ComparisonFailed("the comparison took too long") from None
-    return [parse_result(line) for line in completed.stdout.splitlines()]
+    return [parse_result(line) for line in completed_process.stdout.splitlines()]
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:

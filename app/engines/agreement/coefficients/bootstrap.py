@@ -81,10 +81,10 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
     Documents are not merged if any document has several units, or if there are more than
     `_MAX_PATTERN_RATERS` raters.
     """
-    uncompressed = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
+    unmerged_ratings = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
     has_one_unit_each = ratings.unit_count == ratings.document_count > 0
     if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:
-        return uncompressed
+        return unmerged_ratings
     table = np.full((ratings.unit_count, len(ratings.raters)), -1, dtype=np.int32)
     table[ratings.units, ratings.rater_codes] = ratings.codes
     order = np.lexsort(table.T)

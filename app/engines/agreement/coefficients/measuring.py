@@ -182,12 +182,12 @@ def _build_plan(
         int(counts[np.unique(pairable.documents)].sum()),
     )
     if not plan.units:
-        plan.undefined_warnings = [estimates.explain_missing_pairs(plan.rater_count)]
+        plan.undefined_warnings = [estimates.build_missing_pairs_warning(plan.rater_count)]
         return plan
     plan.warnings = estimates.list_rating_warnings(ratings, counts, metric)
     plan.warnings += _list_pair_warnings(metric, pairs)
     obstacles = _list_obstacles(pairable, metric, pairs)
-    reasons = obstacles or [estimates.explain_undefined(metric)]
+    reasons = obstacles or [estimates.build_undefined_warning(metric)]
     plan.undefined_warnings = [*plan.warnings, *reasons]
     if not obstacles:
         scale = build_scale(ratings.values, weights) if is_weighted else None
@@ -206,7 +206,7 @@ def _list_obstacles(
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
-        return [estimates.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
+        return [estimates.build_too_many_pairs_warning(MAX_AVERAGED_PAIRS)]
     ratio_warning = estimates.find_ratio_warning(pairable, metric)
     return [] if ratio_warning is None else [ratio_warning]
 

@@ -43,9 +43,9 @@ class Scale:
             f, g = np.cumsum(p, axis=0)[:-1], np.cumsum(q, axis=0)[:-1]
             expected += self.linear * (np.diff(self.values) @ (f * (1 - g) + g * (1 - f)))
         if self.quadratic:
-            centered = self.values - 0.5
-            mean_p, mean_q = centered @ p, centered @ q
-            squares = centered**2
+            centered_values = self.values - 0.5
+            mean_p, mean_q = centered_values @ p, centered_values @ q
+            squares = centered_values**2
             expected += self.quadratic * (squares @ p + squares @ q - 2 * mean_p * mean_q)
         return expected
 

@@ -63,7 +63,7 @@ def _normalize_number(text: str) -> Hashable:
         return text
 
 
-def digest(value: object) -> int:
+def compute_digest(value: object) -> int:
     """Return a 64-bit digest, which is the same for equal values in every process.
 
     The probability that any two of a million different values have the same digest is 1 in 37
@@ -85,7 +85,7 @@ def _serialize(value: object) -> bytes:
     if isinstance(value, UUID):
         return value.bytes
     if isinstance(value, list | tuple | set | frozenset):  # several values of one field
-        return b"l" + b"".join(sorted(digest(item).to_bytes(8, "big") for item in value))
+        return b"l" + b"".join(sorted(compute_digest(item).to_bytes(8, "big") for item in value))
     if isinstance(value, dict):
         return b"d" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=str)
     return repr(build_comparison_key(value)).encode()
