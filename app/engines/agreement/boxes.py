@@ -94,8 +94,8 @@ class BoxIndex:
         # If two boxes overlap by at least p, they share at least the fraction p of each height,
         # and their combined height is at most height / p. These limits determine the range.
         min_fraction = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
-        last = bisect_right(self._tops, bottom - min_fraction * height)
-        first = bisect_right(self._max_bottoms, top + min_fraction * height, 0, last)
+        end = bisect_right(self._tops, bottom - min_fraction * height)
+        start = bisect_right(self._max_bottoms, top + min_fraction * height, 0, end)
         if min_fraction:
-            first = max(first, bisect_left(self._tops, bottom - height / min_fraction, 0, last))
-        return first, max(first, last)
+            start = max(start, bisect_left(self._tops, bottom - height / min_fraction, 0, end))
+        return start, max(start, end)

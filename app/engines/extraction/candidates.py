@@ -10,8 +10,8 @@ from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
 """The indexes of the first and the last token of a range; both tokens belong to it."""
-MAX_LINES = 7
-MAX_START_SEGMENTS = 45
+MAX_LINES = 7  # lines of one candidate
+MAX_START_SEGMENTS = 45  # segments in which a candidate with lines may begin
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
