@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.engines.drift.comparing import assign_verdicts, compare
+from app.engines.drift.comparing import assign_outcomes, compare
 from app.engines.drift.model import (
     CategorySample,
+    DriftOutcome,
     DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
-    Verdict,
 )
 
 RUNS = 1000
@@ -154,10 +154,12 @@ def _run(random: Generator, shifted: str | None, thresholds: DriftThresholds | N
         )
         for name, metric in METRICS.items()
     ]
-    comparisons = assign_verdicts(
+    comparisons = assign_outcomes(
         [compare(hypothesis, thresholds) for hypothesis in hypotheses], thresholds
     )
-    return {comparison.key for comparison in comparisons if comparison.verdict == Verdict.DRIFT}
+    return {
+        comparison.key for comparison in comparisons if comparison.outcome == DriftOutcome.DRIFT
+    }
 
 
 def main() -> int:

@@ -1,7 +1,8 @@
 """Compare predictions with correct values: compute rates, calibration errors and thresholds.
 
-Also compares two models. The intervals of rates are Wilson score intervals. Predictions are counted
-in confidence bins of one percent, so the metrics of any period can be computed from sums of counts.
+Two models can also be compared. The intervals of rates are Wilson score intervals. Predictions are
+counted in confidence bins of one percent, so the metrics of any period can be computed from sums of
+counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -135,7 +136,7 @@ def get_bin_number(confidence: float) -> int:
 def merge_bins(counts: Iterable[tuple[int, int, int, int]]) -> list[ConfidenceBin]:
     """Merge confidence bins into the bins of a calibration curve, without empty bins.
 
-    `counts` contains (bin number, count, correct, confidence sum) tuples; bin numbers may repeat.
+    `counts` contains (bin number, count, correct, confidence sum in millionths); bins may repeat.
     """
     merged_counts: dict[int, list[int]] = {}
     for number, *values in counts:
@@ -233,7 +234,7 @@ def compare_models(
 
     Documents are resampled `RESAMPLES` times, each with the outcomes of both models. The seed is
     constant, so the same outcomes always give the same result. The interval consists of percentiles
-    of the resampled differences. At most `_BATCH_SIZE` resamples are in memory at a time.
+    of the resampled differences. Samples are taken in batches of `_BATCH_SIZE` to limit the memory.
 
     Returns None if there are no documents, or if a model has no values to compare.
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
@@ -268,12 +269,12 @@ def _resample(
             generator.multinomial(documents, probabilities, size=batch_size) @ distinct_pairs
         )
         differences.append(_compute_f1(resampled_sums[:, :4]) - _compute_f1(resampled_sums[:, 4:]))
-    resampled = np.concatenate(differences)
+    resampled_differences = np.concatenate(differences)
     tail = (1 - CONFIDENCE_LEVEL) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
+    low, high = np.quantile(resampled_differences, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
-    below_fraction = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
-    above_fraction = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
+    below_fraction = (1 + np.count_nonzero(resampled_differences <= 0)) / (RESAMPLES + 1)
+    above_fraction = (1 + np.count_nonzero(resampled_differences >= 0)) / (RESAMPLES + 1)
     return float(low), float(high), float(min(1.0, 2 * min(below_fraction, above_fraction)))
 
 
@@ -286,7 +287,7 @@ def _compute_f1(sums: "NDArray[np.int64]") -> "NDArray[np.float64]":
 
 
 def describe_comparison(comparison: ModelComparison | None, model: str, other_model: str) -> str:
-    """Describe a comparison in a sentence: better model, F1 difference, number of documents."""
+    """Describe in a sentence which model is better, or why neither model is known to be better."""
     if comparison is None:
         return "Not compared: no document has feedback on both models."
     noun = "document" if comparison.documents == 1 else "documents"

@@ -20,9 +20,9 @@ def build_environment(*, one_thread: bool = False) -> dict[str, str]:
 
     With `one_thread`, numeric libraries use one thread.
     """
-    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    library_path = os.environ.get("LD_LIBRARY_PATH")
     return {
-        **inherited,
+        **({} if library_path is None else {"LD_LIBRARY_PATH": library_path}),
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -20,8 +20,8 @@ _MESSAGES: Mapping[str, str] = {
 def describe_violation(keyword: str, rule: object) -> str:
     """Describe which rule of a JSON Schema a value violates.
 
-    `keyword` is a key of `_MESSAGES`, and `rule` is its value in the schema. Values appear as JSON,
-    so that separators such as a tab are visible.
+    `keyword` is a key of `_MESSAGES`, and `rule` is its value in the schema. Types and patterns
+    appear unchanged. Other values appear as JSON, so that separators such as a tab are visible.
     """
     match keyword, rule:
         case "type", [*types]:

@@ -16,7 +16,7 @@ class BudgetExceeded(Exception):  # noqa: N818 - a reason to return a simpler re
 
 
 class Budget:
-    """A limit on the number of marks or rows that may be examined."""
+    """A limit on the work of a computation, counted in marks, rows or comparisons."""
 
     def __init__(self, max_count: int) -> None:
         self._remaining = max_count
@@ -35,7 +35,7 @@ def build_sort_key(box: Box) -> Box:
 
 
 def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Select pairs in the given order; skip a pair if one of its elements is already paired."""
+    """Select pairs in their order; skip a pair if one of its elements is already paired."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     pairs = []
@@ -94,8 +94,8 @@ class BoxIndex:
         # If two boxes overlap by at least p, they share at least the fraction p of each height,
         # and their combined height is at most height / p. These limits determine the range.
         min_fraction = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
-        last = bisect_right(self._tops, bottom - min_fraction * height)
-        first = bisect_right(self._max_bottoms, top + min_fraction * height, 0, last)
+        end = bisect_right(self._tops, bottom - min_fraction * height)
+        start = bisect_right(self._max_bottoms, top + min_fraction * height, 0, end)
         if min_fraction:
-            first = max(first, bisect_left(self._tops, bottom - height / min_fraction, 0, last))
-        return first, max(first, last)
+            start = max(start, bisect_left(self._tops, bottom - height / min_fraction, 0, end))
+        return start, max(start, end)

@@ -124,8 +124,8 @@ def diff(
     return changes
 
 
-def _list_changes(tag_key: TagKey, aligned: _TagPairs, *, include_same: bool) -> Iterator[Change]:
-    for old, new in aligned:
+def _list_changes(tag_key: TagKey, pairs: _TagPairs, *, include_same: bool) -> Iterator[Change]:
+    for old, new in pairs:
         changed_properties: list[str] = []
         if old is None or new is None:
             kind = "added" if old is None else "removed"
@@ -148,20 +148,21 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
     """Align tags with the same tag key in pairs; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
-    identical, left, right = pair_by_key(left, right, serialize_tag, serialize_tag)
-    aligned: _TagPairs = [*identical]
+    identical_pairs, left, right = pair_by_key(left, right, serialize_tag, serialize_tag)
+    pairs: _TagPairs = [*identical_pairs]
     if not shape.has_marks:
-        same_value, left, right = pair_by_key(left, right, build_value_key, build_value_key)
-        aligned += same_value
+        equal_value_pairs, left, right = pair_by_key(left, right, build_value_key, build_value_key)
+        pairs += equal_value_pairs
     # The position of a mark identifies it better than its value, which may have been edited.
     left_marks, right_marks = (list_marks(tags, shape, labeled=False) for tags in (left, right))
     if left_marks and right_marks:
-        matches = match_marks(left_marks, right_marks, 0.0 if shape.kind == "span" else MIN_OVERLAP)
-        aligned += [(left[left_index], right[right_index]) for left_index, right_index in matches]
+        min_overlap = 0.0 if shape.field_type == "span" else MIN_OVERLAP
+        matches = match_marks(left_marks, right_marks, min_overlap)
+        pairs += [(left[left_index], right[right_index]) for left_index, right_index in matches]
         paired_left, paired_right = (
             {left_index for left_index, _ in matches},
             {right_index for _, right_index in matches},
         )
         left = [tag for position, tag in enumerate(left) if position not in paired_left]
         right = [tag for position, tag in enumerate(right) if position not in paired_right]
-    return [*aligned, *((tag, None) for tag in left), *((None, tag) for tag in right)]
+    return [*pairs, *((tag, None) for tag in left), *((None, tag) for tag in right)]

@@ -70,29 +70,29 @@ class _MarkIndex:
 
         If there is a tie, returns the first position. Returns None if no overlap is large enough.
         """
-        first, last, overlaps = self._compute_overlaps(box)
-        if first == last:
+        start, end, overlaps = self._compute_overlaps(box)
+        if start == end:
             return None
         array_index = int(overlaps.argmax())
         overlap = overlaps[array_index]
         is_match = overlap > 0 and overlap >= self.min_overlap
-        return int(self._positions[first + array_index]) if is_match else None
+        return int(self._positions[start + array_index]) if is_match else None
 
     def list_overlapping_marks(self, box: Box, budget: Budget) -> list[int]:
         """List the positions of the marks that overlap `box` by at least `min_overlap`.
 
         Raises BudgetExceeded if more marks are near `box` than `budget` allows.
         """
-        first, last, overlaps = self._compute_overlaps(box)
-        budget.spend(last - first)
-        positions: list[int] = self._positions[first:last][overlaps >= self.min_overlap].tolist()
+        start, end, overlaps = self._compute_overlaps(box)
+        budget.spend(end - start)
+        positions: list[int] = self._positions[start:end][overlaps >= self.min_overlap].tolist()
         return positions
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
         """Return the range (start, end) of the marks near `box`, and their overlaps with `box`."""
-        first, last = self._box_index.get_range(box)
+        start, end = self._box_index.get_range(box)
         x0, y0, x1, y1 = box
-        nearby = slice(first, last)
+        nearby = slice(start, end)
         intersection = np.minimum(self._bottom[nearby], y1)
         intersection -= np.maximum(self._top[nearby], y0)
         np.maximum(intersection, 0.0, out=intersection)
@@ -103,7 +103,7 @@ class _MarkIndex:
             intersection *= width
         union = self._area[nearby] + (x1 - x0) * (y1 - y0)
         union -= intersection
-        return first, last, _divide_areas(intersection, union)
+        return start, end, _divide_areas(intersection, union)
 
 
 def _divide_areas(
@@ -125,10 +125,10 @@ def match_by_sorting(
     `candidate_ranges` contains, for each box in `left`, the range of boxes in `right` that may
     overlap it.
     """
-    first, last = np.array(candidate_ranges, np.int64).reshape(-1, 2).T
-    counts = last - first
+    starts, ends = np.array(candidate_ranges, np.int64).reshape(-1, 2).T
+    counts = ends - starts
     i = np.repeat(np.arange(len(left)), counts)
-    j = np.arange(len(i)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    j = np.arange(len(i)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
     a, b = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
     # The operations are those of `marks.compute_overlap`, so equal overlaps have equal values.
     intersection, width = (

@@ -34,7 +34,7 @@ def align_by_weight(
         equals_left.append(np.packbits(row[1:] == row[:-1]))
         equals_above.append(np.packbits(row[1:] == above[1:]))
         above = row
-    aligned = []
+    pairs = []
     left_index, right_index = len(left), len(right)
     while left_index and right_index:
         byte, bit = divmod(right_index - 1, 8)
@@ -44,5 +44,5 @@ def align_by_weight(
             left_index -= 1
         else:
             left_index, right_index = left_index - 1, right_index - 1
-            aligned.append((left_index, right_index))
-    return aligned[::-1]
+            pairs.append((left_index, right_index))
+    return pairs[::-1]

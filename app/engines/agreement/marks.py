@@ -181,7 +181,7 @@ def _group_by_choice(
 
 
 def _match_choices(
-    choices_so_far: list[list[int]],
+    earlier_choices: list[list[int]],
     marks: Sequence[Mark],
     voter_marks: Sequence[Mark],
     budget: Budget | None,
@@ -190,7 +190,7 @@ def _match_choices(
 
     A mark without a matching choice gets the next unused number.
     """
-    first_marks = [marks[choice[0]] for choice in choices_so_far]
+    first_marks = [marks[choice[0]] for choice in earlier_choices]
     choice_numbers = {
         position: choice_number
         for choice_number, position in match_marks(first_marks, voter_marks, budget=budget)
@@ -217,7 +217,7 @@ def _match_boxes(
 ) -> Sequence[tuple[int, int]]:
     """Match boxes of one page as `match_marks` does; both sides are sorted from top to bottom."""
     candidate_ranges = _find_candidate_ranges(left, right, min_overlap)
-    candidate_count = sum(last - first for first, last in candidate_ranges)
+    candidate_count = sum(end - start for start, end in candidate_ranges)
     if candidate_count > MAX_PYTHON_PAIRS:
         from app.engines.agreement import dense_marks  # noqa: PLC0415 - numpy, which few processes need
 
@@ -244,7 +244,7 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
     The boxes are distinct and sorted from top to bottom.
     """
     candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
-    if sum(last - first for first, last in candidate_ranges) > MAX_PYTHON_PAIRS:
+    if sum(end - start for start, end in candidate_ranges) > MAX_PYTHON_PAIRS:
         from app.engines.agreement import dense_marks  # noqa: PLC0415 - numpy, which few processes need
 
         return dense_marks.group_boxes(boxes, MIN_OVERLAP)
@@ -273,6 +273,6 @@ def _find_candidate_ranges(
 def _iterate_pairs(candidate_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     return (
         (left_index, right_index)
-        for left_index, (first, last) in enumerate(candidate_ranges)
-        for right_index in range(first, last)
+        for left_index, (start, end) in enumerate(candidate_ranges)
+        for right_index in range(start, end)
     )

@@ -231,8 +231,8 @@ class _MatchCounts:
             self._tag_counts[number] += len(values)
         empty_count = len(self._tag_counts) - len(values_by_set)
         agreeing_pairs = empty_count * (empty_count - 1) // 2
-        for distinct, numbers in sets_by_values.items():
-            self._equal_groups[tuple(numbers)] += len(distinct)
+        for distinct_values, numbers in sets_by_values.items():
+            self._equal_groups[tuple(numbers)] += len(distinct_values)
             agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
         agreements = [float(agreeing_pairs)]
         has_single_values = not shape.has_marks and max(map(len, sets_by_values)) == 1

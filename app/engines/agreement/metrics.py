@@ -29,7 +29,7 @@ class Level(StrEnum):
 
 
 Weights = Literal["unweighted", "linear", "quadratic", "ordinal"]
-"""The credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
+"""The weights that define the credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
 
 RATING_METRICS = frozenset(Metric) - {Metric.F1_OVERLAP, Metric.IOU}
 """The coefficients for rated values; `measure` and `measure_pairs` compute them from `Ratings`."""
@@ -44,7 +44,7 @@ REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
 
 
 class WarningCode(StrEnum):
-    """The reasons to interpret an estimate with caution."""
+    """The reasons why an estimate is undefined, or must be interpreted with caution."""
 
     NO_RATINGS = "no_ratings"
     ONE_RATER = "one_rater"
@@ -65,7 +65,7 @@ class WarningCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EstimateWarning:
-    """A reason to interpret an estimate with caution: a code for programs and a text for people."""
+    """A warning about an estimate: a code for programs and a text for people."""
 
     code: WarningCode
     text: str

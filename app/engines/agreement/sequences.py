@@ -29,11 +29,11 @@ def align_sequences(
     items between these pairs are also paired in order.
     """
     anchors = _find_anchors(left, right, max_part_count, max_pairs)
-    aligned: list[_Pair] = []
+    pairs: list[_Pair] = []
     left_start = right_start = 0
     for next_left, next_right in [*anchors, (len(left), len(right))]:
         gap_length = max(next_left - left_start, next_right - right_start)
-        aligned += (
+        pairs += (
             (
                 left_start + n if left_start + n < next_left else None,
                 right_start + n if right_start + n < next_right else None,
@@ -41,9 +41,9 @@ def align_sequences(
             for n in range(gap_length)
         )
         if next_left < len(left) or next_right < len(right):
-            aligned.append((next_left, next_right))
+            pairs.append((next_left, next_right))
         left_start, right_start = next_left + 1, next_right + 1
-    return aligned
+    return pairs
 
 
 def _find_anchors(
@@ -111,7 +111,7 @@ def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
 
         return long_sequences.align_by_weight(left, right)
     weights = _compute_weights(left, right)
-    aligned = []
+    pairs = []
     left_index, right_index = len(left), len(right)
     while left_index and right_index:
         if weights[left_index][right_index] == weights[left_index][right_index - 1]:
@@ -120,8 +120,8 @@ def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
             left_index -= 1
         else:
             left_index, right_index = left_index - 1, right_index - 1
-            aligned.append((left_index, right_index))
-    return aligned[::-1]
+            pairs.append((left_index, right_index))
+    return pairs[::-1]
 
 
 def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
@@ -162,12 +162,12 @@ def _align_unique_items(left: _Items, right: _Items) -> list[tuple[int, int]]:
             end_positions[length : length + 1] = [right_index]
             chain_indexes[length : length + 1] = [len(chains)]
             chains.append((left_index, right_index, chain_indexes[length - 1] if length else -1))
-    aligned = []
+    pairs = []
     chain_index = chain_indexes[-1] if chain_indexes else -1
     while chain_index >= 0:
         left_index, right_index, chain_index = chains[chain_index]
-        aligned.append((left_index, right_index))
-    return aligned[::-1]
+        pairs.append((left_index, right_index))
+    return pairs[::-1]
 
 
 def _find_unique_items(items: _Items) -> dict[Hashable, int]:

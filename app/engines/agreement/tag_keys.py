@@ -21,13 +21,13 @@ TagKey: TypeAlias = tuple[str, int | None]
 class Shape:
     """The type of a field, and whether several tags may have the same tag key."""
 
-    kind: str
+    field_type: str
     multiple: bool
 
     @property
     def has_marks(self) -> bool:
         """Return whether the tags mark positions; such tags agree if their positions overlap."""
-        return self.kind in ("span", "region")
+        return self.field_type in ("span", "region")
 
 
 Shapes: TypeAlias = Mapping[str, Shape]
@@ -85,11 +85,11 @@ def build_value_key(tag: Tag) -> Hashable:
 def number_occurrences(values: Iterable[_Value]) -> list[tuple[_Value, int]]:
     """Pair each value with the number of its occurrence, so that repeated values are distinct."""
     counts: dict[_Value, int] = {}
-    numbered = []
+    numbered_values = []
     for value in values:
         counts[value] = counts.get(value, 0) + 1
-        numbered.append((value, counts[value]))
-    return numbered
+        numbered_values.append((value, counts[value]))
+    return numbered_values
 
 
 def serialize_tag(tag: Tag) -> bytes:
@@ -104,9 +104,9 @@ def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> li
     because their range determines their text. If `labeled` is true, the label of a region is its
     value, so regions with different values never overlap.
     """
-    if shape.kind == "span":
+    if shape.field_type == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]
-    elif shape.kind == "region":
+    elif shape.field_type == "region":
         marks = [
             get_region_mark(tag["evidence"], build_value_key(tag) if labeled else None)
             for tag in tags

@@ -48,7 +48,7 @@ MAX_EXCERPT_CHARS = 200
 
 
 def get_value_type(attribute: str) -> ValueType | None:
-    """Return the value type of an attribute, or None if the attribute is unknown."""
+    """Return the value type of an attribute, or None if conditions cannot use it."""
     if attribute.startswith(METADATA_PREFIX):
         return (
             "any" if 0 < len(attribute) - len(METADATA_PREFIX) <= MAX_METADATA_KEY_CHARS else None
@@ -57,7 +57,7 @@ def get_value_type(attribute: str) -> ValueType | None:
 
 
 def get_operators(value_type: ValueType) -> tuple[str, ...]:
-    """Return the operators that attributes of the given value type accept."""
+    """Return the operators that attributes of the type `value_type` accept."""
     return _OPERATORS_BY_TYPE[value_type]
 
 

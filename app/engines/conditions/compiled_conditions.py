@@ -63,7 +63,7 @@ class _Leaf:
         }
 
     def _get_actual_value(self, document: DocumentAttributes, *, is_match: bool) -> object:
-        """Return the attribute's value; if it is text, return an excerpt around the match."""
+        """Return the attribute's value; for text, an excerpt near the match or from the start."""
         actual = document.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual
@@ -104,8 +104,8 @@ class CompiledConditions:
     """The compiled conditions of a rule.
 
     `attributes` contains the attributes that the conditions use, and `size` is the number of
-    conditions. `pattern_count` is the number of patterns, and `program_size` is the number of their
-    instructions. If `key` is not None, it contains an attribute and a set of values. In each
+    conditions. `pattern_count` is the number of patterns, and `program_size` is the total number of
+    their instructions. If `key` is not None, it contains an attribute and a set of values. In each
     matching document, the attribute has one of these values. Callers with many rules use `key` to
     skip rules that cannot match.
     """
@@ -125,7 +125,7 @@ def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
     """Compile {all | any: [condition or group]}; empty conditions match every document.
 
     A condition is {attribute, operator, value}. The caller must have validated the structure with
-    the API schema. Raises ConditionError for the first invalid condition.
+    the API schema. Raises ConditionError for the first problem.
     """
     _check_pattern_count(conditions)
     root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())

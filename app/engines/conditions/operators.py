@@ -49,7 +49,7 @@ _EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 
 
 
 class ConditionError(ValueError):
-    """A condition is invalid. `path` locates the condition, for example `all.2.value`."""
+    """Conditions are invalid at `path` (`all.2.value`). The path is "" if there are too many."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -61,10 +61,11 @@ class ConditionError(ValueError):
 class CompiledTest:
     """A test and its approximate cost.
 
-    `find_match` returns the position of the match in the text, near which the excerpt in an
-    explanation is taken. If `folded_values` is not None, the test is true if and only if the set
-    contains the folded value of the attribute. `program_size` is the number of instructions of the
-    pattern, or 0 for a test without a pattern.
+    `find_match` returns the position in the text near which the excerpt in an explanation is taken,
+    usually the start of the match. If it is None, the excerpt begins at the start of the text. If
+    `folded_values` is not None, the test is true if and only if the set contains the folded value
+    of the attribute. `program_size` is the number of instructions of the pattern, or 0 for a test
+    without a pattern.
     """
 
     test: Test
@@ -77,7 +78,8 @@ class CompiledTest:
 def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
     """Compile the test for one condition with the operator `name`.
 
-    Raises ConditionError with the path `value` or `value.<n>`.
+    Raises ConditionError with the path `value` or `value.<n>` if the operator does not allow
+    `value`.
     """
     positive_name = _POSITIVE_OPERATORS.get(name)
     if positive_name is None:

@@ -10,8 +10,9 @@ class EvaluationTimeout(Exception):  # noqa: N818 - names what happened
 class TimeLimit:
     """A limit on the processor time that the current thread may use after the limit is created.
 
-    Processor time does not depend on the load of the machine. The limit never ends later than the
-    limit `within`. A test in progress is not interrupted, so the last test can exceed the limit.
+    Processor time does not depend on the load of the machine. If `within` is not None, this limit
+    never ends later than `within`. A test in progress is not interrupted, so the last test can
+    exceed the limit.
     """
 
     __slots__ = ("ends_at",)

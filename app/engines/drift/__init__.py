@@ -1,6 +1,6 @@
 """Find drift: compare samples from two periods, and report significant, large differences.
 
-`comparing.compare` tests a pair of samples. `comparing.assign_verdicts` controls the false
+`comparing.compare` tests a pair of samples. `comparing.assign_outcomes` controls the false
 discovery rate over all pairs of a run. A difference is drift if it is significant and its effect is
 large enough. `process.find_drift` calls both functions in a child process, so that the caller does
 not load scipy.

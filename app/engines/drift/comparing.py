@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from app.engines.drift.model import (
     CategorySample,
     Comparison,
+    DriftOutcome,
     DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
-    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     CountTable = NDArray[np.float64]
 
 BIN_COUNT = 10
-"""The number of quantile bins from which the effect size for numbers is computed."""
+"""The maximum number of quantile bins from which the effect size for numbers is computed."""
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
 _MAX_EXACT_PAIRS = 250_000
@@ -38,7 +38,8 @@ _MIN_GONE_P_VALUE = 0.05
 def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -> Comparison:
     """Compare two samples with a statistical test.
 
-    The verdict is preliminary until `assign_verdicts` sets it.
+    The outcome is NOT_ENOUGH if a sample is too small. Otherwise, it is preliminary until
+    `assign_outcomes` sets it.
 
     Raises:
         ValueError: the samples are not of the same type.
@@ -50,7 +51,7 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
     sizes = _count_values(baseline), _count_values(current)
     if min(sizes) < thresholds.min_size:
         values = _summarize(baseline), _summarize(current)
-        return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
+        return Comparison(key, DriftOutcome.NOT_ENOUGH, None, *sizes, *values)
     if isinstance(baseline, NumberSample) and isinstance(current, NumberSample):
         return _compare_numbers(key, baseline, current)
     if isinstance(baseline, RateSample) and isinstance(current, RateSample):
@@ -62,34 +63,34 @@ def compare(hypothesis: Hypothesis, thresholds: DriftThresholds | None = None) -
     return _compare_categories(key, baseline, current)
 
 
-def assign_verdicts(
+def assign_outcomes(
     comparisons: Sequence[Comparison], thresholds: DriftThresholds | None = None
 ) -> list[Comparison]:
-    """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
+    """Return the comparisons of a run with final outcomes, from adjusted p-values and effects."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
     thresholds = thresholds or DriftThresholds()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
-    adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
+    adjusted_p_values = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
         comparison
         if comparison.p_value is None
-        else _set_verdict(replace(comparison, q_value=next(adjusted)), thresholds)
+        else _set_outcome(replace(comparison, q_value=next(adjusted_p_values)), thresholds)
         for comparison in comparisons
     ]
 
 
-def _set_verdict(comparison: Comparison, thresholds: DriftThresholds) -> Comparison:
+def _set_outcome(comparison: Comparison, thresholds: DriftThresholds) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
     assert psi is not None
-    verdict = Verdict.UNCLEAR
+    outcome = DriftOutcome.UNCLEAR
     if q_value <= thresholds.false_discovery_rate and psi >= thresholds.min_effect:
-        verdict = Verdict.DRIFT
+        outcome = DriftOutcome.DRIFT
     elif p_value > _MIN_GONE_P_VALUE and psi < thresholds.min_effect / 2:
-        verdict = Verdict.GONE
-    return replace(comparison, verdict=verdict)
+        outcome = DriftOutcome.GONE
+    return replace(comparison, outcome=outcome)
 
 
 def _count_values(sample: Sample) -> int:
@@ -122,8 +123,8 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
     method = "exact" if before.size * after.size <= _MAX_EXACT_PAIRS else "asymp"
     p_value = float(ks_2samp(before, after, method=method).pvalue)
     # Each bin holds an equal part of the combined samples. Ties reduce the number of bins.
-    combined = np.concatenate([before, after])
-    edges = np.unique(np.quantile(combined, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
+    combined_values = np.concatenate([before, after])
+    edges = np.unique(np.quantile(combined_values, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
     table = np.stack(
         [
             np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)
@@ -133,7 +134,7 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
     psi, distance = _measure_shift(table[:, table.sum(axis=0) > 0])
     return Comparison(
         key,
-        Verdict.UNCLEAR,
+        DriftOutcome.UNCLEAR,
         "kolmogorov_smirnov",
         before.size,
         after.size,
@@ -161,7 +162,7 @@ def _compare_categories(key: str, baseline: CategorySample, current: CategorySam
     psi, distance = _measure_shift(pool_rare_categories(table))
     return Comparison(
         key,
-        Verdict.UNCLEAR,
+        DriftOutcome.UNCLEAR,
         test,
         _count_values(baseline),
         _count_values(current),
@@ -195,12 +196,12 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
     while kept_count > 1 and totals[kept_count:].sum() < min_total:
         kept_count -= 1
     kept_count = max(kept_count, 1)
-    pooled = sorted_table[:, kept_count:].sum(axis=1, keepdims=True)
-    return np.concatenate([sorted_table[:, :kept_count], pooled], axis=1)
+    pooled_counts = sorted_table[:, kept_count:].sum(axis=1, keepdims=True)
+    return np.concatenate([sorted_table[:, :kept_count], pooled_counts], axis=1)
 
 
 def _test_table(table: "CountTable") -> tuple[str, float]:
-    """Test a table of counts; return the name of the suitable test and the p-value."""
+    """Test a table of counts; return the name of the test that was used, and the p-value."""
     from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - a large library
     from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - a large library
 
@@ -223,9 +224,9 @@ def _measure_shift(table: "CountTable") -> tuple[float, float]:
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return 0.0, 0.0
-    smooth = table + _SMOOTHING
-    before, after = smooth / smooth.sum(axis=1, keepdims=True)
-    index = float(np.sum((after - before) * np.log(after / before)))
+    smoothed_table = table + _SMOOTHING
+    before, after = smoothed_table / smoothed_table.sum(axis=1, keepdims=True)
+    psi = float(np.sum((after - before) * np.log(after / before)))
     expected = (table.shape[1] - 1) * float(np.sum(1 / table.sum(axis=1)))
     distance = float(jensenshannon(table[0], table[1], base=2))
-    return max(0.0, index - expected), distance if np.isfinite(distance) else 0.0
+    return max(0.0, psi - expected), distance if np.isfinite(distance) else 0.0

@@ -57,7 +57,7 @@ class DriftThresholds:
     min_size: int = 30
 
 
-class Verdict(StrEnum):
+class DriftOutcome(StrEnum):
     """The outcome of comparing two samples.
 
     `drift`: a significant difference with at least the minimum effect. `gone`: no significant
@@ -77,7 +77,7 @@ class Comparison:
 
     Attributes:
         key: the key of the hypothesis.
-        verdict: the outcome; preliminary until `assign_verdicts` has set it.
+        outcome: the outcome of the comparison; preliminary until `assign_outcomes` has set it.
         test: `chi_square`, `fisher_exact` or `kolmogorov_smirnov`; None if nothing was tested.
         baseline_n, current_n: the sizes of the samples.
         baseline_value, current_value: the medians of numbers, the rates, or the proportions of
@@ -85,14 +85,14 @@ class Comparison:
             is too small.
         category: the category that changed most; None for numbers, for rates, and if a sample is
             too small.
-        p_value: the p-value of the test, not adjusted.
-        q_value: the p-value adjusted for all comparisons of the run.
+        p_value: the p-value of the test, not adjusted; like the next three, None without a test.
+        q_value: the p-value adjusted for all comparisons of the run, once `assign_outcomes` set it.
         psi: population stability index, minus its expected value without a shift.
         js_distance: Jensen-Shannon distance with base 2, between 0 and 1.
     """
 
     key: str
-    verdict: Verdict
+    outcome: DriftOutcome
     test: str | None = None
     baseline_n: int = 0
     current_n: int = 0

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from app.engines import interpreter
-from app.engines.drift.comparing import assign_verdicts, compare
+from app.engines.drift.comparing import assign_outcomes, compare
 from app.engines.drift.model import (
     Comparison,
+    DriftOutcome,
     DriftThresholds,
     Hypothesis,
-    Verdict,
     encode_sample,
     parse_sample,
 )
@@ -44,7 +44,7 @@ def find_drift(
         thresholds_json = json.dumps(asdict(thresholds or DriftThresholds()))
         command = interpreter.build_command("app.engines.drift", thresholds_json, str(os.getpid()))
         try:
-            completed = subprocess.run(  # noqa: S603 - our own module, without a shell
+            completed_process = subprocess.run(  # noqa: S603 - our own module, without a shell
                 command,
                 stdin=source,
                 capture_output=True,
@@ -59,7 +59,7 @@ def find_drift(
             raise ComparisonFailed(message) from None
         except subprocess.TimeoutExpired:
             raise ComparisonFailed("the comparison took too long") from None
-    return [parse_result(line) for line in completed.stdout.splitlines()]
+    return [parse_result(line) for line in completed_process.stdout.splitlines()]
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
@@ -75,7 +75,7 @@ def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
 def parse_result(line: bytes | str) -> Comparison:
     """Parse a result from a JSON line that `compare_samples` returned."""
     fields = json.loads(line)
-    return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
+    return Comparison(**{**fields, "outcome": DriftOutcome(fields["outcome"])})
 
 
 def compare_samples(lines: Iterable[bytes], thresholds: DriftThresholds) -> list[str]:
@@ -90,5 +90,5 @@ def compare_samples(lines: Iterable[bytes], thresholds: DriftThresholds) -> list
         comparisons.append(compare(Hypothesis(data["key"], *samples), thresholds))
     return [
         json.dumps(asdict(comparison), allow_nan=False)
-        for comparison in assign_verdicts(comparisons, thresholds)
+        for comparison in assign_outcomes(comparisons, thresholds)
     ]

@@ -1,8 +1,9 @@
 """Learn from accepted tag sets of one schema version, and propose tags for new documents.
 
-All functions are pure: the same inputs give the same model, byte for byte. The modules `model` and
-`contents` load neither numpy nor scikit-learn. Training uses one thread, and takes up to a minute
-and up to 1 GB of memory. Train in a child process that can be killed, with OMP_NUM_THREADS=1.
+The same inputs always give the same model, byte for byte, and the same tags. The modules `model`
+and `contents` load neither numpy nor scikit-learn. Training uses one thread, and takes up to a
+minute and up to 1 GB of memory. Train in a child process that can be killed, with
+OMP_NUM_THREADS=1.
 
 If there are too few examples for training, use `rule_based.propose_by_rules`, which needs no model.
 """

@@ -54,8 +54,8 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
     if correct_count in (0, count):
         rate = (correct_count + 1) / (count + 2)
         return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
-    fitted: LogisticRegression = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
-    log_odds_weight, margin_weight = (max(float(value), 0.0) for value in fitted.coef_[0])
+    classifier: LogisticRegression = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
+    log_odds_weight, margin_weight = (max(float(value), 0.0) for value in classifier.coef_[0])
     constant = _fit_constant(rows, labels, log_odds_weight, margin_weight)
     return Calibration(log_odds_weight, margin_weight, constant)
 

@@ -10,8 +10,8 @@ from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
 """The indexes of the first and the last token of a range; both tokens belong to it."""
-MAX_LINES = 7
-MAX_START_SEGMENTS = 45
+MAX_LINES = 7  # lines of one candidate
+MAX_START_SEGMENTS = 45  # segments in which a candidate with lines may begin
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
@@ -186,7 +186,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
 
 
 def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
-    """Return the index of the token where a keyword or a number in parentheses begins, or 0."""
+    """Return the index of the first token with a cutting concept, or with "(" and a digit, or 0."""
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
             return index

@@ -11,11 +11,12 @@ def list_token_attributes(analysis: Analysis) -> list[list[str]]:
     attribute_lists = []
     row_count = len(analysis.layout.rows)
     for row, (first, last) in enumerate(analysis.layout.rows):
-        row_words = _list_row_attributes(analysis, first, last)
-        above = _list_neighbor_row_attributes(analysis, row)
+        row_attributes = _list_row_attributes(analysis, first, last)
+        neighbor_attributes = _list_neighbor_row_attributes(analysis, row)
         for index in range(first, last + 1):
             token = analysis.tokens[index]
-            attributes = ["bias", *token_attributes[index], *row_words, *above]
+            attributes = ["bias", *token_attributes[index], *row_attributes]
+            attributes += neighbor_attributes
             attributes += _list_position_attributes(analysis, index, row, row_count)
             attributes += [f"t={types[index]}", f"k={analysis.keywords.concepts[index]}"]
             for step in (-2, -1, 1, 2):

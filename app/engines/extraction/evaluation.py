@@ -18,13 +18,14 @@ from app.engines.fields import Field, JsonValue, Tag
 def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
     """Evaluate the engine by cross-validation, and return the report.
 
-    The examples are divided into `folds` parts. The documents in each part are predicted by a model
-    that was trained on the other parts. Raises NotEnoughExamples if there are fewer examples than
-    `folds`, or too few to train on.
+    The examples are divided into `folds` parts. The tags for the documents of each part are
+    predicted by a model that was trained on the other parts. Raises NotEnoughExamples if there are
+    fewer examples than `folds`, or too few to train on.
     """
     selected_examples = select_examples(examples, fields)
-    if len(selected_examples) < max(folds, MIN_EXAMPLES + 1):
-        raise NotEnoughExamples(len(selected_examples))
+    required_count = max(folds, MIN_EXAMPLES + 1)
+    if len(selected_examples) < required_count:
+        raise NotEnoughExamples(len(selected_examples), required_count)
     assigned_folds = assign_folds(len(selected_examples), folds)
     tags: list[list[Tag]] = [[] for _ in selected_examples]
     for fold in range(folds):

@@ -58,39 +58,40 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
         previous_example = latest_by_id.get(example.id)
         if previous_example is None or previous_example.revision < example.revision:
             latest_by_id[example.id] = example
-    newest = sorted(
+    newest_examples = sorted(
         latest_by_id.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
     )
-    limited_examples = _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES]
-    return sorted(_limit_words(limited_examples, fields), key=lambda example: example.id)
+    limited_examples = _limit_examples_by_labeler(newest_examples[: 2 * MAX_EXAMPLES])
+    selected_examples = _limit_words(limited_examples[:MAX_EXAMPLES], fields)
+    return sorted(selected_examples, key=lambda example: example.id)
 
 
-def _limit_words(newest: list[Example], fields: Sequence[Field]) -> list[Example]:
+def _limit_words(newest_examples: list[Example], fields: Sequence[Field]) -> list[Example]:
     """Leave out the oldest examples, so that training ends within its limits."""
     field_count = sum(field["type"] != "table" and field["ai_assist"] for field in fields)
     # With each field, the processor time per word grows by about a twentieth.
     remaining_words = MAX_TRAINING_WORDS * 20 // (20 + min(field_count, _MAX_LEARNED_FIELDS))
     count = 0
-    for example in newest:
+    for example in newest_examples:
         remaining_words -= min(len(example.document.words), MAX_WORDS)
         if remaining_words < 0 and count >= MIN_EXAMPLES:
             break
         count += 1
-    return newest[:count]
+    return newest_examples[:count]
 
 
-def _limit_examples_by_labeler(newest: list[Example]) -> list[Example]:
+def _limit_examples_by_labeler(newest_examples: list[Example]) -> list[Example]:
     """Leave out the oldest examples by the most frequent labeler that exceed the limit."""
-    counts = Counter(example.labeler_id for example in newest[:MAX_EXAMPLES])
+    counts = Counter(example.labeler_id for example in newest_examples[:MAX_EXAMPLES])
     if len(counts) < 2:  # noqa: PLR2004 - a single labeler is not limited
-        return newest
+        return newest_examples
     labeler, count = counts.most_common(1)[0]
     other_count = sum(counts.values()) - count
     remaining_count = max(other_count, MIN_LABELER_LIMIT)
     if count <= remaining_count:
-        return newest
+        return newest_examples
     selected_examples = []
-    for example in newest:
+    for example in newest_examples:
         if example.labeler_id == labeler:
             if remaining_count <= 0:
                 continue

@@ -86,12 +86,12 @@ class Memory:
             documents = self._postings.get(word, ())
             weights[word] = math.log((count + 1) / (len(documents) + 0.5)) + 0.1
             total += weights[word]
-        shared: dict[int, float] = defaultdict(float)
+        shared_weights: dict[int, float] = defaultdict(float)
         for word, weight in weights.items():
             for number in self._postings.get(word, ()):
-                shared[number] += weight
-        shared.pop(excluded_document_number, None)  # type: ignore[arg-type]
-        return {number: weight / total for number, weight in shared.items()} if total else {}
+                shared_weights[number] += weight
+        shared_weights.pop(excluded_document_number, None)  # type: ignore[arg-type]
+        return {n: weight / total for n, weight in shared_weights.items()} if total else {}
 
     def build_document_memory(
         self, analysis: Analysis, excluded_document_number: int | None = None

@@ -57,7 +57,7 @@ class Document:
 class Example:
     """A document with the tags that were accepted for it.
 
-    `id` and `revision` identify the accepted state and are part of the model's version.
+    `id` and `revision` identify the accepted tags; the model's version depends on them.
     `labeler_id` identifies the person who submitted the tags. `accepted_at` is any string that
     sorts the examples by time.
     """
@@ -71,22 +71,22 @@ class Example:
 
 
 class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
-    """There are too few usable examples: for training, fewer than MIN_EXAMPLES.
+    """There are fewer usable examples than `required_count`.
 
     An example is usable for training if its document contains one of its accepted values.
     """
 
-    def __init__(self, usable_count: int) -> None:
-        super().__init__(usable_count)
-        self.usable_count = usable_count
+    def __init__(self, usable_count: int, required_count: int = MIN_EXAMPLES) -> None:
+        super().__init__(usable_count, required_count)
+        self.usable_count, self.required_count = usable_count, required_count
 
     def __str__(self) -> str:
         count = self.usable_count
-        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {count}."
+        return f"At least {self.required_count} usable examples are required; there are {count}."
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome
-    """The content is not a model, or the model has a different feature version."""
+    """The content is not a model, or the model is too large or has a different feature version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Out-of-fold results: each document was predicted by a model that had not seen it.
+    """The out-of-fold results: no model predicted tags for a document in its training data.
 
     `expected_calibration_error` is the mean difference between confidence and accuracy over `bins`,
     weighted by their counts. `confident_precision` is the precision of the proposals with a
@@ -199,7 +199,7 @@ class Report:
 
 
 def enclose_boxes(boxes: Sequence[Box]) -> Box:
-    """Return the smallest box around all boxes."""
+    """Return the smallest box around all `boxes`, which must not be empty."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)
 

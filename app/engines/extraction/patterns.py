@@ -148,9 +148,9 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 def find_amounts(text: str) -> Iterator[PatternMatch]:
     """Yield the numbers in a row's text. Values have a decimal point and no thousands separators.
 
-    An amount after a minus sign is negative. An amount in parentheses or before a minus sign is
-    read as negative, and `alternative` is the positive amount. If a number contains a space, the
-    parts before and after the space may be yielded, too.
+    An amount after a minus sign is negative. An amount such as `12.50` or `1,200` in parentheses or
+    before a minus sign is read as negative, and `alternative` is the positive amount. If a number
+    contains a space, the parts before and after the space may be yielded, too.
     """
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
@@ -166,7 +166,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
-    """Return the match for an amount, which parentheses or an adjacent minus sign make negative."""
+    """Return the match for an amount, which parentheses or a minus sign next to it may negate."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
         return PatternMatch(*match.span(), str(value))
@@ -180,7 +180,7 @@ def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatc
 
 
 def parse_amount(text: str) -> Decimal | None:
-    """Parse an amount with decimal and thousands separators, or return None if it is not a number.
+    """Parse an amount with decimal and thousands separators, or return None if it is invalid.
 
     If three digits follow the only separator, it separates thousands, unless a 0 or more than three
     digits precede it.

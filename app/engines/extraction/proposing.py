@@ -27,6 +27,7 @@ from app.engines.fields.values.currencies import get_allowed_currencies
 MAX_CANDIDATES = 36
 _MAX_BY_SPAN_SCORE = 24
 MAX_VALUES = 50
+"""The maximum number of values that are proposed for a field in one document."""
 
 
 @dataclass(slots=True)

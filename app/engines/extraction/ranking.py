@@ -122,7 +122,7 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
 
 @dataclass(frozen=True, slots=True)
 class CandidateChoice:
-    """A chosen candidate: its index in the candidates, its log odds, and its margin.
+    """A chosen candidate: its index in the candidates, its log odds (-12 to 12), and its margin.
 
     The margin is the difference between its log odds and those of the best candidate with a
     different value, but at most 10. The margin is 5 if all candidates have the same value. It is 0

@@ -76,7 +76,7 @@ class NearbyKeywords:
 
     `left_is_own` and `above_is_own` state whether these keywords name the candidate's field.
     `distance` is the number of tokens from the left keyword to the candidate, or 99 if there is no
-    such keyword.
+    left keyword.
     """
 
     left: str

@@ -103,14 +103,16 @@ def build_memory(
     return memory
 
 
-def label_tokens(example: PreparedExample, alignment_lists: Sequence[list[Alignment]]) -> list[int]:
-    """Return a label for each token.
+def label_tokens(
+    example: PreparedExample, alignments_by_field: Sequence[list[Alignment]]
+) -> list[int]:
+    """Return a label for each token of a document; `alignments_by_field` has a list for each field.
 
     The label 0 is for tokens outside a value. For field number n, counted from 0, the label
     1 + 2 * n begins a value, and the label 2 + 2 * n continues it.
     """
     labels = [0] * len(example.prepared_document.analysis.tokens)
-    for number, alignments in enumerate(alignment_lists):
+    for number, alignments in enumerate(alignments_by_field):
         for alignment in alignments:
             if alignment.candidate.kind == ABSENT:
                 continue
@@ -134,7 +136,7 @@ def train_sequence_models(
     label_count: int,
     folds: list[int],
 ) -> tuple[crf.SequenceModel, list[list[SpanScores]]]:
-    """Train a conditional random field on all examples, and compute the out-of-fold scores of each.
+    """Train a conditional random field on all examples, and compute out-of-fold scores.
 
     The scores of an example contain one item for each learned field.
     """

@@ -72,18 +72,18 @@ class SpanScores:
 
 def build_scores(
     begin: "NDArray[np.float64]",
-    inside: "NDArray[np.float64]",
+    continuation: "NDArray[np.float64]",
     decoded_labels: "NDArray[np.int64]",
     labels: tuple[int, int],
 ) -> SpanScores:
     """Build the span scores for one field.
 
-    `begin` and `inside` contain, for each token, the probabilities that it begins or continues a
-    value. `labels` are the numbers of these two labels, and `decoded_labels` is the most likely
+    `begin` and `continuation` contain, for each token, the probability that it begins or continues
+    a value. `labels` are the numbers of these two labels, and `decoded_labels` is the most likely
     label of each token.
     """
     begin_list = begin.tolist()
-    inside_list = (begin + inside).tolist()
+    inside_list = (begin + continuation).tolist()
     prefix_sums = [0.0]
     for value in inside_list:
         prefix_sums.append(prefix_sums[-1] + value)

@@ -54,9 +54,9 @@ class BodyRows:
             while end < len(self._layout.rows) and self._get_page(end) == page:
                 end += 1
             page_rows = self._list_adjacent_rows(start, end)
-            is_ended = self._add_rows(page_rows, rows)
+            has_total = self._add_rows(page_rows, rows)
             remaining_rows = range(page_rows[-1] + 1 if page_rows else start, end)
-            if is_ended or any(map(self._list_end_concepts, remaining_rows)):
+            if has_total or any(map(self._list_end_concepts, remaining_rows)):
                 break
             page += 1
             start = self._find_continuation(end, page)

@@ -19,7 +19,8 @@ Array = np.ndarray[Any, Any]
 class TreeRanker:
     """Boosted trees for binary classification, as arrays with a row per tree and a column per node.
 
-    A leaf is its own child, so that every tree can be evaluated with the same number of steps.
+    A leaf is its own child, so that every tree can be evaluated in `depth` steps. `base` is added
+    to the sum of the values of the leaves.
     """
 
     feature: Array
@@ -86,7 +87,7 @@ def read_ranker(arrays: dict[str, Array]) -> Ranker:
 
 
 def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:
-    """Convert a fitted binary classifier to arrays."""
+    """Convert a fitted binary classifier to a TreeRanker."""
     nodes = [predictors[0].nodes for predictors in classifier._predictors]  # noqa: SLF001
     shape = (len(nodes), max(len(tree) for tree in nodes))
     feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))

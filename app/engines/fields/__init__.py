@@ -1,6 +1,7 @@
 """Validate field definitions, normalize values, and check tags against the fields of a schema.
 
-All functions are pure. Libraries that only some field types need are loaded on first use.
+No function changes the fields, values or tags that it receives. Libraries that only some field
+types need are loaded on first use.
 """
 
 from app.engines.fields.changes import compare

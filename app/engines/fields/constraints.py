@@ -20,9 +20,10 @@ _TIME_TYPES = frozenset({"date", "time", "datetime"})
 def check_constraints(raw: object, field_type: str, path: str) -> dict[str, Any]:
     """Check constraints; return them in normal form, without null values and empty lists.
 
-    `min` and `max` have the canonical form of the field's values, except that they are numbers if
-    the type is `integer` or `money`. Raises FieldError (`validation_error`) if a constraint is
-    unknown, does not apply to the type, has an invalid value, or contradicts another constraint.
+    `min` and `max` have the canonical form of the field's values, except that they have the form of
+    a `number` if the type is `integer` or `money`. Raises FieldError (`validation_error`) if `raw`
+    is not an object, or if a constraint is unknown, does not apply to the type, has an invalid
+    value, or contradicts another constraint.
     """
     if raw is None:
         return {}

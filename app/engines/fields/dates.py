@@ -98,7 +98,7 @@ def _order_day_and_month(
 
 
 def _parse_with_month_name(text: str) -> tuple[int, int, int]:
-    months, ignored = load_month_names()
+    months, ignored_words = load_month_names()
     month: int | None = None
     numbers: list[str] = []
     for token in _TOKENS.findall(text.casefold()):
@@ -106,7 +106,7 @@ def _parse_with_month_name(text: str) -> tuple[int, int, int]:
             numbers.append(token)
         elif token in months and month is None:
             month = months[token]
-        elif token not in ignored:
+        elif token not in ignored_words:
             raise ValueProblem(_NOT_A_DATE)
     if month is None:
         raise ValueProblem(_NOT_A_DATE)

@@ -20,8 +20,8 @@ def parse_decimal(value: object) -> Decimal:
 
     A string in JSON notation (`-1234.5`, `1e3`) is parsed as a JSON number; any other string is
     parsed by `parse_grouped`. A float is converted from its shortest notation, so 0.1 is exactly
-    one tenth. Raises ValueProblem, for example for an integer or a string with more than 50 digits
-    before or after the decimal point.
+    one tenth. Raises ValueProblem if `value` is not a finite number or is ambiguous, or if an
+    integer or a string has more than MAX_DIGITS digits before or after the decimal point.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueProblem("must be a number")

@@ -36,7 +36,7 @@ def clean_text(value: object, limit: int = 200) -> str:
     """Clean text: normalize whitespace, digits and punctuation, and remove invisible characters.
 
     Superscripts and fractions are kept, so `10²` does not become `102`. Raises ValueProblem if
-    `value` is not valid text, or if nothing is left.
+    `value` is not valid text (see `check_text`), or if the result is empty.
     """
     text = check_text(value, limit)
     if not text.isascii():

@@ -52,7 +52,7 @@ def _apply_limits(task: dict[str, Any]) -> None:
 
 
 def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
-    """Yield examples until they have twice as many words as training uses; then close `stdin`."""
+    """Yield examples until they have 2 * MAX_TRAINING_WORDS words; then close `stdin`."""
     remaining_words = 2 * MAX_TRAINING_WORDS
     while remaining_words > 0 and (payload := read_frame(stdin)) is not None:
         example = decode_example(payload)

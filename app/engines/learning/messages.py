@@ -17,7 +17,7 @@ def write_frame(stream: IO[bytes], payload: bytes) -> None:
 
 
 def read_frame(stream: IO[bytes]) -> bytes | None:
-    """Read the next frame, and return its payload, or None if the stream ends before its end."""
+    """Read a frame, and return its payload, or None if the stream ends before the frame does."""
     length_bytes = stream.read(_LENGTH.size)
     if len(length_bytes) < _LENGTH.size:
         return None

@@ -1,7 +1,8 @@
 """Find the values of a model's answer in the document, and build tags with evidence.
 
-Values that the document does not contain are dropped, because the model invented them. Choices and
-booleans are kept without evidence, because the document may imply them without containing them.
+Values that the document does not contain are dropped, because the model may have invented them.
+Choices and booleans are kept without evidence, because the document may imply them without
+containing them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,8 @@ _TYPES_WITHOUT_EVIDENCE = frozenset({"choice", "boolean"})
 
 
 class _AnswerValue(NamedTuple):
+    """A value in an answer; `row` is the row number, or None for a value outside tables."""
+
     field: Field
     name: str
     row: int | None
@@ -37,11 +40,11 @@ class _AnswerValue(NamedTuple):
 
 
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
-    """Align values with the document, and return tags.
+    """Align the values of an answer with the document, and return tags.
 
     Invalid values are dropped, and so are values that the document does not contain, except choices
     and booleans. Values after the first MAX_VALUES are dropped. Values that are not reached within
-    the time budget are also dropped, because a malicious response can make every search slow.
+    the time budget are also dropped, because a malicious server can make every search slow.
     """
     return _ValueAligner(document).build_tags(
         islice(_list_answer_values(values, fields), MAX_VALUES)
@@ -75,7 +78,7 @@ class _ValueAligner:
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Return (tag, None), (None, value to search for in other spellings), or (None, None)."""
+        """Build the tag, or return the value to search for in other spellings; both may be None."""
         raw, field_type = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None

@@ -48,7 +48,7 @@ def _find_amount_in_text(text: str) -> list[str]:
 
 
 def _find_years(value: str) -> set[str]:
-    """Find the years that a date or a UTC time may have in any time zone."""
+    """Find the years of a date, or the years that a UTC datetime may have in any time zone."""
     day = date.fromisoformat(value[:10])
     offsets = (
         (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)
@@ -90,7 +90,7 @@ def _find_host(text: str) -> list[str]:
     host = after if separator else before
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # A canonical URL encodes an international host, but a document may not. Its clue is empty.
+    # A canonical URL encodes an international host, but a document may not; the clue is then empty.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 

@@ -22,7 +22,7 @@ _MAX_WORD_CHARS = 300
 
 
 class ProcessorTimeBudget:
-    """A limit on the processor time for one answer. Callers check it every few milliseconds."""
+    """A limit on the processor time to search for one answer's values. Callers must check it."""
 
     def __init__(self) -> None:
         self._ends_at = thread_time() + _BUDGET_SECONDS
@@ -54,7 +54,7 @@ class DocumentSearch:
         self._budget = budget
 
     def find_text(self, text: str) -> TextRange | None:
-        """Return the first occurrence of `text`, ignoring case and white space, or None."""
+        """Return the first occurrence of `text`, or None; see `TextIndex.find`."""
         return self._index.find(text)
 
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:

@@ -2,7 +2,7 @@
 
 A malicious model server could answer with strings that make a plain search slow, which would delay
 the other threads of the process. The words of the document are therefore indexed once, and a
-search compares a string with at most `_MAX_POSITIONS` positions of its rarest word.
+search checks at most `_MAX_POSITIONS` positions of the string's rarest word.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 _MAX_POSITIONS = 1_000
-"""The maximum number of positions that one search compares."""
+"""The maximum number of positions that one search checks."""
 
 _MAX_SYMBOL_CHARS = 10
 """The maximum length, in characters, of a search string without letters and digits."""
@@ -29,7 +29,7 @@ class TextRange(NamedTuple):
 
 
 class TextIndex:
-    """An index of the words in a text, ignoring case and white space."""
+    """An index of the words in a text. Case and the amount of white space are ignored."""
 
     def __init__(self, text: str) -> None:
         tokens = list(_TOKEN.finditer(text))
@@ -47,9 +47,10 @@ class TextIndex:
         self._ranges: dict[str, TextRange | None] = {}
 
     def find(self, text: str) -> TextRange | None:
-        """Return the first occurrence of `text` in whole words, or None.
+        """Return the first occurrence of `text` that consists of whole words, or None.
 
-        An occurrence after the first _MAX_POSITIONS compared positions is not found.
+        An occurrence after the first _MAX_POSITIONS checked positions is not found. Text without
+        letters and digits is only found if it has at most _MAX_SYMBOL_CHARS characters.
         """
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:

@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from app.engines.drift.comparing import assign_verdicts, compare, pool_rare_categories
+from app.engines.drift.comparing import assign_outcomes, compare, pool_rare_categories
 from app.engines.drift.model import (
     CategorySample,
+    DriftOutcome,
     DriftThresholds,
     Hypothesis,
     NumberSample,
     RateSample,
     Sample,
-    Verdict,
 )
 from tests.references import import_lazily
 
@@ -23,16 +23,16 @@ stats = import_lazily("scipy.stats")
 def _get_verdict(
     baseline: Sample, current: Sample, thresholds: DriftThresholds | None = None
 ) -> str:
-    (found,) = assign_verdicts(
+    (found,) = assign_outcomes(
         [compare(Hypothesis("x", baseline, current), thresholds)], thresholds
     )
-    return found.verdict.value
+    return found.outcome.value
 
 
 def test_a_shift_of_categories_is_drift() -> None:
     before, after = CategorySample({"a": 400, "b": 100}), CategorySample({"a": 100, "b": 100})
-    (found,) = assign_verdicts([compare(Hypothesis("kind", before, after))])
-    assert (found.verdict, found.test, found.category) == ("drift", "chi_square", "a")
+    (found,) = assign_outcomes([compare(Hypothesis("kind", before, after))])
+    assert (found.outcome, found.test, found.category) == ("drift", "chi_square", "a")
     assert (found.baseline_n, found.current_n) == (500, 200)
     assert (found.baseline_value, found.current_value) == (0.8, 0.5)
     expected = stats.chi2_contingency([[400, 100], [100, 100]], correction=False).pvalue
@@ -68,10 +68,10 @@ def test_rare_categories_are_pooled() -> None:
 def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     random = np.random.default_rng(1)
     before, after = random.normal(0, 1, 300), random.normal(0.8, 1, 100)
-    (found,) = assign_verdicts(
+    (found,) = assign_outcomes(
         [compare(Hypothesis("x", NumberSample(list(before)), NumberSample(list(after))))]
     )
-    assert (found.verdict, found.test) == ("drift", "kolmogorov_smirnov")
+    assert (found.outcome, found.test) == ("drift", "kolmogorov_smirnov")
     assert found.p_value == pytest.approx(stats.ks_2samp(before, after).pvalue, rel=1e-9)
     assert found.baseline_value == pytest.approx(float(np.median(before)))
 
@@ -86,8 +86,8 @@ def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     ],
 )
 def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
-    (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current))])
-    assert (found.verdict, found.test, found.p_value) == ("not_enough", None, None)
+    (found,) = assign_outcomes([compare(Hypothesis("x", baseline, current))])
+    assert (found.outcome, found.test, found.p_value) == ("not_enough", None, None)
 
 
 @pytest.mark.parametrize(
@@ -100,29 +100,31 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
     ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
-    assert _get_verdict(sample, sample) == Verdict.GONE
+    assert _get_verdict(sample, sample) == DriftOutcome.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
-    assert _get_verdict(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
-    assert _get_verdict(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
-    assert _get_verdict(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
+    assert (
+        _get_verdict(CategorySample({"a": 100}), CategorySample({"b": 100})) == DriftOutcome.DRIFT
+    )
+    assert _get_verdict(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == DriftOutcome.DRIFT
+    assert _get_verdict(RateSample(0, 100), RateSample(100, 100)) == DriftOutcome.DRIFT
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
     before, after = RateSample(50_000, 100_000), RateSample(52_000, 100_000)
-    (found,) = assign_verdicts([compare(Hypothesis("x", before, after))])
+    (found,) = assign_outcomes([compare(Hypothesis("x", before, after))])
     assert found.p_value is not None
     assert found.p_value < 1e-10
-    assert found.verdict == Verdict.UNCLEAR
-    assert _get_verdict(before, after, DriftThresholds(min_effect=0.001)) == Verdict.DRIFT
+    assert found.outcome == DriftOutcome.UNCLEAR
+    assert _get_verdict(before, after, DriftThresholds(min_effect=0.001)) == DriftOutcome.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
-    (found,) = assign_verdicts([compare(Hypothesis("x", RateSample(15, 35), RateSample(23, 35)))])
+    (found,) = assign_outcomes([compare(Hypothesis("x", RateSample(15, 35), RateSample(23, 35)))])
     assert found.psi is not None
     assert found.psi > 0.05
-    assert found.verdict == Verdict.UNCLEAR
+    assert found.outcome == DriftOutcome.UNCLEAR
 
 
 def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
@@ -139,9 +141,11 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
         Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)),
         DriftThresholds(min_effect=0.01),
     )
-    assert assign_verdicts([weak], DriftThresholds(min_effect=0.01))[0].verdict == Verdict.DRIFT
-    found = assign_verdicts([*quiet, weak], DriftThresholds(min_effect=0.01))
-    assert found[-1].verdict == Verdict.UNCLEAR
+    assert (
+        assign_outcomes([weak], DriftThresholds(min_effect=0.01))[0].outcome == DriftOutcome.DRIFT
+    )
+    found = assign_outcomes([*quiet, weak], DriftThresholds(min_effect=0.01))
+    assert found[-1].outcome == DriftOutcome.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(
         list(stats.false_discovery_control([p for p in p_values if p is not None]))

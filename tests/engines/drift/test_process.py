@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 import pytest
 
-from app.engines.drift.comparing import assign_verdicts, compare
+from app.engines.drift.comparing import assign_outcomes, compare
 from app.engines.drift.model import CategorySample, Hypothesis, NumberSample, RateSample
 from app.engines.drift.process import ComparisonFailed, find_drift
 
@@ -20,9 +20,9 @@ _HYPOTHESES = [
 
 def test_the_child_finds_the_same() -> None:
     found = find_drift(iter(_HYPOTHESES))
-    here = assign_verdicts([compare(one) for one in _HYPOTHESES])
+    here = assign_outcomes([compare(one) for one in _HYPOTHESES])
     assert [astuple(one) for one in found] == [astuple(one) for one in here]
-    assert [one.verdict for one in found] == ["drift", "drift", "gone", "not_enough"]
+    assert [one.outcome for one in found] == ["drift", "drift", "gone", "not_enough"]
 
 
 def test_nothing_to_compare() -> None:

@@ -115,7 +115,7 @@ class IntervalAlpha(_ValueAlpha):
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
-        # variance in two passes: subtracting two large sums would lose digits
+        # The variance is computed in two passes: subtracting two large sums would lose digits.
         spread = np.einsum("kb,kb->b", (self._values[:, np.newaxis] - means) ** 2, counts)
         spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
         return _compute_alpha(observed, 2 * total * spread, total)
@@ -191,5 +191,5 @@ def _scale_values(ratings: Ratings) -> Floats:
     """Scale the values to the range 0 to 1, which does not change interval alpha."""
     values = ratings.values
     spread = float(values[-1] - values[0]) if len(values) else 0.0
-    scaled: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))
-    return scaled
+    scaled_values: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))
+    return scaled_values

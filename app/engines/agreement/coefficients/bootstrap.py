@@ -1,8 +1,8 @@
 """Resample documents with the bootstrap.
 
 Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: documents are the
-independent observations, so documents are drawn with replacement. A confidence interval consists of
-percentiles of the resampled values. Documents with the same ratings form a class and are drawn
+independent observations, so documents are sampled with replacement. A confidence interval consists
+of percentiles of the resampled values. Documents with the same ratings form a class and are sampled
 together, which does not change the probabilities.
 """
 
@@ -21,7 +21,7 @@ _BLOCK_ENTRIES = 2_000_000
 _MAX_PATTERN_RATERS = 16
 """The maximum number of raters for which documents with the same ratings are merged."""
 _MIN_MEAN_CLASS_SIZE = 8
-"""The minimum mean class size at which one multinomial draw is faster than separate draws."""
+"""The minimum mean class size at which one multinomial sample is faster than separate ones."""
 
 
 class Statistic(Protocol):
@@ -52,7 +52,7 @@ class RatioStatistic:
 
 
 class RestrictedStatistic:
-    """A statistic that is computed only from the given documents."""
+    """A statistic that is computed only from the documents with the indexes `documents`."""
 
     def __init__(self, statistic: Statistic, documents: Integers) -> None:
         self._statistic = statistic
@@ -81,10 +81,10 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
     Documents are not merged if any document has several units, or if there are more than
     `_MAX_PATTERN_RATERS` raters.
     """
-    uncompressed = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
+    unmerged_ratings = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
     has_one_unit_each = ratings.unit_count == ratings.document_count > 0
     if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:
-        return uncompressed
+        return unmerged_ratings
     table = np.full((ratings.unit_count, len(ratings.raters)), -1, dtype=np.int32)
     table[ratings.units, ratings.rater_codes] = ratings.codes
     order = np.lexsort(table.T)

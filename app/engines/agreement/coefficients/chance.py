@@ -33,7 +33,7 @@ def build_percent_agreement(ratings: Ratings, scale: Scale | None = None) -> Rat
 
 
 class ChanceCorrected:
-    """Percent agreement corrected for chance: (pa - pe) / (1 - pe).
+    """Percent agreement pa corrected for the agreement pe expected by chance: (pa - pe) / (1 - pe).
 
     `fleiss`: pe is the sum of the squared proportions of the categories (Fleiss 1971, equation 5).
 

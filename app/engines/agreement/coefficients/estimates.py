@@ -20,7 +20,8 @@ CHANCE_CORRECTED_METRICS = frozenset(
 class EstimatePlan:
     """A coefficient to estimate. If `statistic` is None, the coefficient is undefined.
 
-    The estimate has the `warnings` if the coefficient is defined, or else the `undefined_warnings`.
+    The estimate has the `warnings`, and those of its interval, if the coefficient is defined, or
+    else the `undefined_warnings`.
     """
 
     metric: Metric
@@ -43,19 +44,19 @@ def compute_estimates(
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
     values, resampled_values = compute_values(statistics, counts, resamples, seed)
     rows = iter(zip(values, resampled_values, strict=True))
-    undefined = (np.nan, np.empty(0))
+    undefined_values = (np.nan, np.empty(0))
     return [
-        _build_estimate(plan, *(undefined if plan.statistic is None else next(rows)))
+        _build_estimate(plan, *(undefined_values if plan.statistic is None else next(rows)))
         for plan in plans
     ]
 
 
-def _build_estimate(plan: EstimatePlan, value: float, resampled: Floats) -> Estimate:
+def _build_estimate(plan: EstimatePlan, value: float, resampled_values: Floats) -> Estimate:
     low = high = result = None
     warnings = plan.undefined_warnings
     if np.isfinite(value):
         result = float(value)
-        low, high, interval_warnings = _build_interval(resampled, plan.documents)
+        low, high, interval_warnings = _build_interval(resampled_values, plan.documents)
         warnings = [*plan.warnings, *interval_warnings]
     return Estimate(
         plan.metric,
@@ -69,7 +70,7 @@ def _build_estimate(plan: EstimatePlan, value: float, resampled: Floats) -> Esti
     )
 
 
-def explain_missing_pairs(rater_count: int) -> EstimateWarning:
+def build_missing_pairs_warning(rater_count: int) -> EstimateWarning:
     """Return the warning that explains why no unit has ratings from two raters."""
     if rater_count == 0:
         return EstimateWarning(WarningCode.NO_RATINGS, "There are no ratings.")
@@ -80,7 +81,7 @@ def explain_missing_pairs(rater_count: int) -> EstimateWarning:
     return EstimateWarning(WarningCode.NO_OVERLAP, text)
 
 
-def explain_undefined(metric: Metric) -> EstimateWarning:
+def build_undefined_warning(metric: Metric) -> EstimateWarning:
     """Return the warning that explains why a coefficient is undefined although ratings exist."""
     if metric in CHANCE_CORRECTED_METRICS:
         text = (
@@ -128,7 +129,7 @@ def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarni
     return [EstimateWarning(WarningCode.AVERAGE_OF_PAIRS, text)]
 
 
-def explain_too_many_pairs(max_pairs: int) -> EstimateWarning:
+def build_too_many_pairs_warning(max_pairs: int) -> EstimateWarning:
     """Return the warning that there are too many pairs of raters to combine."""
     text = (
         f"This coefficient is for two raters, and more than {max_pairs:,} pairs of raters share"
@@ -154,13 +155,13 @@ def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | N
 
 
 def _build_interval(
-    resampled: Floats, document_count: int
+    resampled_values: Floats, document_count: int
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:
-    """Build a 95% interval from percentiles of `resampled`; return its bounds and its warnings.
+    """Build a 95% interval from percentiles of `resampled_values`; return its bounds and warnings.
 
     Both bounds are None if there is no interval.
     """
-    if not len(resampled):
+    if not len(resampled_values):
         return None, None, []
     if document_count == 1:
         text = "All ratings are from one document, so there is no interval."
@@ -169,15 +170,15 @@ def _build_interval(
     if document_count < MIN_DOCUMENTS:
         text = f"The interval is based on only {document_count} documents and is likely too narrow."
         warnings.append(EstimateWarning(WarningCode.FEW_UNITS, text))
-    defined = resampled[np.isfinite(resampled)]
-    if len(defined) < len(resampled):
-        text = (
-            f"The coefficient is undefined in {len(resampled) - len(defined)} of {len(resampled)} "
-        )
-        warnings.append(EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, f"{text}resamples."))
-    if 2 * len(defined) < len(resampled):
+    defined_values = resampled_values[np.isfinite(resampled_values)]
+    undefined_count = len(resampled_values) - len(defined_values)
+    if undefined_count:
+        counts = f"{undefined_count} of {len(resampled_values)}"
+        text = f"The coefficient is undefined in {counts} resamples."
+        warnings.append(EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, text))
+    if 2 * len(defined_values) < len(resampled_values):
         return None, None, warnings
-    low, high = np.quantile(defined, (0.025, 0.975))
+    low, high = np.quantile(defined_values, (0.025, 0.975))
     if low == high:
         text = (
             "The agreement is the same in all documents, so the interval has no width. This does "

@@ -43,9 +43,9 @@ def count_pairs(ratings: Ratings) -> int:
 
 
 def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
-    """Return a matrix of raters that is true for the pairs with shared units, smaller code first.
+    """Return a matrix in which entry (a, b), with a < b, is true if raters a and b share a unit.
 
-    The ratings of a unit are sorted by rater code.
+    The ratings of a unit must be sorted by rater code.
     """
     count = len(ratings.raters)
     has_shared_units = np.zeros((count, count), dtype=bool)
@@ -57,7 +57,7 @@ def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
 
 
 class RaterPairs:
-    """The pairs of raters who rated the same units, sorted by rater code.
+    """The pairs of raters who share at least one unit, sorted by rater code.
 
     Pairs of raters without shared units take no time, because they are never visited. A pair is
     built each time it is read. Storing all pairs would need memory for each pair of

@@ -177,7 +177,7 @@ def _build_plan(marks: MarkSets, metric: Metric) -> EstimatePlan:
     statistic, documents = _build_statistic(marks, metric)
     plan = EstimatePlan(metric, len(marks.raters), len(documents), len(documents))
     if statistic is None:
-        plan.undefined_warnings = [estimates.explain_missing_pairs(plan.rater_count)]
+        plan.undefined_warnings = [estimates.build_missing_pairs_warning(plan.rater_count)]
         return plan
     plan.statistic = RestrictedStatistic(statistic, documents)
     if marks.single_count:

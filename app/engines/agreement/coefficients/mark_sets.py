@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from app.engines.agreement.coefficients.ratings import Floats, Integers
-from app.engines.agreement.coefficients.values import digest
+from app.engines.agreement.coefficients.values import compute_digest
 from app.engines.agreement.marks import Mark, compute_overlap, match_marks
 
 _COLUMNS_WITH_LENGTH = 4
@@ -30,6 +30,7 @@ class MarkSets:
     """The marks of one span or region field, created by `build_mark_sets`.
 
     Attributes whose name begins with `pair` have an entry for each pair of raters on each document.
+    `pair_a` and `pair_b` are indexes into `raters`, the smaller index first.
     """
 
     raters: tuple[str, ...]
@@ -97,7 +98,7 @@ class _MarkReader:
         """Close the current document: compute its sums and store them."""
         if not self._marks:
             return
-        self._documents.append(digest(self._current))
+        self._documents.append(compute_digest(self._current))
         if len(self._marks) == 1:
             self._single_count += 1
         document_number = len(self._documents) - 1

@@ -37,7 +37,7 @@ from app.engines.agreement.metrics import (
 )
 
 MAX_AVERAGED_PAIRS = 5_000
-"""The maximum number of pairs of raters whose coefficients are averaged. With more pairs, the
+"""The maximum number of pairs of raters that are averaged or pooled. With more pairs, the
 coefficient is not computed. 100 raters have 4,950 pairs. Each pair takes memory, and takes time in
 every resample."""
 _Pairs = RaterPairs | list[RaterPair]
@@ -81,7 +81,7 @@ def measure_all(
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
-    """List the pairs of raters if a metric needs pairs; None stands for too many pairs."""
+    """Return the pairs of raters, [] if no metric needs them, or None if there are too many."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
     return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else RaterPairs(ratings)
@@ -182,12 +182,12 @@ def _build_plan(
         int(counts[np.unique(pairable.documents)].sum()),
     )
     if not plan.units:
-        plan.undefined_warnings = [estimates.explain_missing_pairs(plan.rater_count)]
+        plan.undefined_warnings = [estimates.build_missing_pairs_warning(plan.rater_count)]
         return plan
     plan.warnings = estimates.list_rating_warnings(ratings, counts, metric)
     plan.warnings += _list_pair_warnings(metric, pairs)
     obstacles = _list_obstacles(pairable, metric, pairs)
-    reasons = obstacles or [estimates.explain_undefined(metric)]
+    reasons = obstacles or [estimates.build_undefined_warning(metric)]
     plan.undefined_warnings = [*plan.warnings, *reasons]
     if not obstacles:
         scale = build_scale(ratings.values, weights) if is_weighted else None
@@ -206,7 +206,7 @@ def _list_obstacles(
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
-        return [estimates.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
+        return [estimates.build_too_many_pairs_warning(MAX_AVERAGED_PAIRS)]
     ratio_warning = estimates.find_ratio_warning(pairable, metric)
     return [] if ratio_warning is None else [ratio_warning]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from app.engines.agreement.coefficients.values import digest, to_number
+from app.engines.agreement.coefficients.values import compute_digest, to_number
 from app.engines.agreement.metrics import Level
 
 Integers = npt.NDArray[np.int64]
@@ -23,7 +23,7 @@ class _Empty:
 
 EMPTY: Final = _Empty()
 """The rating of a person who saw the document but found no value. None means no rating."""
-_EMPTY_DIGEST = digest("\x00empty")
+_EMPTY_DIGEST = compute_digest("\x00empty")
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,10 @@ class _RatingReader:
         self._ranks: dict[int, float] | None = None
         self._declared_keys: list[Any] = []
         if categories is not None and self._is_nominal:
-            self._declared_keys = [digest(category) for category in categories]
+            self._declared_keys = [compute_digest(category) for category in categories]
         elif categories is not None and level == Level.ORDINAL:
-            self._ranks = {digest(value): float(rank) for rank, value in enumerate(categories)}
+            digests = map(compute_digest, categories)
+            self._ranks = {digest: float(rank) for rank, digest in enumerate(digests)}
             self._declared_keys = list(self._ranks.values())
         elif categories is not None:
             numbers = [to_number(category) for category in categories]
@@ -172,7 +173,7 @@ class _RatingReader:
         self._last_digest = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add the rating in a row; skip a row without a rating."""
+        """Add the rating in a row, unless it is missing or does not fit the level."""
         value = row[-1]
         if value is None:
             return
@@ -182,10 +183,10 @@ class _RatingReader:
             return
         document = row[0]
         if document is not self._last_document:
-            self._last_document, self._last_digest = document, digest(document)
+            self._last_document, self._last_digest = document, compute_digest(document)
         unit = self._last_digest
         if len(row) == _COLUMNS_WITH_UNIT:
-            unit = digest((("unit", unit), ("place", digest(row[1]))))
+            unit = compute_digest((("unit", unit), ("place", compute_digest(row[1]))))
         self._documents.append(self._last_digest)
         self._units.append(unit)
         self._raters.append(self._rater_numbers.setdefault(row[-2], len(self._rater_numbers)))
@@ -193,10 +194,10 @@ class _RatingReader:
 
     def _build_category_key(self, value: object) -> object:
         if self._is_nominal:
-            return _EMPTY_DIGEST if value is EMPTY else digest(value)
+            return _EMPTY_DIGEST if value is EMPTY else compute_digest(value)
         if value is EMPTY:
             return float("inf")  # sorts after all numbers, which are finite
-        return to_number(value) if self._ranks is None else self._ranks.get(digest(value))
+        return to_number(value) if self._ranks is None else self._ranks.get(compute_digest(value))
 
     def finish(self) -> Ratings:
         """Finish reading, and return the ratings sorted by document, unit and rater."""
@@ -232,16 +233,16 @@ class _RatingReader:
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
         """Encode the ratings; return the code of each rating, and the value of each code."""
         keys: npt.NDArray[Any]
-        declared: npt.NDArray[Any]
+        declared_keys: npt.NDArray[Any]
         if self._is_nominal:
             keys = np.frombuffer(self._values, dtype=np.uint64)[order]
             is_empty = keys == np.uint64(_EMPTY_DIGEST)
-            declared = np.array(self._declared_keys, dtype=np.uint64)
+            declared_keys = np.array(self._declared_keys, dtype=np.uint64)
         else:
             keys = np.frombuffer(self._values, dtype=np.float64)[order]
             is_empty = np.isinf(keys)
-            declared = np.array(self._declared_keys, dtype=np.float64)
-        distinct_keys = np.unique(np.concatenate((keys[~is_empty], declared)))
+            declared_keys = np.array(self._declared_keys, dtype=np.float64)
+        distinct_keys = np.unique(np.concatenate((keys[~is_empty], declared_keys)))
         codes = np.searchsorted(distinct_keys, keys)
         codes[is_empty] = len(distinct_keys)
         is_ranked = self._level in (Level.NOMINAL, Level.ORDINAL)

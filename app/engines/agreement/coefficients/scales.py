@@ -43,9 +43,9 @@ class Scale:
             f, g = np.cumsum(p, axis=0)[:-1], np.cumsum(q, axis=0)[:-1]
             expected += self.linear * (np.diff(self.values) @ (f * (1 - g) + g * (1 - f)))
         if self.quadratic:
-            centered = self.values - 0.5
-            mean_p, mean_q = centered @ p, centered @ q
-            squares = centered**2
+            centered_values = self.values - 0.5
+            mean_p, mean_q = centered_values @ p, centered_values @ q
+            squares = centered_values**2
             expected += self.quadratic * (squares @ p + squares @ q - 2 * mean_p * mean_q)
         return expected
 
@@ -57,9 +57,9 @@ def build_scale(values: Floats, weights: Weights) -> Scale | None:
     if weights == "ordinal":
         values = np.arange(len(values), dtype=np.float64)
     spread = float(values[-1] - values[0]) or 1.0
-    unit = (values - values[0]) / spread
+    scaled_values = (values - values[0]) / spread
     if weights == "ordinal":
         # r(r + 1) / 2 divided by its greatest value, with r = spread * |x - y|
-        return Scale(unit, 1 / (spread + 1), spread / (spread + 1))
+        return Scale(scaled_values, 1 / (spread + 1), spread / (spread + 1))
     is_linear = weights == "linear"
-    return Scale(unit, float(is_linear), float(not is_linear))
+    return Scale(scaled_values, float(is_linear), float(not is_linear))

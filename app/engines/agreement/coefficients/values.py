@@ -34,15 +34,15 @@ def normalize_value(field_type: str, value: object) -> Hashable:
         if field_type in _FREE_TEXT_TYPES:
             return " ".join(normalize("NFKC", value).casefold().split())
         return (
-            build_number_key(_normalize_number(value))
+            build_comparison_key(_normalize_number(value))
             if field_type in ("number", "integer")
             else value
         )
-    return build_number_key(value)
+    return build_comparison_key(value)
 
 
-def build_number_key(value: object) -> Hashable:
-    """Build a key that is the same for equal numbers or amounts, however they are written."""
+def build_comparison_key(value: object) -> Hashable:
+    """Build the comparison key for a value; equal numbers or amounts have equal keys."""
     if isinstance(value, bool):
         return ("boolean", value)  # otherwise True would equal 1
     if isinstance(value, int | float | Decimal):
@@ -63,7 +63,7 @@ def _normalize_number(text: str) -> Hashable:
         return text
 
 
-def digest(value: object) -> int:
+def compute_digest(value: object) -> int:
     """Return a 64-bit digest, which is the same for equal values in every process.
 
     The probability that any two of a million different values have the same digest is 1 in 37
@@ -85,10 +85,10 @@ def _serialize(value: object) -> bytes:
     if isinstance(value, UUID):
         return value.bytes
     if isinstance(value, list | tuple | set | frozenset):  # several values of one field
-        return b"l" + b"".join(sorted(digest(item).to_bytes(8, "big") for item in value))
+        return b"l" + b"".join(sorted(compute_digest(item).to_bytes(8, "big") for item in value))
     if isinstance(value, dict):
         return b"d" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=str)
-    return repr(build_number_key(value)).encode()
+    return repr(build_comparison_key(value)).encode()
 
 
 def to_number(value: object) -> float | None:

@@ -39,7 +39,7 @@ def build_time_min_pattern(low: str) -> str:
 def build_time_max_pattern(high: str) -> str:
     """Build a pattern that matches a canonical date, time or datetime if it is not after `high`."""
     latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
-    # A time without a fraction is before the same time with one, but no pattern per digit matches.
+    # A time without a fraction is before the same time with a fraction; it needs its own pattern.
     whole_texts = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
     whole_patterns = [_escape(text) + end for text in whole_texts]
     return f"^(?:{'|'.join([*_list_smaller_patterns(latest), *whole_patterns])})"
@@ -92,8 +92,8 @@ def _build_digits_pattern(length: int, beginning: str) -> str:
     `beginning` is a pattern that ends with a digit class such as `[3-9]`. The result is empty if no
     digits follow.
     """
-    missing = length - (len(beginning) - len("[0-9]")) - 1
-    return f"[0-9]{{{missing}}}" if missing else ""
+    digit_count = length - (len(beginning) - len("[0-9]")) - 1
+    return f"[0-9]{{{digit_count}}}" if digit_count else ""
 
 
 def _escape(text: str) -> str:

@@ -60,8 +60,8 @@ def _build_money_schema(field: Field) -> Schema:
 
 
 def _build_currency_schema(field: Field) -> Schema:
-    allowed = field["constraints"].get("currencies")
-    return {"enum": list(allowed)} if allowed else {"$ref": "#/$defs/Currency"}
+    allowed_codes = field["constraints"].get("currencies")
+    return {"enum": list(allowed_codes)} if allowed_codes else {"$ref": "#/$defs/Currency"}
 
 
 def _build_choice_schema(field: Field) -> Schema:

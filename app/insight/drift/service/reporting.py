@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from app.engines.drift.model import Comparison, Verdict
+from app.engines.drift.model import Comparison, DriftOutcome
 from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, DriftSubject, ReportStatus
 from app.insight.drift.queries import records
@@ -48,13 +48,13 @@ def update_reports(
     reports = []
     for pair, comparison in compared_pairs:
         report = open_reports.get(comparison.key)
-        if comparison.verdict == Verdict.DRIFT:
+        if comparison.outcome == DriftOutcome.DRIFT:
             if report is not None:
                 report.confirmed_at = now
                 reports.append(report)
             elif comparison.key not in newly_acknowledged_keys:
                 reports.append(_create_report(detection, detection_data, pair, comparison, now))
-        elif comparison.verdict == Verdict.GONE and report is not None:
+        elif comparison.outcome == DriftOutcome.GONE and report is not None:
             _close_if_ended(report, detection, now)
     for report in open_reports.values():
         if not _has_metric(detection_data.fields, report):

@@ -60,4 +60,4 @@ def _build_key(tag: Tag, shape: Shape) -> object:
     names = ("page", "box", "start", "end")
     positions = [[evidence[name] for name in names] for evidence in tag["evidence"]]
     # The text of a span follows from its position.
-    return positions if shape.kind == "span" else (positions, build_value_key(tag))
+    return positions if shape.field_type == "span" else (positions, build_value_key(tag))

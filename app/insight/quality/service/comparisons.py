@@ -68,7 +68,7 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
     subjects = [(CellSubject.SCHEMA, "", "")]
     tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(result.overall))
     for name, agreement in result.fields.items():
-        subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
+        subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
     for index, agreement in _measure_agreement_by_tag_set(
         aligned.tag_sets, shapes, budget, result.overall
@@ -123,7 +123,7 @@ def add_accuracy(tally: Tally, document: DocumentHistory, budget: Budget) -> Non
         subjects = tag_set.list_subjects()
         tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=accuracy)
         for name, field_accuracy in result.fields.items():
-            subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
+            subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
             tally.add(
                 at, tag_set.schema_id, subjects, checked=1, accuracy=_scale_fraction(field_accuracy)
             )

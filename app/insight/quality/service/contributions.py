@@ -103,7 +103,7 @@ def _count_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
             }
         for name in names & shapes.keys():
             counter = "corrected" if name in changed_fields else "accepted"
-            subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
+            subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
             tally.add(new_revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 

@@ -156,7 +156,7 @@ def get_current_types(
 ) -> dict[tuple[UUID, str], str]:
     """Return the current type of each field, by schema and name."""
     return {
-        (key, name): shape.kind
+        (key, name): shape.field_type
         for key, (_, fields) in current_fields.items()
         for name, shape in build_shapes(fields).items()
     }

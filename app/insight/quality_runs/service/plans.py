@@ -116,7 +116,7 @@ def plan_fields(
         comparison = _choose_comparison(name, shape)
         plan = FieldPlan(
             name=name,
-            kind=shape.kind,
+            kind=shape.field_type,
             comparison=comparison,
             metrics=tuple(
                 metric for metric in selected_metrics if metric in _AVAILABLE_METRICS[comparison]
@@ -156,9 +156,9 @@ def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...
 
 
 def _choose_comparison(name: str, shape: Shape) -> ComparisonMethod:
-    if shape.kind == "span":
+    if shape.field_type == "span":
         return ComparisonMethod.SPANS
-    if shape.kind == "region":
+    if shape.field_type == "region":
         return ComparisonMethod.REGIONS
     if shape.multiple or "." in name:
         return ComparisonMethod.SET

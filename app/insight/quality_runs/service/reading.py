@@ -191,7 +191,7 @@ def _check_field(
         if shape is None:
             continue
         if allowed_types is not None and (
-            shape.kind not in allowed_types or shape.multiple or "." in field
+            shape.field_type not in allowed_types or shape.multiple or "." in field
         ):
             raise errors.invalid(
                 "Only a choice field with a single value has a confusion matrix.", "field"
