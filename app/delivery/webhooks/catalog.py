@@ -217,14 +217,14 @@ SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST)
 
 def check_events(names: Sequence[str], field: str = "events") -> None:
     """Raise 400 unless `names` are one or more distinct events that webhooks can subscribe to."""
-    supported = list(SUBSCRIBABLE)
+    supported_events = list(SUBSCRIBABLE)
     if not names:
         message = f"`{field}` must contain at least one event."
-        raise errors.invalid(message, field, supported=supported)
+        raise errors.invalid(message, field, supported=supported_events)
     unknown_names = [name for name in names if name not in SUBSCRIBABLE]
     if unknown_names:
         message = f"Webhooks cannot subscribe to these events: {', '.join(unknown_names[:10])}."
-        raise errors.invalid(message, field, supported=supported)
+        raise errors.invalid(message, field, supported=supported_events)
     if len(set(names)) < len(names):
         raise errors.invalid(f"`{field}` must not contain duplicates.", field)
 

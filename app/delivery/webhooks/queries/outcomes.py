@@ -48,7 +48,7 @@ class AttemptResult:
 
 @dataclass(slots=True)
 class WebhookHealth:
-    """The failure count of a webhook, and what follows from it; `recorder` changes and writes it.
+    """The failure count of a webhook, and its consequences; `recorder` computes and writes both.
 
     No first attempt is made for `pause` seconds from now; 0 ends a pause, and None leaves the pause
     unchanged.
@@ -225,7 +225,7 @@ def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
 
 
 def mark_delivered(results: Sequence[AttemptResult]) -> None:
-    """Mark deliveries as delivered although their leases were lost, to prevent further attempts."""
+    """Record that deliveries succeeded although their leases were lost; prevents more attempts."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 
