@@ -90,11 +90,11 @@ class MonthUsage(NamedTuple):
     plan_limits: dict[str, Any]
     first: date
     levels: dict[Meter, int]
-    added: dict[Meter, int]
+    added_quantities: dict[Meter, int]
 
     def get_used_quantity(self, meter: Meter) -> int:
         """Return the usage to which the limit of a meter applies."""
-        return self.added[meter] if meter.is_monthly else self.levels[meter]
+        return self.added_quantities[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):

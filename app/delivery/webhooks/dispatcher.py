@@ -267,7 +267,7 @@ class Dispatcher:
     def _requeue_unsent(self) -> None:
         """Requeue unsent attempts, so that other dispatchers need not wait for leases to expire."""
         with self._changed:
-            attempts = [*self._quotas.to_requeue, *self._quotas.remove_prefetched()]
+            attempts = [*self._quotas.attempts_to_requeue, *self._quotas.remove_prefetched()]
         try:
             with self._open_transaction():
                 leases.requeue([attempt.lease for attempt in attempts])

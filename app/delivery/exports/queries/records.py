@@ -146,8 +146,7 @@ def lock_exports_with_obsolete_files(grace: timedelta, limit: int) -> list[Expor
     # PostgreSQL might read the whole index.
     expired_exports = _lock_exports_with_file(Export.expires_at < func.now() - grace, limit)
     has_no_result = Export.expires_at.is_(None) & Export.status.in_(_STATUSES_WITHOUT_FILE)
-    remaining_limit = limit - len(expired_exports)
-    return expired_exports + _lock_exports_with_file(has_no_result, remaining_limit)
+    return expired_exports + _lock_exports_with_file(has_no_result, limit - len(expired_exports))
 
 
 def _lock_exports_with_file(condition: ColumnElement[bool], limit: int) -> list[Export]:

@@ -23,7 +23,8 @@ WebhookKey = tuple[UUID, UUID]
 class AttemptResult:
     """The result of an attempt.
 
-    `fatal` means that the service could not make the attempt, and a retry would fail as well.
+    `ok` means that the response was 2xx. `fatal` means that the service could not make the attempt,
+    and a retry would fail as well.
     """
 
     attempt: Attempt
