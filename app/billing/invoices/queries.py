@@ -120,7 +120,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
 
 
 def list_unrendered_invoices() -> list[UUID]:
-    """List the ids of the current organization's invoices that are neither a draft nor rendered."""
+    """List the ids of the current organization's invoices that are not drafts and have no PDF."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -258,7 +258,7 @@ def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def list_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the organizations with an invoice that is neither a draft nor rendered.
+    """Return the ids of the organizations with an invoice that is not a draft and has no PDF.
 
     Requires access to all organizations.
     """

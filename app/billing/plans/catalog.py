@@ -29,7 +29,7 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 class CatalogError(ValueError):
-    """A plan file cannot be read, or a plan in a file or a stored plan is invalid."""
+    """A plan file or a stored plan is invalid or cannot be read; the message says where and why."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ DIFFERENCES = Counter(
 
 
 class Difference(NamedTuple):
-    """A meter whose value differs from the recount `counted`; `organization` is a slug."""
+    """A meter for which `metered` differs from the recount `counted`; `organization` is a slug."""
 
     organization: str
     meter: str
