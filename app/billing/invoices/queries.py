@@ -72,7 +72,7 @@ def lock(invoice_id: UUID) -> Invoice | None:
 def list_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
-    """Return the invoices for the period that starts at `start`.
+    """Return the invoices of organizations for the period that starts at `start`.
 
     The keys are pairs of organization id and currency. Credit notes are not included.
     """
@@ -120,7 +120,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
 
 
 def list_unrendered_invoices() -> list[UUID]:
-    """List the ids of the current organization's issued invoices whose PDF is not rendered yet."""
+    """List the ids of the current organization's invoices that are not drafts and have no PDF."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -258,7 +258,7 @@ def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def list_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the organizations with an issued invoice whose PDF is not rendered yet.
+    """Return the ids of the organizations with an invoice that is not a draft and has no PDF.
 
     Requires access to all organizations.
     """

@@ -24,8 +24,8 @@ _CLOSE = text(
 )
 
 
-def get_database_time() -> datetime:
-    """Return the current time of the database, which determines whether a month has ended."""
+def get_transaction_time() -> datetime:
+    """Return when the transaction began, by the database's clock."""
     return db.session().scalars(select(func.now())).one()
 
 

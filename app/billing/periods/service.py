@@ -33,13 +33,13 @@ def get_bounds(period: str) -> TimeRange:
 def close(*, period: str) -> dict[str, Any]:
     """Close a month for all organizations, and enqueue the job that issues the invoices.
 
-    If the month is already closed, returns the same result. Raises 400 `validation_error` if the
-    month has not ended, and 409 `conflict` if the month is open and the billing file is missing or
-    invalid.
+    Emits `billing.period_closed` for each billed organization. If the month is already closed, only
+    returns its data. Raises 400 `validation_error` if the month has not ended, and 409 `conflict`
+    if the month is open and the billing file is missing or invalid.
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
-        if queries.get_database_time() < end:
+        if queries.get_transaction_time() < end:
             message = "This month has not ended in UTC yet. Close it after it has ended."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
         configuration_error = _find_configuration_error()

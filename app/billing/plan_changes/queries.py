@@ -21,7 +21,7 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
-    """Return each organization's plan changes from `since` on, oldest first, by organization id.
+    """Map each organization id to the organization's plan changes from `since` on, oldest first.
 
     Earlier changes are not needed, because the first change has the previous plan as `plan_before`.
     Requires access to all organizations, unless the only id is that of the current organization.

@@ -92,8 +92,8 @@ def apply_scheduled_change(organization: Organization) -> None:
     operator has set limits for the organization, a due change is deleted and not applied.
     """
     scheduled_change = queries.find_scheduled_change()
-    time_limit = organization.closed_at or queries.get_database_time()
-    if scheduled_change is None or scheduled_change.effective_at > time_limit:
+    latest_effective_time = organization.closed_at or queries.get_database_time()
+    if scheduled_change is None or scheduled_change.effective_at > latest_effective_time:
         return
     if organization.plan_limits:
         # The operator sets limits for a plan, so only the operator can change the plan. Earlier

@@ -29,7 +29,7 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 class CatalogError(ValueError):
-    """The plan file is invalid; the message says where and why."""
+    """A plan file or a stored plan is invalid or cannot be read; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
         if plan.version in plans_by_name[plan.name]:
             raise CatalogError(f"version {plan.version} of {plan.name} is defined twice")
         plans_by_name[plan.name][plan.version] = plan
-    if missing := [name for name, versions in plans_by_name.items() if not versions]:
-        raise CatalogError(f"these plans are missing: {', '.join(missing)}")
+    if missing_names := [name for name, versions in plans_by_name.items() if not versions]:
+        raise CatalogError(f"these plans are missing: {', '.join(missing_names)}")
     return MappingProxyType(plans_by_name)
 
 
@@ -239,11 +239,14 @@ def _check_table(
     *,
     optional: AbstractSet[str] = frozenset(),
 ) -> Mapping[str, object]:
-    """Return the value if it is a table with these keys. Raises CatalogError otherwise."""
+    """Return `value` if it is a table with the keys `names`; `optional` keys may be missing.
+
+    Raises CatalogError otherwise, and for keys that are neither in `names` nor in `optional`.
+    """
     if not isinstance(value, dict):
         raise CatalogError(f"{location} must be a table")
-    if unknown := sorted(value.keys() - names - optional):
-        raise CatalogError(f"{location}: unknown keys: {', '.join(unknown)}")
-    if missing := sorted(names - optional - value.keys()):
-        raise CatalogError(f"{location}: missing keys: {', '.join(missing)}")
+    if unknown_keys := sorted(value.keys() - names - optional):
+        raise CatalogError(f"{location}: unknown keys: {', '.join(unknown_keys)}")
+    if missing_keys := sorted(names - optional - value.keys()):
+        raise CatalogError(f"{location}: missing keys: {', '.join(missing_keys)}")
     return value

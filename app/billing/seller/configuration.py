@@ -1,4 +1,4 @@
-"""Read and validate the billing file of the operator (setting BILLING_FILE). It is read once."""
+"""Read and validate the billing file of the operator (setting BILLING_FILE) once."""
 
 import re
 import tomllib
@@ -25,14 +25,14 @@ _SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
 
 class BillingFileError(ValueError):
-    """The billing file is not set or is invalid; the message says what is wrong."""
+    """The billing file is not set, cannot be read or is invalid; the message says what is wrong."""
 
 
 @dataclass(frozen=True)
 class BillingConfiguration:
     """The seller, number series, payment terms and taxes for invoices.
 
-    A series is the prefix of document numbers, in which `{year}` stands for the year of issue.
+    A series is the prefix of invoice or credit note numbers; `{year}` stands for the year of issue.
     `digits` is the minimum number of digits after the prefix. `payment_days` is the number of days
     from issue to the due date. `notes` are printed on every invoice. `rates` maps country codes to
     tax rates in percent.
@@ -68,14 +68,14 @@ class BillingConfiguration:
         return series.replace("{year}", str(at.year))
 
     def format_number(self, prefix: str, number: int) -> str:
-        """Format a document number: the series `prefix`, and the number with leading zeros."""
+        """Format an invoice or credit note number: `prefix`, and `number` with leading zeros."""
         return f"{prefix}{number:0{self.digits}}"
 
 
 def find_configuration() -> BillingConfiguration | None:
     """Find the configuration in the billing file; return None if no file is set.
 
-    Raises BillingFileError if the file is invalid.
+    Raises BillingFileError if the file cannot be read or is invalid.
     """
     path = container.settings().billing_file
     return read_configuration(Path(path)) if path else None
@@ -84,7 +84,7 @@ def find_configuration() -> BillingConfiguration | None:
 def require_configuration() -> BillingConfiguration:
     """Return the configuration from the billing file.
 
-    Raises BillingFileError if no file is set, or if the file is invalid.
+    Raises BillingFileError if no file is set, or if the file cannot be read or is invalid.
     """
     configuration = find_configuration()
     if configuration is None:
@@ -225,11 +225,14 @@ def _parse_integer(value: object, location: str, low: int, high: int) -> int:
 def _check_table(
     value: object, location: str, required: set[str], optional: set[str]
 ) -> Mapping[str, object]:
-    """Return the value if it is a table with these keys. Raises BillingFileError otherwise."""
+    """Return `value` if it is a table with all `required` keys; other keys must be `optional`.
+
+    Raises BillingFileError otherwise.
+    """
     if not isinstance(value, dict):
         raise BillingFileError(f"{location} must be a table")
-    if unknown := sorted(value.keys() - required - optional):
-        raise BillingFileError(f"{location}: unknown keys: {', '.join(unknown)}")
-    if missing := sorted(required - value.keys()):
-        raise BillingFileError(f"{location}: missing keys: {', '.join(missing)}")
+    if unknown_keys := sorted(value.keys() - required - optional):
+        raise BillingFileError(f"{location}: unknown keys: {', '.join(unknown_keys)}")
+    if missing_keys := sorted(required - value.keys()):
+        raise BillingFileError(f"{location}: missing keys: {', '.join(missing_keys)}")
     return value

@@ -5,7 +5,7 @@ from typing import TypedDict
 THRESHOLD_REACHED = "usage.threshold_reached"
 """A meter has reached a percentage of its limit.
 
-Emitted once per meter, month and percentage.
+Emitted at most once per meter, month and percentage.
 """
 
 

@@ -17,7 +17,7 @@ def fold(job: Job) -> None:
 
 @jobs.handler(warnings.WARN_JOB, events=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
-    """Emit a warning for each meter of the organization that has reached 80% or 100% of its limit.
+    """Warn about each of the organization's meters that has reached 80% or 100% of its limit.
 
     A warning is not repeated in the same month.
     """

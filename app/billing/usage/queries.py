@@ -90,11 +90,11 @@ class MonthUsage(NamedTuple):
     plan_limits: dict[str, Any]
     first: date
     levels: dict[Meter, int]
-    added: dict[Meter, int]
+    added_quantities: dict[Meter, int]
 
     def get_used_quantity(self, meter: Meter) -> int:
         """Return the usage to which the limit of a meter applies."""
-        return self.added[meter] if meter.is_monthly else self.levels[meter]
+        return self.added_quantities[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):
@@ -167,19 +167,19 @@ def lock_meters(meters: Sequence[Meter]) -> None:
     db.session().execute(_LOCK, {"meters": sorted(map(str, meters))})
 
 
-class OrganizationRow(NamedTuple):
-    """An organization, its plan, and the limits that the operator has set."""
+class OrganizationPlan(NamedTuple):
+    """The id and plan of an organization, and the limits that the operator has set."""
 
     id: UUID
     plan: str
     limits: dict[str, Any]
 
 
-def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
+def list_organization_plans(organization_ids: Sequence[UUID]) -> list[OrganizationPlan]:
     """List the plans of organizations, and the limits that the operator has set."""
     columns = (Organization.id, Organization.plan, Organization.plan_limits)
     statement = select(*columns).where(Organization.id.in_(organization_ids))
-    return [OrganizationRow._make(row) for row in db.session().execute(statement)]
+    return [OrganizationPlan._make(row) for row in db.session().execute(statement)]
 
 
 def insert_warnings(

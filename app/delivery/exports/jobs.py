@@ -52,11 +52,13 @@ def run_export(job: Job) -> None:
     job.checkpoint()
     try:
         _wait_for_commits(job, export)
-        with container.current().storage.stage() as staged:
+        with container.current().storage.stage() as staged_file:
             result = _write_file(
-                staged, export, lambda done, total: _report_progress(job, export.id, done, total)
+                staged_file,
+                export,
+                lambda done, total: _report_progress(job, export.id, done, total),
             )
-            running.complete(job, export.id, staged, result)
+            running.complete(job, export.id, staged_file, result)
     except TooManyColumnsError as failure:
         # Another attempt would fail as well.
         running.fail(export.id, type(failure).__name__)
@@ -107,7 +109,7 @@ class _ProgressReporter:
 
 
 def _write_file(
-    staged: StagedFile, export: Export, report: Callable[[int, int], None]
+    staged_file: StagedFile, export: Export, report: Callable[[int, int], None]
 ) -> RunResult:
     """Write every row to the staged file, and return a summary of the run."""
     format_ = FORMATS[export.format]
@@ -122,7 +124,7 @@ def _write_file(
             pages = stack.enter_context(snapshot.open_page_reader())
             source = stack.enter_context(closing(DocumentSource(pages, progress.report_if_due)))
         # Writers only call `write`; a staged file has no other methods of BinaryIO.
-        out = cast("BinaryIO", staged)
+        out = cast("BinaryIO", staged_file)
         writer: Writer
         if format_.needs_process:
             writer = ProcessWriter(

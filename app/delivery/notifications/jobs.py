@@ -82,7 +82,7 @@ for _name, _events, _notify in (
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def enqueue_due_emails(job: Job) -> None:
-    """Close notifications whose collection window has ended, and queue their emails."""
+    """Close due notifications, and queue their emails or postpone the emails."""
     mailing.enqueue_due_emails(job.checkpoint)
 
 

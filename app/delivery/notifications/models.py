@@ -36,7 +36,7 @@ class Notification(TenantModel, db.Record, db.Base):
     is sent when the notification is closed.
 
     A notification without `message` is about a single event. Its `open_until` is the time when its
-    email is due.
+    postponed email is due, and null without such an email.
     """
 
     __tablename__ = "notifications"

@@ -38,11 +38,11 @@ def _build_property(
     return {"type": types, **keywords, "description": description}, sample
 
 
-_id = partial(_build_property, "string", format="uuid")
-_text = partial(_build_property, "string")
-_sha256 = partial(_build_property, "string", pattern="^[0-9a-f]{64}$")
-_count = partial(_build_property, "integer", format="int64", minimum=0)
-_number = partial(_build_property, "number")
+_build_id = partial(_build_property, "string", format="uuid")
+_build_text = partial(_build_property, "string")
+_build_sha256 = partial(_build_property, "string", pattern="^[0-9a-f]{64}$")
+_build_count = partial(_build_property, "integer", format="int64", minimum=0)
+_build_number = partial(_build_property, "number")
 
 
 def _build_event_type(event: str, description: str, properties: dict[str, Property]) -> EventType:
@@ -84,17 +84,17 @@ _EVENT_TYPES = (
         "export.completed",
         "An export job has finished, and its file can be downloaded.",
         {
-            "job_id": _id("The id of the export job.", _ID),
-            "format": _text("The file's format.", "jsonl"),
-            "row_count": _count("The number of rows in the file.", 1250),
-            "size_bytes": _count("The size of the file in bytes.", 884736),
-            "sha256": _sha256("SHA-256 of the file.", "5f" * 32),
-            "scheduled_export_id": _id(
+            "job_id": _build_id("The id of the export job.", _ID),
+            "format": _build_text("The file's format.", "jsonl"),
+            "row_count": _build_count("The number of rows in the file.", 1250),
+            "size_bytes": _build_count("The size of the file in bytes.", 884736),
+            "sha256": _build_sha256("SHA-256 of the file.", "5f" * 32),
+            "scheduled_export_id": _build_id(
                 "The scheduled export that started the job; null if it was started by a request.",
                 None,
                 null=True,
             ),
-            "download_path": _text(
+            "download_path": _build_text(
                 "The path of the download, relative to the server's URL.",
                 f"/api/v1/exports/{_ID}/download",
             ),
@@ -104,20 +104,20 @@ _EVENT_TYPES = (
         "tag_set.accepted",
         "A tag set of an artifact was accepted.",
         {
-            "tag_set_id": _id("The id of the tag set.", _ID),
-            "artifact_id": _id(
+            "tag_set_id": _build_id("The id of the tag set.", _ID),
+            "artifact_id": _build_id(
                 "The id of the tag set's artifact.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"
             ),
-            "schema_id": _id("The id of the tag set's schema.", _SCHEMA_ID),
-            "schema_version_id": _id(
+            "schema_id": _build_id("The id of the tag set's schema.", _SCHEMA_ID),
+            "schema_version_id": _build_id(
                 "The id of the schema version.", "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90"
             ),
-            "labeler_id": _id(
+            "labeler_id": _build_id(
                 "The labeler; null if no person labeled the document.",
                 "0199a1aa-3e6f-7d08-a4b9-95c0e27f1d63",
                 null=True,
             ),
-            "reviewer_id": _id(
+            "reviewer_id": _build_id(
                 "The reviewer; null if a rule accepted the tag set.",
                 "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
                 null=True,
@@ -131,29 +131,29 @@ _EVENT_TYPES = (
         "artifact.ingested",
         "A new artifact was ingested and is ready for labeling.",
         {
-            "artifact_id": _id("The id of the artifact.", _ID),
-            "name": _text("The name of the artifact.", "invoice-0042.pdf"),
-            "media_type": _text("The media type of the artifact.", "application/pdf"),
-            "sha256": _sha256("SHA-256 of the artifact's content.", "9a" * 32),
-            "page_count": _count(
+            "artifact_id": _build_id("The id of the artifact.", _ID),
+            "name": _build_text("The name of the artifact.", "invoice-0042.pdf"),
+            "media_type": _build_text("The media type of the artifact.", "application/pdf"),
+            "sha256": _build_sha256("SHA-256 of the artifact's content.", "9a" * 32),
+            "page_count": _build_count(
                 "The number of pages; null if the artifact has no pages.", 3, null=True
             ),
-            "schema_id": _id(
+            "schema_id": _build_id(
                 "The schema for labeling the artifact; null if no schema is set.",
                 _SCHEMA_ID,
                 null=True,
             ),
-            "connector_id": _id(
+            "connector_id": _build_id(
                 "The connector that imported the artifact; null if no connector did.",
                 None,
                 null=True,
             ),
-            "ingestion_job_id": _id(
+            "ingestion_job_id": _build_id(
                 "The ingestion job that created the artifact; null if no ingestion job did.",
                 None,
                 null=True,
             ),
-            "parent_id": _id(
+            "parent_id": _build_id(
                 "The email that the artifact was attached to; null if it is not an attachment.",
                 None,
                 null=True,
@@ -164,11 +164,13 @@ _EVENT_TYPES = (
         "connector.alert",
         "A connector has raised an alert, for example because a crawl failed.",
         {
-            "alert_id": _id("The id of the alert.", _ID),
-            "connector_id": _id("The id of the connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
-            "kind": _text("The type of alert.", "crawl_failed"),
-            "message": _text("The description of the problem.", "The bucket does not exist."),
-            "ingestion_job_id": _id(
+            "alert_id": _build_id("The id of the alert.", _ID),
+            "connector_id": _build_id(
+                "The id of the connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"
+            ),
+            "kind": _build_text("The type of alert.", "crawl_failed"),
+            "message": _build_text("The description of the problem.", "The bucket does not exist."),
+            "ingestion_job_id": _build_id(
                 "The ingestion job that had the problem; null if no ingestion job had it.",
                 "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
                 null=True,
@@ -179,8 +181,8 @@ _EVENT_TYPES = (
         "drift.detected",
         "The predictions of a model or the labels of people have shifted.",
         {
-            "report_id": _id("The id of the drift report.", _ID),
-            "schema_id": _id("The id of the schema.", _SCHEMA_ID),
+            "report_id": _build_id("The id of the drift report.", _ID),
+            "schema_id": _build_id("The id of the schema.", _SCHEMA_ID),
             "subject": (
                 {
                     "enum": ["model", "labeling"],
@@ -188,13 +190,15 @@ _EVENT_TYPES = (
                 },
                 "model",
             ),
-            "field": _text(
+            "field": _build_text(
                 "The key of the field; null for the whole schema.", "total_amount", null=True
             ),
-            "metric": _text("The name of the metric.", "accuracy"),
-            "baseline": _number("The value of the metric before the change.", 0.97, null=True),
-            "current": _number("The current value of the metric.", 0.88, null=True),
-            "p_value": _number(
+            "metric": _build_text("The name of the metric.", "accuracy"),
+            "baseline": _build_number(
+                "The value of the metric before the change.", 0.97, null=True
+            ),
+            "current": _build_number("The current value of the metric.", 0.88, null=True),
+            "p_value": _build_number(
                 "The p-value: the probability of a difference at least this large by chance.",
                 0.0004,
                 null=True,
@@ -204,7 +208,11 @@ _EVENT_TYPES = (
     _build_event_type(
         TEST,
         "A test delivery requested by a user. Webhooks cannot subscribe to this event.",
-        {"message": _text("A message that is the same in every test delivery.", TEST_MESSAGE)},
+        {
+            "message": _build_text(
+                "A message that is the same in every test delivery.", TEST_MESSAGE
+            )
+        },
     ),
 )
 
@@ -217,14 +225,14 @@ SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOG if name != TEST)
 
 def check_events(names: Sequence[str], field: str = "events") -> None:
     """Raise 400 unless `names` are one or more distinct events that webhooks can subscribe to."""
-    supported = list(SUBSCRIBABLE)
+    supported_events = list(SUBSCRIBABLE)
     if not names:
         message = f"`{field}` must contain at least one event."
-        raise errors.invalid(message, field, supported=supported)
+        raise errors.invalid(message, field, supported=supported_events)
     unknown_names = [name for name in names if name not in SUBSCRIBABLE]
     if unknown_names:
         message = f"Webhooks cannot subscribe to these events: {', '.join(unknown_names[:10])}."
-        raise errors.invalid(message, field, supported=supported)
+        raise errors.invalid(message, field, supported=supported_events)
     if len(set(names)) < len(names):
         raise errors.invalid(f"`{field}` must not contain duplicates.", field)
 

@@ -98,8 +98,8 @@ class Dispatcher:
             self._changed.notify_all()
         self._thread.join(timeout)
         with self._changed:
-            remaining = deadline - time.monotonic() - 1.0
-            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, remaining))
+            seconds_left = deadline - time.monotonic() - 1.0
+            self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, seconds_left))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
         self._pool.shut_down()
 
@@ -125,9 +125,8 @@ class Dispatcher:
 
     def _has_work(self) -> bool:
         may_search = self._is_woken and self._quotas.threads.free > 0
-        return bool(
-            self._is_stopping or self._quotas.to_requeue or may_search or self._quotas.can_pick
-        )
+        must_requeue = bool(self._quotas.attempts_to_requeue)
+        return self._is_stopping or must_requeue or may_search or self._quotas.can_pick
 
     def _renew_leases(self) -> None:
         now = time.monotonic()
@@ -144,7 +143,7 @@ class Dispatcher:
         self._next_renewal_at = now + RENEW_SECONDS
 
     def _find_due_webhooks(self) -> None:
-        """Find the webhooks with due deliveries, if `wake` was called."""
+        """Find the webhooks with due deliveries, if `wake` was called and a thread is free."""
         with self._changed:
             if self._is_stopping or not self._is_woken or not self._quotas.threads.free:
                 return
@@ -186,7 +185,7 @@ class Dispatcher:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
                     self._leases[attempt.lease_token] = attempt.lease, valid_until
-            self._quotas.record_begun(picks, attempts)
+            self._quotas.add_attempts(picks, attempts)
             are_submitted = self._submit_attempts()
             self._changed.notify_all()
         _update_metrics(attempts)
@@ -194,7 +193,7 @@ class Dispatcher:
             time.sleep(ERROR_PAUSE_SECONDS)
 
     def _submit_attempts(self) -> bool:
-        """Submit the next attempts to the thread pool. The caller must hold the lock.
+        """Submit the next attempts to the thread pool. The caller must hold the lock `_changed`.
 
         Returns False if no thread can be started. In this case, the attempts that no thread of this
         process would send are requeued, because another process may be able to send them.
@@ -203,7 +202,7 @@ class Dispatcher:
             if not self._pool.submit(self._send_attempts, attempt):
                 self._quotas.requeue_unsent(attempt)
                 if not self._quotas.threads.used:
-                    self._quotas.to_requeue += self._quotas.remove_prefetched()
+                    self._quotas.attempts_to_requeue += self._quotas.remove_prefetched()
                 return False
         return True
 
@@ -254,13 +253,13 @@ class Dispatcher:
     def _requeue_attempts(self) -> None:
         """Requeue attempts that must not be sent now, without counting them."""
         with self._changed:
-            attempts = list(self._quotas.to_requeue)
+            attempts = list(self._quotas.attempts_to_requeue)
         if not attempts:
             return
         with self._open_transaction():
             leases.requeue([attempt.lease for attempt in attempts])
         with self._changed:
-            del self._quotas.to_requeue[: len(attempts)]
+            del self._quotas.attempts_to_requeue[: len(attempts)]
             for attempt in attempts:
                 self._leases.pop(attempt.lease.token, None)
             self._changed.notify_all()
@@ -268,7 +267,7 @@ class Dispatcher:
     def _requeue_unsent(self) -> None:
         """Requeue unsent attempts, so that other dispatchers need not wait for leases to expire."""
         with self._changed:
-            attempts = [*self._quotas.to_requeue, *self._quotas.remove_prefetched()]
+            attempts = [*self._quotas.attempts_to_requeue, *self._quotas.remove_prefetched()]
         try:
             with self._open_transaction():
                 leases.requeue([attempt.lease for attempt in attempts])

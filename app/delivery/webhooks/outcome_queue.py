@@ -18,7 +18,7 @@ class OutcomeQueue:
     def __init__(self) -> None:
         self._changed = Condition()
         self._queues: OrderedDict[UUID, deque[AttemptResult]] = OrderedDict()
-        self._not_before: dict[UUID, float] = {}
+        self._retry_times: dict[UUID, float] = {}
         self._size = 0
 
     def __len__(self) -> int:
@@ -32,14 +32,14 @@ class OutcomeQueue:
             self._changed.notify()
 
     def requeue(self, results: Sequence[AttemptResult], delay: float) -> None:
-        """Requeue results at the front of the queue.
+        """Requeue results at the front of the queues of their organizations.
 
         `get` returns no results of the same organizations for `delay` seconds.
         """
         with self._changed:
             for result in reversed(results):
                 self._queues.setdefault(result.attempt.organization_id, deque()).appendleft(result)
-                self._not_before[result.attempt.organization_id] = time.monotonic() + delay
+                self._retry_times[result.attempt.organization_id] = time.monotonic() + delay
                 self._size += 1
 
     def get(
@@ -48,8 +48,8 @@ class OutcomeQueue:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
         Waits up to `timeout` seconds for the first result, and returns an empty list if there is
-        none. If `max_organizations` is not None, the
-        results belong to at most this number of organizations.
+        none. If `max_organizations` is not None, the results belong to at most this number of
+        organizations.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._size, timeout):
@@ -59,7 +59,7 @@ class OutcomeQueue:
 
     def _remove(self, limit: int, max_organizations: int | None) -> list[AttemptResult]:
         now = time.monotonic()
-        ready_ids = [id_ for id_ in self._queues if self._not_before.get(id_, 0.0) <= now]
+        ready_ids = [id_ for id_ in self._queues if self._retry_times.get(id_, 0.0) <= now]
         ready_ids = ready_ids[:max_organizations]
         results: list[AttemptResult] = []
         while ready_ids and len(results) < limit:
@@ -71,7 +71,7 @@ class OutcomeQueue:
                 if not queue:
                     ready_ids.remove(organization_id)
                     del self._queues[organization_id]
-                    self._not_before.pop(organization_id, None)
+                    self._retry_times.pop(organization_id, None)
                 else:
                     self._queues.move_to_end(organization_id)
         self._size -= len(results)

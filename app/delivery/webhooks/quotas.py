@@ -47,12 +47,12 @@ class PickedWebhook(NamedTuple):
 class Quotas:
     """Selects attempts for a dispatcher with `thread_count` threads, fairly for all organizations.
 
-    `to_requeue` contains the attempts that the dispatcher must requeue in the database.
+    `attempts_to_requeue` contains the attempts that the dispatcher must requeue in the database.
     """
 
     def __init__(self, thread_count: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.threads = ThreadUsage(thread_count)
-        self.to_requeue: list[Attempt] = []
+        self.attempts_to_requeue: list[Attempt] = []
         self._clock = clock
         self._has_changed = False
         self._states = DispatcherStates()
@@ -62,7 +62,7 @@ class Quotas:
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is due, in progress, to be requeued or to be recorded."""
-        return not (self.to_requeue or self._states.organizations)
+        return not (self.attempts_to_requeue or self._states.organizations)
 
     @property
     def can_pick(self) -> bool:
@@ -71,10 +71,10 @@ class Quotas:
 
     def add_due(self, webhooks: Iterable[DueWebhook]) -> None:
         """Add webhooks that have deliveries to attempt now."""
-        for due in webhooks:
-            webhook = self._states.get_webhook(due.organization_id, due.webhook_id)
+        for row in webhooks:
+            webhook = self._states.get_webhook(row.organization_id, row.webhook_id)
             if webhook.is_idle:
-                webhook.failures = due.failures
+                webhook.failures = row.failures
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
@@ -98,8 +98,8 @@ class Quotas:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
         self._has_changed = True
 
-    def record_begun(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
-        """Record which of the picked attempts have begun.
+    def add_attempts(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
+        """Add the picked attempts that have begun.
 
         An attempt that began before a failure became known is requeued.
         """
@@ -140,12 +140,12 @@ class Quotas:
         webhook.pace = Pace.QUICK if is_quick else Pace.SLOW
         if not (result.attempt.test or result.fatal):
             webhook.failures = 0 if result.ok else webhook.failures + 1
-        self.to_requeue += webhook.remove_surplus()
+        self.attempts_to_requeue += webhook.remove_surplus()
         self._update_ready_webhooks(webhook)
 
     def requeue_unsent(self, attempt: Attempt) -> None:
         """Requeue an attempt that was counted as under way but was not sent."""
-        self.to_requeue.append(attempt)
+        self.attempts_to_requeue.append(attempt)
         self.discard(attempt)
 
     def discard(self, attempt: Attempt) -> None:
@@ -154,10 +154,7 @@ class Quotas:
         self._states.remove_idle(organization)
 
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
-        """Mark results as written to the database.
-
-        Further attempts for failing webhooks and for replayed deliveries may then begin.
-        """
+        """Mark results as written, so that failing webhooks and replays get further attempts."""
         for result in results:
             webhook = self._states.get_webhook(
                 result.attempt.organization_id, result.attempt.webhook_id
@@ -270,22 +267,24 @@ class Quotas:
         self._has_changed = True
         return webhook, organization
 
-    def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
-        """Add begun attempts to the prefetched attempts, or requeue them.
+    def _prefetch(
+        self, webhook: WebhookState, attempts: list[Attempt], *, is_current: bool
+    ) -> None:
+        """Add attempts that have begun to the prefetched attempts, or requeue them.
 
         `is_current` is true if no attempt for the webhook has ended since the webhook was picked.
         """
-        if begun and is_current and not webhook.unwritten_count:
-            webhook.failures = begun[0].failures
-        for attempt in begun:
+        if attempts and is_current and not webhook.unwritten_count:
+            webhook.failures = attempts[0].failures
+        for attempt in attempts:
             if attempt.lease_token is None:
                 continue
             if attempt.test or is_current or attempt.failures >= webhook.failures:
                 webhook.prefetched.append(attempt)
             else:
-                self.to_requeue.append(attempt)
+                self.attempts_to_requeue.append(attempt)
         if not webhook.failures:
-            self.to_requeue += webhook.remove_surplus()
+            self.attempts_to_requeue += webhook.remove_surplus()
         self._update_ready_webhooks(webhook)
 
     def _update_ready_webhooks(self, webhook: WebhookState) -> None:

@@ -60,16 +60,16 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     written later if another transaction has locked their webhooks or deliveries.
     """
     health, busy_keys = outcomes.lock_webhooks(list({r.webhook_key for r in results}))
-    postponed = [r for r in results if r.webhook_key in busy_keys]
+    postponed_results = [r for r in results if r.webhook_key in busy_keys]
     results = [r for r in results if r.webhook_key in health]
     if not results:
-        return postponed
+        return postponed_results
     validity_by_token = outcomes.update_deliveries(
         results, container.settings().webhook_retry_delays
     )
     remaining_results = [r for r in results if r.lease_token not in validity_by_token]
     locked_tokens = outcomes.list_existing_tokens(remaining_results)
-    postponed += [r for r in results if r.lease_token in locked_tokens]
+    postponed_results += [r for r in results if r.lease_token in locked_tokens]
     results = [r for r in results if r.lease_token in validity_by_token]
     outcomes.mark_delivered([r for r in results if r.ok and not validity_by_token[r.lease_token]])
     outcomes.record_attempts(results)
@@ -77,7 +77,7 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
         _add_result(health[result.webhook_key], result)
     outcomes.update_health({r.webhook_key: health[r.webhook_key] for r in results})
     _handle_deactivations({key: c for key, c in health.items() if c.deactivated})
-    return postponed
+    return postponed_results
 
 
 def _add_result(health: WebhookHealth, result: AttemptResult) -> None:
@@ -102,10 +102,10 @@ def _add_result(health: WebhookHealth, result: AttemptResult) -> None:
         )
 
 
-def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookHealth]) -> None:
+def _handle_deactivations(health_by_key: dict[outcomes.WebhookKey, WebhookHealth]) -> None:
     """Handle deactivations: abandon the webhooks' pending deliveries, and notify owners."""
     limit = abandoning.FIRST_BATCH_SIZE
-    for (organization_id, webhook_id), health in deactivated.items():
+    for (organization_id, webhook_id), health in health_by_key.items():
         with tenancy.organization(organization_id):
             limit -= abandoning.abandon_or_enqueue(organization_id, webhook_id, limit=limit)
             notifications.notify(
@@ -169,9 +169,9 @@ class Recorder:
 
     def _write(self, batch: list[AttemptResult]) -> None:
         """Write a batch of outcomes, and requeue the outcomes that cannot be written now."""
-        failed: list[AttemptResult] = []
+        failed_results: list[AttemptResult] = []
         try:
-            postponed = self._commit(batch)
+            postponed_results = self._commit(batch)
         except Exception as failure:
             if _is_transient(failure):
                 log.warning("webhook.outcomes_wait", error=type(failure).__name__)
@@ -184,10 +184,10 @@ class Recorder:
                 self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
             log.exception("webhook.outcomes_failed")
-            postponed, failed = self._write_one_by_one(batch)
-        self._queue.requeue(postponed, _BUSY_SECONDS)
-        self._queue.requeue(failed, _ERROR_PAUSE_SECONDS)
-        requeued_tokens = {result.lease_token for result in (*postponed, *failed)}
+            postponed_results, failed_results = self._write_one_by_one(batch)
+        self._queue.requeue(postponed_results, _BUSY_SECONDS)
+        self._queue.requeue(failed_results, _ERROR_PAUSE_SECONDS)
+        requeued_tokens = {result.lease_token for result in (*postponed_results, *failed_results)}
         self._end([result for result in batch if result.lease_token not in requeued_tokens])
 
     def _write_one_by_one(
@@ -201,19 +201,19 @@ class Recorder:
         Returns:
             The outcomes to write later, and the outcomes to write again after a pause.
         """
-        postponed: list[AttemptResult] = []
-        failed: list[AttemptResult] = []
+        postponed_results: list[AttemptResult] = []
+        failed_results: list[AttemptResult] = []
         for result in batch:
             try:
-                postponed += self._commit([result])
+                postponed_results += self._commit([result])
             except Exception as failure:
                 if _is_transient(failure):
-                    postponed.append(result)
+                    postponed_results.append(result)
                 elif self._count_failure(result, failure):
-                    failed.append(result)
+                    failed_results.append(result)
                 else:
                     log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
-        return postponed, failed
+        return postponed_results, failed_results
 
     def _count_failure(self, result: AttemptResult, failure: Exception) -> bool:
         """Count a failure to write an outcome, and return whether another attempt may succeed."""
@@ -229,12 +229,12 @@ class Recorder:
             tenancy.across_organizations(reason="outcomes of every organization's deliveries"),
             db.transaction(),
         ):
-            postponed = write(batch)
-        postponed_tokens = {result.lease_token for result in postponed}
+            postponed_results = write(batch)
+        postponed_tokens = {result.lease_token for result in postponed_results}
         for result in batch:
             if result.lease_token not in postponed_tokens:
                 _report_result(result)
-        return postponed
+        return postponed_results
 
     def _end(self, results: Sequence[AttemptResult]) -> None:
         """End the work on results that were written or lost, so that their leases end too.

@@ -124,9 +124,9 @@ def run_replay(
 
 def fail_replay(webhook_id: UUID, replay_id: str) -> None:
     """End a replay whose job has failed, so that another replay can be requested."""
-    running = replays.lock_running_replay(webhook_id, replay_id)
-    if running is not None:
-        _store_end(webhook_id, running.state, StopReason.ERROR)
+    running_replay = replays.lock_running_replay(webhook_id, replay_id)
+    if running_replay is not None:
+        _store_end(webhook_id, running_replay.state, StopReason.ERROR)
 
 
 def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
@@ -134,23 +134,23 @@ def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> No
 
     The webhook is not locked while the deliveries are being counted.
     """
-    running = replays.lock_running_replay(webhook_id, replay_id)
+    running_replay = replays.lock_running_replay(webhook_id, replay_id)
     checkpoint()
-    if running is None or running.state["total"] is not None:
+    if running_replay is None or running_replay.state["total"] is not None:
         return
-    total = replays.count_deliveries(webhook_id, _parse_range(running.replay))
-    running = replays.lock_running_replay(webhook_id, replay_id)
-    if running is not None:
-        replays.save_state(webhook_id, {**running.state, "total": total})
+    total = replays.count_deliveries(webhook_id, _parse_range(running_replay.replay))
+    running_replay = replays.lock_running_replay(webhook_id, replay_id)
+    if running_replay is not None:
+        replays.save_state(webhook_id, {**running_replay.state, "total": total})
     checkpoint()
 
 
 def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
     """Replay the next batch and store the position; return whether the replay continues."""
-    running = replays.lock_running_replay(webhook_id, replay_id)
-    if running is None:
+    running_replay = replays.lock_running_replay(webhook_id, replay_id)
+    if running_replay is None:
         return False
-    active, generation, replay, state = running
+    active, generation, replay, state = running_replay
     if not active or generation != replay["generation"]:
         _store_end(webhook_id, state, StopReason.DEACTIVATED)
         return False

@@ -38,7 +38,7 @@ def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Pa
 def _build_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
     """Build each webhook's statistics for the last 24 hours, starting at a full hour."""
     since = spans.round_down(db.utc_now() - STATISTICS_PERIOD, spans.HOUR)
-    counts = statistics.count_deliveries(webhook_ids, since)
+    counts = statistics.count_deliveries_by_status(webhook_ids, since)
     stats = {}
     for webhook_id in webhook_ids:
         totals = counts[webhook_id]
@@ -106,12 +106,12 @@ def get_details(webhook_id: UUID) -> dict[str, Any]:
 
 
 def _build_details_response(webhook: Webhook) -> dict[str, Any]:
-    oldest = replays.find_oldest_missed(webhook.id)
+    missed_since = replays.find_oldest_missed(webhook.id)
     return {
         **_build_response(webhook),
         "statistics": _build_statistics([webhook.id])[webhook.id],
         "missed_count": replays.count_missed(webhook.id),
-        "replayable_until": None if oldest is None else oldest + replaying.RETENTION,
+        "replayable_until": None if missed_since is None else missed_since + replaying.RETENTION,
         "replay": replaying.build_replay_response(webhook),
     }
 
@@ -232,7 +232,7 @@ def test(webhook_id: UUID) -> dict[str, Any]:
 def list_deliveries(
     webhook_id: UUID, *, page: PageRequest, **filters: Unpack[DeliveryFilters]
 ) -> Page:
-    """Return a page of deliveries with their attempts. Raises 404 if there is no such webhook."""
+    """Return a page of a webhook's deliveries and attempts. Raises 404 for an unknown webhook."""
     get(webhook_id)
     deliveries = records.list_deliveries(webhook_id, page, filters)
     attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
@@ -244,7 +244,7 @@ def list_deliveries(
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Return one delivery with its attempts. Raises 404 if it does not exist."""
+    """Return a delivery with its attempts. Raises 404 if the delivery or webhook does not exist."""
     get(webhook_id)
     return _read_delivery(webhook_id, delivery_id)
 

@@ -70,7 +70,7 @@ class Deliverer:
         while returned:
             self.find()
             while picked := self.quotas.pick(64):
-                self.quotas.record_begun(picked, self.begin_attempts(picked))
+                self.quotas.add_attempts(picked, self.begin_attempts(picked))
                 started += self.send()
             returned = self.requeue_unsent() > 0
         return started
@@ -121,12 +121,12 @@ class Deliverer:
 
     def requeue_unsent(self) -> int:
         """Be the statement that gives back what is not to be sent."""
-        returned = len(self.quotas.to_requeue)
-        for attempt in self.quotas.to_requeue:
+        returned = len(self.quotas.attempts_to_requeue)
+        for attempt in self.quotas.attempts_to_requeue:
             hook = self.hooks[attempt.webhook_id]
             hook.due += 1
             hook.under_way -= 1
-        self.quotas.to_requeue.clear()
+        self.quotas.attempts_to_requeue.clear()
         return returned
 
     def sending(self, hook: Hook) -> int:
@@ -168,7 +168,7 @@ def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
         picked = deliverer.quotas.pick(64)
         assert [webhook.limit.max_replays for webhook in picked] == [1]
         attempt = _attempt(hook, replayed=replayed)
-        deliverer.quotas.record_begun(picked, [attempt])
+        deliverer.quotas.add_attempts(picked, [attempt])
         assert deliverer.send() == [attempt]
         result = deliverer.end(attempt)
         assert deliverer.quotas.pick(64) == []
@@ -245,7 +245,7 @@ def test_what_begun_without_knowledge_of_a_failure_goes_back() -> None:
     picked = deliverer.quotas.pick(64)
     begun = deliverer.begin_attempts(picked)
     deliverer.finish(deliverer.under_way[0], ok=False)
-    deliverer.quotas.record_begun(picked, begun)
+    deliverer.quotas.add_attempts(picked, begun)
     assert deliverer.send() == []
     assert deliverer.requeue_unsent() == len(begun) > 0
     assert hook.due == 98
@@ -256,7 +256,7 @@ def test_a_paused_one_is_asked_for_once() -> None:
     deliverer.hook(50)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    deliverer.quotas.record_begun(picked, [])
+    deliverer.quotas.add_attempts(picked, [])
     assert deliverer.quotas.pick(64) == []
     assert deliverer.quotas.is_idle
 
@@ -385,7 +385,7 @@ def test_an_attempt_that_was_given_up_is_returned() -> None:
     (attempt,) = deliverer.run()
     deliverer.under_way.remove(attempt)
     deliverer.quotas.requeue_unsent(attempt)
-    assert deliverer.quotas.to_requeue == [attempt]
+    assert deliverer.quotas.attempts_to_requeue == [attempt]
     assert not deliverer.quotas.is_idle
     deliverer.requeue_unsent()
     assert deliverer.quotas.is_idle
@@ -397,7 +397,7 @@ def test_tests_are_sent_to_a_failing_webhook() -> None:
     deliverer.find()
     picked = deliverer.quotas.pick(64)
     test = _attempt(hook, test=True)
-    deliverer.quotas.record_begun(picked, [test])
+    deliverer.quotas.add_attempts(picked, [test])
     assert deliverer.send() == [test]
 
 

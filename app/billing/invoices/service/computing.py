@@ -24,7 +24,7 @@ from app.kit.days import TimeRange
 from app.kit.plan_limits import Meter
 
 MAX_PRICE_LINES = 100
-"""If a period has more parts than this, the parts of a plan version share one price line."""
+"""If a period has more plan periods than this, those of a plan version share one price line."""
 _QUANTITY_DIGITS = 6
 _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
@@ -70,9 +70,9 @@ def compute(
 ) -> list[InvoiceContent]:
     """Compute the content of an organization's invoices for a period.
 
-    Returns an `InvoiceContent` for each currency in which an amount is due; usually, the list has
-    one item or none. If the organization has no billing profile, the tax rules for buyers in the
-    seller's country apply. If `configuration` is None, no tax is added.
+    Returns an `InvoiceContent` for each currency in which a line has an amount other than 0;
+    usually, the list has one item or none. If the organization has no billing profile, the tax
+    rules for buyers in the seller's country apply. If `configuration` is None, no tax is added.
     """
     language = _get_language(inputs.profile)
     parts = _list_plan_periods(inputs, period)
@@ -83,7 +83,7 @@ def compute(
             *compute_price_lines(
                 [p for p in parts if p.plan.currency == currency], period, language
             ),
-            *_compute_charges(inputs, parts, currency, period),
+            *_compute_all_charge_lines(inputs, parts, currency, period),
         ]
         # Lines whose amounts add up to 0 still need an invoice that documents the amounts.
         if any(line.amount for line in lines):
@@ -165,7 +165,7 @@ def _describe_parts(parts: Sequence[PlanPeriod], language: Language) -> str:
     )
 
 
-def _compute_charges(
+def _compute_all_charge_lines(
     inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: TimeRange
 ) -> list[Line]:
     """Compute the invoice lines for usage beyond the included quantities.

@@ -29,7 +29,7 @@ _MIN_UTC_OFFSET, _MAX_UTC_OFFSET = timedelta(hours=-12), timedelta(hours=14)
 
 
 def mark_paid(number: str, *, paid_on: date | None = None) -> dict[str, Any]:
-    """Mark an issued invoice as paid. Emits `invoice.paid`.
+    """Mark an issued invoice or credit note as paid, and return it. Emits `invoice.paid`.
 
     The payment time is the start of the day `paid_on` in UTC, but not before the time of issue and
     not in the future; by default, it is now. Raises 404 if no invoice has this number, 400 if
@@ -98,16 +98,16 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
         _check_creditable(invoice)
         _check_amount(amount, invoice.currency)
         earlier_credits = queries.sum_credited_amounts(invoice.id)
-        remaining = invoice.subtotal - earlier_credits.subtotal
-        if amount > remaining:
+        remaining_amount = invoice.subtotal - earlier_credits.subtotal
+        if amount > remaining_amount:
             raise errors.conflict(
-                f"Only {remaining:f} {invoice.currency} before tax can still be credited.",
-                remaining=f"{remaining:f}",
+                f"Only {remaining_amount:f} {invoice.currency} before tax can still be credited.",
+                remaining=f"{remaining_amount:f}",
             )
         content = _build_content(invoice, amount, earlier_credits, reason)
         credit_note = _create_credit_note(invoice, configuration, **content)
         _issue_credit_note(
-            credit_note, invoice, configuration, is_fully_credited=amount == remaining
+            credit_note, invoice, configuration, is_fully_credited=amount == remaining_amount
         )
         return render(credit_note)
 

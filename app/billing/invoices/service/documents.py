@@ -146,5 +146,5 @@ def _store_file(
 ) -> dict[str, Any]:
     sha256 = hashlib.sha256(content).hexdigest()
     key = f"{_FOLDER}/{organization_id}/{invoice_id}-{sha256}.{suffix}"
-    stored = container.current().storage.write(key, [content])
-    return {"key": key, "sha256": stored.sha256, "size": stored.size}
+    stored_file = container.current().storage.write(key, [content])
+    return {"key": key, "sha256": stored_file.sha256, "size": stored_file.size}

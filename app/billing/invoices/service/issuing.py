@@ -51,23 +51,24 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         organizations = queries.lock_organizations(organization_ids)
         billed_ids = [organization.id for organization in organizations]
         plan_changes.apply_due_changes(billed_ids)
-        existing = queries.list_by_period(billed_ids, start)
-        issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
+        invoices = queries.list_by_period(billed_ids, start)
+        issued_keys = {key for key, row in invoices.items() if row.status != InvoiceStatus.DRAFT}
         # An organization can have an issued invoice in one currency and a draft in another. Such an
         # organization is not done.
-        done_ids = {id_ for id_, _ in issued} - {id_ for id_, _ in existing.keys() - issued}
-        pending = [row for row in organizations if row.id not in done_ids]
+        draft_keys = invoices.keys() - issued_keys
+        done_ids = {id_ for id_, _ in issued_keys} - {id_ for id_, _ in draft_keys}
+        pending_organizations = [row for row in organizations if row.id not in done_ids]
         drafts = []
-        for inputs in _collect_inputs(pending, period):
+        for inputs in _collect_inputs(pending_organizations, period):
             for content in computing.compute(inputs, period, configuration):
                 key = (inputs.organization.id, content.currency)
-                if key not in issued:
+                if key not in issued_keys:
                     drafts.append(
                         _create_or_update_draft(
-                            existing.get(key), inputs, content, period, configuration
+                            invoices.get(key), inputs, content, period, configuration
                         )
                     )
-        _delete_obsolete_drafts(existing.values(), drafts)
+        _delete_obsolete_drafts(invoices.values(), drafts)
         issue([invoice for invoice in drafts if _can_be_issued(invoice)], configuration)
         db.session().add_all(drafts)
         db.session().flush()
@@ -75,12 +76,12 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 
 
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
-    """Create and issue the invoices of a single organization for a period that has ended."""
+    """Create and issue one organization's invoices for a past period, as `issue_many` does."""
     return issue_many([organization_id], start, end)
 
 
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
-    """Issue the draft invoices of the current organization, which now has a billing profile."""
+    """Issue the current organization's draft invoices, and return them as `issue_many` does."""
     return [
         invoice
         for start, end in queries.list_draft_periods()
@@ -172,10 +173,10 @@ def emit(event: str, invoice: Invoice) -> None:
     events.emit(event, payload)
 
 
-def _delete_obsolete_drafts(existing: Iterable[Invoice], drafts: Sequence[Invoice]) -> None:
-    """Delete existing drafts that are not among the new drafts, because no amount is due."""
+def _delete_obsolete_drafts(invoices: Iterable[Invoice], drafts: Sequence[Invoice]) -> None:
+    """Delete the drafts in `invoices` that are not in `drafts`, because no amount is due."""
     kept_ids = {invoice.id for invoice in drafts}
-    for invoice in existing:
+    for invoice in invoices:
         if invoice.status == InvoiceStatus.DRAFT and invoice.id not in kept_ids:
             db.session().delete(invoice)
 

@@ -28,8 +28,8 @@ from app.kit.stored_files import build_linked_download
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    documents = queries.list_page(page, filters)
-    return replace(documents, items=[render(invoice) for invoice in documents.items])
+    invoices = queries.list_page(page, filters)
+    return replace(invoices, items=[render(invoice) for invoice in invoices.items])
 
 
 def list_all(
@@ -54,7 +54,8 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
 
     The invoice contains the price of the current plan until the end of the month, and the usage so
     far. If amounts in several currencies are due, returns the invoice in the currency of the
-    current plan, or the first invoice if there is none in this currency.
+    current plan, or the first invoice if there is none in this currency. If no amount is due,
+    returns an invoice without lines. Raises BillingFileError if the billing file is invalid.
     """
     organization = db.session().get_one(Organization, organization_id)
     month = get_month_bounds(plan_changes.get_database_time())

@@ -22,7 +22,7 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
     The last invoices of an organization are not complete if it had a plan with a price in a month
     that still has to be invoiced, if one of its invoice jobs is unfinished or has failed, or if an
     issued invoice has no PDF yet. Returns an empty set if no billing file is set, because a month
-    cannot be closed without a billing file.
+    cannot be closed without a billing file. Raises BillingFileError if the file is invalid.
     """
     if not organization_ids or find_configuration() is None:
         return set()
@@ -35,7 +35,7 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def _list_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the ids of the organizations that had a plan with a price in their open months."""
+    """Return the ids of the organizations with a priced plan in or after their first open month."""
     months = queries.list_first_open_months(organization_ids)
     if not months:
         return set()

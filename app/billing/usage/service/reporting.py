@@ -17,7 +17,7 @@ WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
 
 
 def describe_usage() -> dict[str, Any]:
-    """Return the usage, the limit and the warning of each meter in the current month."""
+    """Return the plan and the current month, with the usage, limit and warning of each meter."""
     limits = get_limits()
     month = queries.read_month(tuple(Meter))
     return {

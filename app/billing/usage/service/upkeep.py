@@ -26,7 +26,7 @@ DIFFERENCES = Counter(
 
 
 class Difference(NamedTuple):
-    """A meter whose value `metered` differs from the recount `counted`."""
+    """A meter for which `metered` differs from the recount `counted`; `organization` is a slug."""
 
     organization: str
     meter: str
@@ -37,7 +37,8 @@ class Difference(NamedTuple):
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
     """List the id and slug of each organization that has meters.
 
-    If `slug` is given, only the organization with this slug is listed. Raises 404 if there is none.
+    If `slug` is not None, lists only the organization with this slug. Raises 404 if there is no
+    such organization.
     """
     with tenancy.across_organizations(reason=_REASON):
         organizations = queries.list_organizations(slug)
@@ -90,11 +91,11 @@ def repair(organization_id: UUID, slug: str) -> list[Difference]:
     these days are unknown. A surplus is removed on the current day. Settled days do not change: a
     quantity that is missing on a settled day is added on the first day that is not settled.
     """
-    repaired = []
+    repairs = []
     with tenancy.organization(organization_id):
         for row in queries.find_differences():
             if correction := queries.repair(row.meter):
                 metered = row.counted - correction
-                repaired.append(Difference(slug, row.meter, row.counted, metered))
-                log.warning("usage.repaired", **repaired[-1]._asdict())
-    return repaired
+                repairs.append(Difference(slug, row.meter, row.counted, metered))
+                log.warning("usage.repaired", **repairs[-1]._asdict())
+    return repairs

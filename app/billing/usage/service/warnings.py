@@ -20,20 +20,21 @@ def find_reached_percent(used: int, limit: int | None) -> int | None:
 
 
 def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
-    """Enqueue a limit check for each organization that has limits."""
+    """Enqueue a limit check for each of these organizations that has limits."""
     limited_ids = [
         row.id
-        for row in queries.list_plans(organization_ids)
+        for row in queries.list_organization_plans(organization_ids)
         if build_limits(row.plan, row.limits).finite_limits
     ]
     jobs.enqueue_many(WARN_JOB, [(organization_id, {}) for organization_id in limited_ids])
 
 
 def warn() -> None:
-    """Warn about each meter of the current organization that has reached a new percentage.
+    """Warn about each of the current organization's meters that has reached a new percentage.
 
     Emits `usage.threshold_reached`. Each percentage in `PERCENTS` is reported at most once per
     meter and month. If a meter has reached several new percentages, only the highest is reported.
+    A meter without usage is not reported, even if its limit is 0.
     """
     limits = get_limits()
     if not limits.finite_limits:

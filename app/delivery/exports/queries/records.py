@@ -144,9 +144,9 @@ def lock_exports_with_obsolete_files(grace: timedelta, limit: int) -> list[Expor
     """
     # Each of the two statements reads one range of the index. For a single statement with OR,
     # PostgreSQL might read the whole index.
-    expired = _lock_exports_with_file(Export.expires_at < func.now() - grace, limit)
+    expired_exports = _lock_exports_with_file(Export.expires_at < func.now() - grace, limit)
     has_no_result = Export.expires_at.is_(None) & Export.status.in_(_STATUSES_WITHOUT_FILE)
-    return expired + _lock_exports_with_file(has_no_result, limit - len(expired))
+    return expired_exports + _lock_exports_with_file(has_no_result, limit - len(expired_exports))
 
 
 def _lock_exports_with_file(condition: ColumnElement[bool], limit: int) -> list[Export]:

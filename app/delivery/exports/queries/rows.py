@@ -141,7 +141,7 @@ def connect(first_statement: str, settings: str = _SETTINGS) -> Iterator[Connect
 
 
 class LineWriter:
-    """The file object that COPY writes to; each write is one whole line."""
+    """Converts the lines of an export to JSON. COPY uses it as a file, and writes whole lines."""
 
     removed_count: int
     """The number of removed tag sets passed to `receive`."""
@@ -165,7 +165,7 @@ class LineWriter:
         self.write_values(*data[:-1].split(_DELIMITER))
 
     def write_values(self, row_json: bytes, version_id: bytes | None, tags: bytes | None) -> None:
-        """Convert the three values of a COPY line to JSON, and pass the JSON to `receive`."""
+        """Convert the three values of a line to JSON, and pass the JSON to `receive`."""
         if not version_id and tags:
             self._write_revision(row_json, tags)
             return

@@ -120,7 +120,7 @@ def _check_removed(where: Mapping[str, Any], selection: str) -> None:
 
 
 def _complete_include(
-    format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
+    format_: Format, where: Mapping[str, Any], include: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Complete the requested `include` with defaults, and return it.
 
@@ -128,17 +128,17 @@ def _complete_include(
     the format needs.
     """
     for name in _PARTS:
-        if requested.get(name) and name not in format_.keeps:
+        if include.get(name) and name not in format_.keeps:
             raise errors.invalid(
                 f"The format {format_.id} cannot include `{name}`. Omit it or set it to false.",
                 f"include.{name}",
             )
-        if requested.get(name) is False and name in format_.required_parts:
+        if include.get(name) is False and name in format_.required_parts:
             raise errors.invalid(
                 f"The format {format_.id} requires `{name}`. Set `{name}` to true or omit it.",
                 f"include.{name}",
             )
-    if requested.get("removed") and not format_.keeps_removed:
+    if include.get("removed") and not format_.keeps_removed:
         raise errors.invalid(
             f"The format {format_.id} cannot include removed tag sets. Omit `removed` or set it to"
             " false.",
@@ -147,16 +147,19 @@ def _complete_include(
     # `accepted` would omit tag sets with other requested statuses, without an error.
     has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
-        "tags": requested.get("tags") or ("accepted" if has_accepted_only else "all"),
-        **{name: requested.get(name, name in format_.default_parts) for name in _PARTS},
-        "removed": requested.get("removed", False),
+        "tags": include.get("tags") or ("accepted" if has_accepted_only else "all"),
+        **{name: include.get(name, name in format_.default_parts) for name in _PARTS},
+        "removed": include.get("removed", False),
     }
 
 
 def _complete_filter(
     where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
-    """Complete the filter with defaults, and return its values as JSON; None means no condition."""
+    """Complete the filter with defaults, and return its values as JSON; None means no condition.
+
+    Raises 400 if a status contradicts the selection, or if a period is invalid.
+    """
     is_accepted_only = selection in ("accepted", "final")
     statuses = set(where.get("statuses", _ACCEPTED_ONLY if is_accepted_only else TagSetStatus))
     if is_accepted_only and statuses != _ACCEPTED_ONLY:

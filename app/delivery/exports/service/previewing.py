@@ -43,14 +43,14 @@ def preview(*, limit: int, **parameters: Unpack[ExportParameters]) -> dict[str, 
     }
 
 
-def _compute_end(requested: datetime | None) -> datetime:
+def _compute_end(requested_end: datetime | None) -> datetime:
     """Return the requested end of a period, or the current time if that is earlier.
 
     Does not raise the watermark (see `app.kit.watermarks`), because no later export begins
     at the end of a preview's period.
     """
     now = db.utc_now()
-    return now if requested is None else min(requested, now)
+    return now if requested_end is None else min(requested_end, now)
 
 
 def _render_content(

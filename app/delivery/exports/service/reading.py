@@ -47,7 +47,7 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
 
     The download is recorded when the response is sent. Raises 404 if the export does not exist, and
     409 with `details.state` if the export has no file. The state is the export's status or
-    `expired`.
+    `expired`. Raises 503 while the file storage is unavailable.
     """
     export = get(export_id)
     if export.status != ExportStatus.COMPLETED:

@@ -49,7 +49,7 @@ def start(export_id: UUID) -> Export | None:
     return export
 
 
-def complete(job: Job, export_id: UUID, staged: StagedFile, result: RunResult) -> None:
+def complete(job: Job, export_id: UUID, staged_file: StagedFile, result: RunResult) -> None:
     """Move the staged file to its storage key, and complete the export unless it has ended.
 
     Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
@@ -65,7 +65,7 @@ def complete(job: Job, export_id: UUID, staged: StagedFile, result: RunResult) -
     if export is None:
         return
     key = _build_storage_key(export)
-    stored_file = staged.promote(key)
+    stored_file = staged_file.promote(key)
     now = db.utc_now()
     export.progress_done = export.progress_total = export.row_count = result.row_count
     export.size_bytes = stored_file.size

@@ -112,7 +112,7 @@ class MailedNotification(NamedTuple):
 
 
 class PendingEmail(NamedTuple):
-    """The email for one notification, which was created at `since`.
+    """The data for the email about one notification, which was created at `since`.
 
     `now` is the database's current time. `email_frequency` and the quiet hours are None if the user
     has not set them.
@@ -127,7 +127,7 @@ class PendingEmail(NamedTuple):
 
 
 def get_pending_email(notification_id: UUID) -> PendingEmail | None:
-    """Return the email for a notification.
+    """Return the data for the email about a notification.
 
     Returns None if the notification was read or deleted, or if its user is disabled or no longer a
     member.

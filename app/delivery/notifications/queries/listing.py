@@ -46,7 +46,7 @@ COLUMNS: tuple[Column, ...] = (
     Notification.title,
     Notification.body,
     Notification.link,
-    Notification.count.label("number"),
+    Notification.count.label("event_count"),
     Notification.read_at,
     Notification.created_at,
     Notification.updated_at,

@@ -85,7 +85,10 @@ class Notice(Audience):
 
 @dataclass(frozen=True, slots=True)
 class NoticeSummary:
-    """The combined values of notices on one topic; a value that differs between notices is None."""
+    """The combined values of one or more notices on one topic.
+
+    For more than one notice, `link` is None, and a `by`, `due_at` or `reason` that differs is None.
+    """
 
     count: int
     documents: tuple[str, ...]
@@ -148,14 +151,14 @@ def collect_notices(notices: Sequence[Notice]) -> None:
     entries = []
     for member in members:
         for topic, new_summary in summarize(tuple(member.audience_indexes)).items():
-            existing = open_notifications.get((member.id, topic))
+            open_notification = open_notifications.get((member.id, topic))
             summary = (
                 new_summary
-                if existing is None
-                else NoticeSummary.from_open_notification(existing) + new_summary
+                if open_notification is None
+                else NoticeSummary.from_open_notification(open_notification) + new_summary
             )
             text = render(topic, summary, member.locale, member.time_zone)
-            entries.append(_build_entry(member, topic, summary, text, existing))
+            entries.append(_build_entry(member, topic, summary, text, open_notification))
     enabled_entries = [entry for entry in entries if entry.in_app or entry.by_mail]
     queries.write_notifications(
         enabled_entries, window=container.settings().notification_window_seconds
@@ -167,12 +170,12 @@ def _build_entry(
     topic: str,
     summary: NoticeSummary,
     text: Message,
-    existing: OpenNotification | None,
+    open_notification: OpenNotification | None,
 ) -> NotificationEntry:
     kind = TOPICS[topic].kind
     in_app, by_mail = preferences.get_channels(member.preferences, kind)
     return NotificationEntry(
-        id=uuid7() if existing is None else existing.id,
+        id=uuid7() if open_notification is None else open_notification.id,
         user_id=member.id,
         message=topic,
         kind=kind,

@@ -75,23 +75,23 @@ def enqueue_due_emails(checkpoint: Checkpoint) -> None:
     Emails are postponed if the user's next digest is not due yet, or during the user's quiet hours.
     `checkpoint` commits after each batch.
     """
-    previous: list[DueGroup] = []
-    while due := queries.list_due_groups():
+    previous_groups: list[DueGroup] = []
+    while due_groups := queries.list_due_groups():
         # Rows that another transaction has locked are still due: the next run handles them.
-        if [group[:4] for group in due] == [group[:4] for group in previous]:
+        if [group[:4] for group in due_groups] == [group[:4] for group in previous_groups]:
             return
-        postponements, close_requests = _plan_emails(due)
+        postponements, close_requests = _plan_emails(due_groups)
         queries.postpone_emails(postponements)
-        closed = queries.close_notifications(close_requests)
-        emails.enqueue_many(list(_build_emails(closed, close_requests)))
+        notifications = queries.close_notifications(close_requests)
+        emails.enqueue_many(list(_build_emails(notifications, close_requests)))
         checkpoint()
-        previous = due
+        previous_groups = due_groups
 
 
-def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[CloseRequest]]:
+def _plan_emails(due_groups: Sequence[DueGroup]) -> tuple[list[Postponement], list[CloseRequest]]:
     """Decide for each due group whether to postpone its email or to close its notifications now."""
     postponements, close_requests = [], []
-    for (organization_id, user_id), groups in groupby(due, key=lambda group: group[:2]):
+    for (organization_id, user_id), groups in groupby(due_groups, key=lambda group: group[:2]):
         for by_mail, groups_by_mail in groupby(
             sorted(groups, key=lambda group: group.by_mail), key=lambda group: group.by_mail
         ):
@@ -127,12 +127,12 @@ def _receives_digests(group: DueGroup) -> bool:
 
 
 def _build_emails(
-    closed: Sequence[MailedNotification], close_requests: Sequence[CloseRequest]
+    notifications: Sequence[MailedNotification], close_requests: Sequence[CloseRequest]
 ) -> Iterable[Email]:
-    """Yield one email per user and notification type, or one digest per user who gets digests."""
+    """Yield one email per member and notification type, or one digest per member with digests."""
     digests = {request[:2] for request in close_requests if request.kind is None}
     for _, group in groupby(
-        closed, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
+        notifications, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
     ):
         if wanted_notifications := list(filter(_is_wanted, group)):
             yield _build_email(wanted_notifications)
@@ -176,7 +176,7 @@ def _build_email(notifications: Sequence[MailedNotification]) -> Email:
 
 
 def _build_page_link(notification: MailedNotification) -> str | None:
-    """Build the link to a notification's page, or return None if it has none."""
+    """Build the link to a notification's page, or return None if the notification has no link."""
     if not notification.link:
         return None
     return build_open_link(

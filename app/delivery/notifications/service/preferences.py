@@ -16,15 +16,15 @@ def get(user_id: UUID) -> dict[str, Any]:
 
     Raises 404 if the user does not exist.
     """
-    stored = errors.require_found(queries.get(user_id))
+    row = errors.require_found(queries.get(user_id))
     quiet_hours = None
-    if stored.quiet_from is not None and stored.quiet_to is not None:
-        quiet_hours = {"from": f"{stored.quiet_from:%H:%M}", "to": f"{stored.quiet_to:%H:%M}"}
+    if row.quiet_from is not None and row.quiet_to is not None:
+        quiet_hours = {"from": f"{row.quiet_from:%H:%M}", "to": f"{row.quiet_to:%H:%M}"}
     return {
-        "email_frequency": stored.email_frequency or EmailFrequency.IMMEDIATE.value,
+        "email_frequency": row.email_frequency or EmailFrequency.IMMEDIATE.value,
         "quiet_hours": quiet_hours,
-        "time_zone": stored.time_zone,
-        "revision": stored.revision or 0,
+        "time_zone": row.time_zone,
+        "revision": row.revision or 0,
     }
 
 

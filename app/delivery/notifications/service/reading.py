@@ -63,7 +63,7 @@ def set_read(
 ) -> dict[str, Any]:
     """Mark a notification as read or unread, and return it. Raises 404 if it does not exist.
 
-    A notification with more than `seen_count` events is not marked as read.
+    If `seen_count` is not None, a notification with more events is not marked as read.
     """
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
@@ -93,8 +93,8 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
 def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = None) -> None:
     """Delete a notification; its email is no longer sent.
 
-    Raises 404 if it does not exist; 409 `stale_precondition` if it has more than `seen_count`
-    events, with their number as `details.count`.
+    Raises 404 if it does not exist. If `seen_count` is not None and the notification has more
+    events, raises 409 `stale_precondition` with their number as `details.count`.
     """
     with tenancy.across_organizations(reason=_REASON):
         scope = _open_inbox(caller).scope
@@ -115,4 +115,4 @@ def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
 
 def _build_response(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
     organization = inbox.organizations[row.organization_id]
-    return {**row._asdict(), "organization": organization._asdict(), "count": row.number}
+    return {**row._asdict(), "organization": organization._asdict(), "count": row.event_count}

@@ -14,7 +14,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def notify_of_completed_export(event: Event) -> None:
-    """Notify the user who requested an export when its file can be downloaded."""
+    """Notify the user who requested an export that its file can be downloaded."""
     export = references.get_export_result(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
         return
@@ -30,7 +30,7 @@ def notify_of_completed_export(event: Event) -> None:
 
 
 def notify_of_failed_export(event: Event) -> None:
-    """Notify the user who requested or scheduled an export when the export has failed.
+    """Notify the user who requested or scheduled an export that the export has failed.
 
     If a scheduled export fails and its user is disabled or no longer a member, notifies the
     administrators instead.
@@ -75,7 +75,7 @@ def _find_substitute_role(user_id: UUID) -> Role | None:
 
 
 def notify_of_accepted_invitation(event: Event) -> None:
-    """Notify the user who sent an invitation when it was accepted."""
+    """Notify the user who sent an invitation that it was accepted."""
     if event.data["invitation_id"] is None:
         return
     invitation = references.get_invitation_result(UUID(event.data["invitation_id"]))

@@ -72,7 +72,7 @@ def set_state(export_id: UUID, **state: object) -> None:
 
 
 def read_clock() -> datetime:
-    """Return the current time of the database, because the clocks of workers may differ."""
+    """Return when the transaction began, by the database's clock; workers' clocks may differ."""
     now: datetime = db.session().execute(select(func.now())).scalar_one()
     return now
 

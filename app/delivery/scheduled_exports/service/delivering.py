@@ -53,7 +53,7 @@ class _LockedRun(NamedTuple):
     """A locked run with its locked scheduled export and its export job."""
 
     run: ScheduledRun
-    scheduled: ScheduledExport
+    scheduled_export: ScheduledExport
     export: Export
 
 
@@ -82,9 +82,9 @@ def deliver(job: Job, job_id: UUID) -> None:
     locked_run = _lock_run_to_send(job_id)
     if locked_run is None:
         return
-    kind, files = locked_run.scheduled.destination, _build_outgoing_files(locked_run)
+    kind, files = locked_run.scheduled_export.destination, _build_outgoing_files(locked_run)
     try:
-        settings = destinations.read_settings(locked_run.scheduled)
+        settings = destinations.read_settings(locked_run.scheduled_export)
         # The host may be slow, so no transaction stays open during the delivery.
         job.checkpoint()
         location = _send_files(
@@ -119,7 +119,7 @@ def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
         _mark_as_failed(locked_run.run, _CANCELLED_ERROR)
     elif _is_covered(locked_run):
         _fail(locked_run, _COVERED_ERROR)
-    elif locked_run.scheduled.destination == destinations.DOWNLOAD:
+    elif locked_run.scheduled_export.destination == destinations.DOWNLOAD:
         _mark_as_delivered(locked_run, locked_run.export.download_path)
     else:
         return locked_run
@@ -127,7 +127,7 @@ def _lock_run_to_send(job_id: UUID) -> _LockedRun | None:
 
 
 def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
-    """Mark the delivery of a run as failed, with `error` or the last recorded error as the reason.
+    """Mark a pending delivery as failed, with `error` or the last recorded error as the reason.
 
     Emits `scheduled_export.delivery_failed`.
     """
@@ -141,9 +141,9 @@ def _fail(locked_run: _LockedRun, error: dict[str, Any]) -> None:
     events.emit(
         emitted_events.DELIVERY_FAILED,
         {
-            "scheduled_export_id": locked_run.scheduled.id,
+            "scheduled_export_id": locked_run.scheduled_export.id,
             "job_id": locked_run.run.job_id,
-            "name": locked_run.scheduled.name,
+            "name": locked_run.scheduled_export.name,
             "error": error,
             "created_by": locked_run.export.created_by,
         },
@@ -189,11 +189,11 @@ def _lock_run(job_id: UUID) -> _LockedRun | None:
     The scheduled export is locked first, in the same order as in a deletion.
     """
     row = runs.read(job_id)
-    scheduled = None if row is None else records.get(row.run.scheduled_export_id, lock=True)
-    run = None if scheduled is None else runs.lock(job_id)
-    if row is None or scheduled is None or run is None:
+    scheduled_export = None if row is None else records.get(row.run.scheduled_export_id, lock=True)
+    run = None if scheduled_export is None else runs.lock(job_id)
+    if row is None or scheduled_export is None or run is None:
         return None
-    return _LockedRun(run, scheduled, row.job)
+    return _LockedRun(run, scheduled_export, row.job)
 
 
 def _mark_as_failed(run: ScheduledRun, error: dict[str, Any]) -> None:
@@ -202,19 +202,19 @@ def _mark_as_failed(run: ScheduledRun, error: dict[str, Any]) -> None:
 
 
 def _mark_as_delivered(locked_run: _LockedRun, location: str | None) -> None:
-    run, scheduled, export = locked_run
+    run, scheduled_export, export = locked_run
     run.delivery_status = DeliveryStatus.DELIVERED.value
     run.delivery_error = None
     run.delivered_at = db.utc_now()
     run.delivered_to = location
-    if run.covers_until is not None and periods.has_current_settings(scheduled, export):
-        until = periods.compute_exported_until(scheduled, run, records.read_clock())
-        records.set_state(scheduled.id, exported_until=until)
+    if run.covers_until is not None and periods.has_current_settings(scheduled_export, export):
+        until = periods.compute_exported_until(scheduled_export, run, records.read_clock())
+        records.set_state(scheduled_export.id, exported_until=until)
 
 
 def _is_covered(locked_run: _LockedRun) -> bool:
     """Return whether a later incremental run has delivered, or will deliver, the run's period."""
-    run, until = locked_run.run, locked_run.scheduled.exported_until
+    run, until = locked_run.run, locked_run.scheduled_export.exported_until
     if run.covers_until is None:
         return False
     # An `until` in the future was set while the clock was wrong.
@@ -268,10 +268,11 @@ def _build_outgoing_files(locked_run: _LockedRun) -> list[OutgoingFile]:
     same name and due time, and send their files to the same place. The manifest is omitted for
     HTTP, where it could replace the export's file at the same URL.
     """
-    run, scheduled, export = locked_run
+    run, scheduled_export, export = locked_run
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    slug = _UNSAFE_CHARS.sub("-", scheduled.name).strip("-")[:_SLUG_LENGTH].lower() or "export"
+    slug = _UNSAFE_CHARS.sub("-", scheduled_export.name).strip("-")
+    slug = slug[:_SLUG_LENGTH].lower() or "export"
     # The last digits of a UUIDv7 are random.
     name = f"{slug}-{at}-{run.job_id.hex[-_ID_DIGITS:]}"
     key, size, sha256 = export.storage_key, export.size_bytes, export.sha256
@@ -284,7 +285,7 @@ def _build_outgoing_files(locked_run: _LockedRun) -> list[OutgoingFile]:
         yield from container.current().storage.stream(key)
 
     file = OutgoingFile(f"{name}.{format_.extension}", format_.media_type, size, sha256, read)
-    if scheduled.destination == "http":
+    if scheduled_export.destination == "http":
         return [file]
     return [file, _build_manifest_file(f"{name}.manifest.json", export)]
 

@@ -124,7 +124,7 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
         creating.check_references(changes["where"])
     old_values = (export.format, export.filter, export.options, export.include, export.mode)
     export.mode = changes.get("mode", export.mode)
-    stored = {
+    parameters = {
         "format_id": export.format,
         "where": periods.parse_filter(export.filter),
         "options": export.options,
@@ -132,16 +132,16 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
     }
     if changes.get("format_id", export.format) != export.format:
         # Options and default parts depend on the format.
-        stored |= {"options": {}, "include": {"tags": export.include["tags"]}}
-    _set_request(export, {name: changes.get(name, value) for name, value in stored.items()})
+        parameters |= {"options": {}, "include": {"tags": export.include["tags"]}}
+    _set_request(export, {name: changes.get(name, value) for name, value in parameters.items()})
     if old_values != (export.format, export.filter, export.options, export.include, export.mode):
         export.exported_until = None
 
 
-def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
-    request = creating.validate_request(**requested, compute_end=_keep_end)
+def _set_request(export: ScheduledExport, parameters: Mapping[str, Any]) -> None:
+    request = creating.validate_request(**parameters, compute_end=_keep_end)
     for name in ("created", "decided"):
-        creating.check_start(requested["where"], name, records.read_clock())
+        creating.check_start(parameters["where"], name, records.read_clock())
     if export.mode == Mode.INCREMENTAL:
         _check_incremental(request)
     export.format, export.options, export.include = (
@@ -152,9 +152,9 @@ def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
     export.filter = periods.remove_open_ends(request.filter)
 
 
-def _keep_end(requested: datetime | None) -> datetime:
+def _keep_end(requested_end: datetime | None) -> datetime:
     """Return the requested end of a period, or OPEN_END, which means that each run sets the end."""
-    return periods.OPEN_END if requested is None else requested
+    return periods.OPEN_END if requested_end is None else requested_end
 
 
 def _check_incremental(request: ExportRequest) -> None:
@@ -166,8 +166,8 @@ def _check_incremental(request: ExportRequest) -> None:
             message = f"An incremental export sets its own period. Omit `filter.{name}`."
             raise errors.invalid(message, f"filter.{name}")
     if not FORMATS[request.format].keeps_removed:
-        supported = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
-        message = f"For an incremental export, the format must be one of these: {supported}."
+        format_ids = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
+        message = f"For an incremental export, the format must be one of these: {format_ids}."
         raise errors.invalid(message, "mode")
 
 
@@ -182,10 +182,10 @@ def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | Non
 def _set_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
     kind = destination["kind"]
     stored_secrets = typed_settings.read_secrets(export.credentials)
-    stored = ValidatedSettings({}, {})
+    stored_settings = ValidatedSettings({}, {})
     if kind == export.destination:
-        stored = ValidatedSettings(export.settings, stored_secrets)
-    settings = destinations.check_destination(kind, destination["settings"], stored)
+        stored_settings = ValidatedSettings(export.settings, stored_secrets)
+    settings = destinations.check_destination(kind, destination["settings"], stored_settings)
     export.destination, export.settings = kind, settings.public
     # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
     if not settings.secrets or settings.secrets != stored_secrets:
@@ -206,11 +206,11 @@ def _build_response(export: ScheduledExport, latest_run: RunRecord | None) -> di
     values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
-    visible = url_queries.build_visible_settings(export.settings, export.stored_secrets)
+    visible_settings = url_queries.build_visible_settings(export.settings, export.stored_secrets)
     destination = {
         "kind": export.destination,
-        "settings": visible.settings,
-        "stored_secrets": visible.hidden_names,
+        "settings": visible_settings.settings,
+        "stored_secrets": visible_settings.hidden_names,
     }
     last_run = None if latest_run is None else build_run_response(*latest_run)
     return {**values, "destination": destination, "last_run": last_run}

@@ -56,7 +56,7 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
 
 
 def compute_exported_until(
-    scheduled: ScheduledExport, run: ScheduledRun, now: datetime
+    scheduled_export: ScheduledExport, run: ScheduledRun, now: datetime
 ) -> datetime | None:
     """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
@@ -65,7 +65,7 @@ def compute_exported_until(
     so the next run must not continue from the end of this run. An `exported_until` in the future
     was set while the clock was wrong, and is replaced.
     """
-    until, covers_until = scheduled.exported_until, run.covers_until
+    until, covers_until = scheduled_export.exported_until, run.covers_until
     if until is None:
         return covers_until if run.covers_from is None else None
     if covers_until is None or (run.covers_from is not None and run.covers_from > until):
@@ -73,15 +73,16 @@ def compute_exported_until(
     return covers_until if until > now else max(until, covers_until)
 
 
-def has_current_settings(scheduled: ScheduledExport, export: Export) -> bool:
+def has_current_settings(scheduled_export: ScheduledExport, export: Export) -> bool:
     """Return whether an incremental run used the current settings of its scheduled export.
 
     If it did not, the scheduled export was changed during the run. The next run then exports
     everything again, regardless of what this run has delivered.
     """
-    has_same_format = (scheduled.format, scheduled.options) == (export.format, export.options)
+    has_same_format = scheduled_export.format == export.format
+    has_same_options = scheduled_export.options == export.options
     where = {**export.filter, "decided_after": None, "decided_before": None}
     include = {**export.include, "removed": False}
-    is_incremental = scheduled.mode == Mode.INCREMENTAL
-    has_same_filter = (scheduled.filter, scheduled.include) == (where, include)
-    return has_same_format and is_incremental and has_same_filter
+    is_incremental = scheduled_export.mode == Mode.INCREMENTAL
+    has_same_filter = (scheduled_export.filter, scheduled_export.include) == (where, include)
+    return has_same_format and has_same_options and is_incremental and has_same_filter

@@ -24,7 +24,7 @@ _BATCH_SIZE = 20
 
 
 def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFilters]) -> Page:
-    """Return a page of runs. Raises 404 if the scheduled export does not exist."""
+    """Return a page of a scheduled export's runs. Raises 404 if the export does not exist."""
     errors.require_found(records.get(export_id))
     run_page = runs.list_runs(export_id, page, **filters)
     jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
@@ -41,13 +41,13 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
     Raises 404 if the scheduled export does not exist, and 409 `conflict` with `details.job_id` if
     another run has not ended.
     """
-    scheduled = errors.require_found(records.get(export_id, lock=True))
+    export = errors.require_found(records.get(export_id, lock=True))
     active_job_id = records.find_active_job_id(export_id)
     if active_job_id is not None:
         message = "Another run of this scheduled export has not ended yet. Wait until it ends."
         raise errors.conflict(message, job_id=str(active_job_id))
     run, job = _start_run(
-        scheduled, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
+        export, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
     )
     return build_run_response(run, job)
 
@@ -60,13 +60,13 @@ def start_due_runs() -> int:
     """
     due_exports = records.lock_due_exports(_BATCH_SIZE)
     now = records.read_clock()
-    for scheduled in due_exports:
-        with tenancy.organization(scheduled.organization_id):
-            if records.find_active_job_id(scheduled.id) is not None:
+    for export in due_exports:
+        with tenancy.organization(export.organization_id):
+            if records.find_active_job_id(export.id) is not None:
                 # A manual run was committed after the query began, but before it locked the row.
                 continue
             try:
-                _start_due_run(scheduled, now)
+                _start_due_run(export, now)
             except Exception as problem:
                 if is_fault(problem):
                     raise
@@ -74,28 +74,28 @@ def start_due_runs() -> int:
                     # The disk is full, so all other runs must wait as well.
                     return 0
                 # A run that cannot start must not delay the runs of other organizations.
-                log.exception("scheduled_export.not_started", scheduled_export=str(scheduled.id))
-            records.set_state(scheduled.id, next_run_at=_find_next_run(scheduled, now))
+                log.exception("scheduled_export.not_started", scheduled_export=str(export.id))
+            records.set_state(export.id, next_run_at=_find_next_run(export, now))
     return len(due_exports)
 
 
-def _find_next_run(scheduled: ScheduledExport, now: datetime) -> datetime | None:
+def _find_next_run(export: ScheduledExport, now: datetime) -> datetime | None:
     """Return the next due time, or None if there is none or the time zone is unknown."""
     try:
-        return cron.find_next(scheduled.cron, scheduled.time_zone, now)
+        return cron.find_next(export.cron, export.time_zone, now)
     except ZoneInfoNotFoundError:  # the time zone database no longer has the zone
         return None
 
 
-def _start_due_run(scheduled: ScheduledExport, now: datetime) -> None:
-    assert scheduled.next_run_at is not None, "a due export has a next run"
-    due_at = cron.find_latest(scheduled.cron, scheduled.time_zone, scheduled.next_run_at, now)
+def _start_due_run(export: ScheduledExport, now: datetime) -> None:
+    assert export.next_run_at is not None, "a due export has a next run"
+    due_at = cron.find_latest(export.cron, export.time_zone, export.next_run_at, now)
     with db.session().begin_nested():
-        _start_run(scheduled, Trigger.SCHEDULE, due_at=due_at, created_by=scheduled.created_by)
+        _start_run(export, Trigger.SCHEDULE, due_at=due_at, created_by=export.created_by)
 
 
 def _start_run(
-    scheduled: ScheduledExport,
+    export: ScheduledExport,
     trigger: Trigger,
     *,
     due_at: datetime | None,
@@ -103,26 +103,26 @@ def _start_run(
     api_key_id: UUID | None = None,
 ) -> RunRecord:
     """Start a run of a locked scheduled export, and return it with its new export job."""
-    where = build_run_filter(scheduled, records.read_clock())
-    is_incremental = scheduled.mode == Mode.INCREMENTAL
+    where = build_run_filter(export, records.read_clock())
+    is_incremental = export.mode == Mode.INCREMENTAL
     covers_from = where.get("decided_after") if is_incremental else None
-    include = scheduled.include
+    include = export.include
     if is_incremental:
         include = {**include, "removed": covers_from is not None}
     job = creating.create(
-        format_id=scheduled.format,
+        format_id=export.format,
         where=where,
-        options=scheduled.options,
+        options=export.options,
         include=include,
         created_by=created_by,
         api_key_id=api_key_id,
-        scheduled_export_id=scheduled.id,
+        scheduled_export_id=export.id,
     )
     end = job.filter["decided_before"]
     run = ScheduledRun(
-        organization_id=scheduled.organization_id,
+        organization_id=export.organization_id,
         job_id=job.id,
-        scheduled_export_id=scheduled.id,
+        scheduled_export_id=export.id,
         trigger=trigger.value,
         due_at=due_at,
         covers_from=covers_from,

@@ -19,11 +19,11 @@ _GETS_EVENTS = or_(
     func.coalesce(Webhook.deactivated_at, Webhook.updated_at)
     > func.now() - timedelta(days=RETENTION_DAYS),
 )
-"""The condition that a webhook is active, or was deactivated less than RETENTION_DAYS ago."""
+"""The condition that a webhook is active, or was deactivated less than RETENTION_DAYS days ago."""
 
 
 class Subscriber(NamedTuple):
-    """A webhook, with the events that it subscribes to and its time of creation."""
+    """The columns of a webhook that determine which events are delivered to it, and how."""
 
     id: UUID
     events: list[str]
@@ -48,13 +48,11 @@ def lock_subscribers() -> list[Subscriber]:
     finds every event that is recorded as missed. Returns [] for a closed organization, so that
     events of its last jobs are not sent.
     """
-    active = _lock_webhooks(Webhook.active.is_(True), key_share=True)
+    active_webhooks = _lock_webhooks(Webhook.active.is_(True), key_share=True)
     # The remaining webhooks are deactivated, or were activated meanwhile. A row is never locked
     # twice, because a stronger lock could deadlock with a deletion that waits for the first lock.
-    remaining = _lock_webhooks(
-        Webhook.id.not_in([webhook.id for webhook in active]), _GETS_EVENTS, key_share=False
-    )
-    return active + remaining
+    is_remaining = Webhook.id.not_in([webhook.id for webhook in active_webhooks])
+    return active_webhooks + _lock_webhooks(is_remaining, _GETS_EVENTS, key_share=False)
 
 
 def _lock_webhooks(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]:

@@ -11,12 +11,12 @@ RETENTION_DAYS = 30
 OLD_DELIVERIES = (
     f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
 )
-"""The SQL condition for the deliveries to delete, which ended more than RETENTION_DAYS ago."""
+"""The SQL condition for the deliveries to delete, which ended more than RETENTION_DAYS days ago."""
 _BATCH_SIZE = 500
 
 
 class EncryptedSecrets(NamedTuple):
-    """A webhook's encrypted secrets."""
+    """The encrypted secrets of a webhook; `id` is the id of the webhook."""
 
     organization_id: UUID
     id: UUID

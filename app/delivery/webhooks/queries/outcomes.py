@@ -23,7 +23,8 @@ WebhookKey = tuple[UUID, UUID]
 class AttemptResult:
     """The result of an attempt.
 
-    `fatal` means that the service could not make the attempt, and a retry would fail as well.
+    `ok` means that the response was 2xx. `fatal` means that the service could not make the attempt,
+    and a retry would fail as well.
     """
 
     attempt: Attempt
@@ -48,7 +49,7 @@ class AttemptResult:
 
 @dataclass(slots=True)
 class WebhookHealth:
-    """The failure count of a webhook, and what follows from it; `recorder` changes and writes it.
+    """The failure count of a webhook, and its consequences; `recorder` computes and writes both.
 
     No first attempt is made for `pause` seconds from now; 0 ends a pause, and None leaves the pause
     unchanged.
@@ -225,7 +226,7 @@ def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
 
 
 def mark_delivered(results: Sequence[AttemptResult]) -> None:
-    """Mark deliveries as delivered although their leases were lost, to prevent further attempts."""
+    """Record that deliveries succeeded although their leases were lost; prevents more attempts."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 

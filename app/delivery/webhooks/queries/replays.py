@@ -145,12 +145,12 @@ def lock_running_replay(webhook_id: UUID, replay_id: str) -> RunningReplay | Non
 
 def get_end_of_deliveries(webhook_id: UUID) -> datetime:
     """Return a time later than the creation of every existing delivery of a webhook."""
-    latest: datetime = db.session().execute(_GET_END, _build_key(webhook_id)).scalar_one()
-    return latest
+    end: datetime = db.session().execute(_GET_END, _build_key(webhook_id)).scalar_one()
+    return end
 
 
 def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
-    """Return the number of deliveries that a replay will send.
+    """Return the number of deliveries that a replay will make pending again.
 
     Counts in batches: with a single statement, the planner may read all deliveries of the webhook.
     """
@@ -167,10 +167,10 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 def replay_batch(
     webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> ReplayedBatch | None:
-    """Replay the next `BATCH_SIZE` deliveries after the position `after`: make them pending again.
+    """Replay up to `BATCH_SIZE` deliveries after the position `after`: make them pending again.
 
-    Skips deliveries that were delivered within the last day. Returns the position of the batch, or
-    None if there are no deliveries after `after`.
+    Skips deliveries that succeeded within the last 24 hours. Returns None if there are no
+    deliveries after `after`.
     """
     values = _build_parameters(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH_SIZE}
@@ -198,8 +198,8 @@ def find_oldest_missed(webhook_id: UUID) -> datetime | None:
     """
     replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED_STATUSES)
     values = {**_build_parameters(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
-    oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
-    return oldest
+    missed_since: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
+    return missed_since
 
 
 def _build_key(webhook_id: UUID) -> dict[str, Any]:

@@ -17,7 +17,7 @@ StatusCounts = dict[str, int]
 """The number of deliveries by status."""
 
 
-def count_deliveries(
+def count_deliveries_by_status(
     webhook_ids: Sequence[UUID], since: datetime
 ) -> defaultdict[UUID, StatusCounts]:
     """Return the number of deliveries by status for each webhook, excluding test deliveries.
