@@ -55,7 +55,7 @@ def _add_origin(words: str, origin: str) -> str:
     return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 
 
-def read_flowing_page_text(artifact_id: UUID, number: int) -> str | None:
+def read_flowing_text(artifact_id: UUID, number: int) -> str | None:
     """Read the text of a page whose words are laid out from its text.
 
     Returns None if the page is empty, has stored words, or does not exist.

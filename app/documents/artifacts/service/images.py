@@ -80,7 +80,7 @@ def get_page_image(
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
-    text = texts.read_flowing_page_text(artifact_id, number)
+    text = texts.read_flowing_text(artifact_id, number)
     image = PageImage(content.sha256, content.media_type, number, width, format, text)
     key = image.build_key()
     name = f"{content.name}-{number}.{format}"
