@@ -1,4 +1,4 @@
-"""Send HTTP requests through the guarded session of a network."""
+"""Send HTTP requests through the sessions of a `Network`, and translate their errors."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping

@@ -62,8 +62,8 @@ class ListingPosition:
     """A position in a listing, which a source yields if it read a part without documents.
 
     Attributes:
-        path: the path after which a later listing can continue. None if the source has made no
-            progress, for example while it skips documents that an earlier listing yielded.
+        path: the path after which a later listing can continue. None if no listing can continue
+            here, for example while the source skips documents that an earlier listing yielded.
     """
 
     path: str | None
@@ -112,7 +112,7 @@ class PathFilter(Protocol):
 
 
 class Source(Protocol):
-    """An open source of documents. All methods can raise HostError.
+    """A source of documents that is ready for use. Its methods can raise HostError.
 
     Only one thread may use a source at a time.
     """
