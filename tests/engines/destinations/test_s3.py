@@ -324,7 +324,7 @@ def _error(code: str) -> bytes:
         (
             _answer("503 Slow", _error("SlowDown")),
             HostErrorKind.UNREACHABLE,
-            "at the moment",
+            "temporarily",
         ),
         (
             _answer("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),

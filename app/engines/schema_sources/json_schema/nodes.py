@@ -43,7 +43,7 @@ boolean values are ignored."""
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
-    """A schema that applies to a location; `trail` contains the references that led to it."""
+    """A schema that applies to a location; `trail` contains the references that led there."""
 
     schema: object
     path: str
@@ -55,8 +55,8 @@ class Node:
     """A location in the schema, with the keywords of all schemas that apply to it.
 
     `types` is None if any type is allowed. One alternative of each group in `alternatives` must
-    apply. `options` contains the values of merged alternatives with their labels, or is None if the
-    alternatives are not lists of values. `allows_null` is True if an alternative is null, or if a
+    apply. `options` contains the values of merged alternatives with their labels, or is None if no
+    lists of values were merged. `allows_null` is True if an alternative is null, or if a
     schema has the keyword `nullable` of OpenAPI; `is_nullable` also considers types and values.
     `is_circular` is True if the location contains itself. `allows_nothing` is True if no value is
     allowed. `keywords` contains the keywords that have not been handled yet.
@@ -76,7 +76,7 @@ class Node:
 
     @property
     def is_nullable(self) -> bool:
-        """Return whether null is one of the allowed values."""
+        """Return whether the schema explicitly allows null."""
         if "enum" in self.keywords:
             has_null = None in self.keywords["enum"] and "null" in (self.types or {"null"})
         else:
@@ -236,7 +236,7 @@ class Resolver:
         elif current != value and name not in ("title", "description", "default"):
             self._collector.add(
                 path,
-                f"{to_line(name, 64)} has several different values: only the first was used.",
+                f"{to_line(name, 64)} has different values: only the first was used.",
             )
 
     def _restrict_values(self, node: Node, values: object, path: str) -> None:
@@ -248,8 +248,10 @@ class Resolver:
             return
         # Removing duplicates keeps the list from growing when lists are merged repeatedly.
         allowed_values = {orjson.dumps(entry) for entry in values}
-        by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
-        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed_values]
+        values_by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
+        node.keywords["enum"] = [
+            entry for text, entry in values_by_text.items() if text in allowed_values
+        ]
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:
         entries = value if isinstance(value, list) else [value]

@@ -24,7 +24,7 @@ MAX_TITLE_CHARS = 4 * MAX_NAME_CHARS  # longer titles are truncated later anyway
 
 
 def read_json_schema(content: object) -> SourceSchema:
-    """Read a JSON Schema, given as a JSON value or JSON text.
+    """Read a JSON Schema from a JSON value or from JSON text.
 
     Raises SchemaSourceError if `content` is invalid, or describes nothing that can be labeled.
     """
@@ -58,7 +58,7 @@ class _FieldTarget:
     """The list to which new fields are added: the fields of the schema, or the columns of a table.
 
     `prefix` and `label` come from the enclosing objects; `required` is True if all enclosing
-    objects are required.
+    objects are required. `nesting` is the number of enclosing objects and tables.
     """
 
     fields: list[Field]
@@ -143,7 +143,8 @@ class _JsonSchemaReader:
             self._add_field(name, node, target, definition, required=required)
             self._warn_about_constraints(item)
         elif target.is_table:
-            self._collector.add(node.path, "A table cannot contain another table: it was left out.")
+            message = "A table cannot contain another table: the inner table was left out."
+            self._collector.add(node.path, message)
         else:
             self._add_table(name, node, item, target, required=required)
 

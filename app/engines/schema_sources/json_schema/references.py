@@ -26,7 +26,7 @@ class References:
         """Find the target of `ref`, and return it with its path.
 
         Resolves pointers, anchors, and resources that are embedded with their `$id`. Raises
-        SchemaSourceError with a path that begins with `path`.
+        SchemaSourceError, whose path begins with `path`, if the source does not contain the target.
         """
         if ref.startswith("#"):
             resource: object = self._root

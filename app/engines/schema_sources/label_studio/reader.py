@@ -49,7 +49,7 @@ _UNSUPPORTED_TAGS = {
 
 
 def read_label_studio(content: object) -> SourceSchema:
-    """Read a labeling configuration, given as XML text.
+    """Read a labeling configuration from XML text.
 
     Raises SchemaSourceError if `content` is invalid, or has no tags from which fields can be
     created.
@@ -88,10 +88,10 @@ class _LabelStudioReader:
 
     def list_unused_headings(self) -> list[str]:
         """Return the headings that were not used to describe a field."""
-        return [text for text, used in self._headers.items() if not used]
+        return [text for text, is_used in self._headers.items() if not is_used]
 
     def add_fields(self, element: Element, *, is_conditional: bool) -> None:
-        """Add the fields for the tags in `element`, which is nested at most 64 levels deep."""
+        """Add the fields for the tags in `element`, which has at most 64 levels (see `parse_xml`)."""
         for child in element:
             tag = str(child.tag)
             is_child_conditional = is_conditional or any(
