@@ -13,14 +13,14 @@ from app.engines.sources.paths import is_valid_name
 
 def validate_name(name: str) -> bytes:
     """Validate a file name, and return it as bytes. Raises HostError for an invalid name."""
-    encoded = name.encode("utf-8", "replace")
-    if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
+    data = name.encode("utf-8", "replace")
+    if not is_valid_name(data) or not name.isprintable() or len(data) > limits.MAX_NAME_BYTES:
         message = (
             f"The name of the file must be 1 to {limits.MAX_NAME_BYTES} bytes long, must not be "
             "`.` or `..`, and must not contain slashes or unprintable characters."
         )
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
-    return encoded
+    return data
 
 
 def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:

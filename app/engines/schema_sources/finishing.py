@@ -46,7 +46,7 @@ def check_text(content: str) -> None:
         raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
 
 
-def finish_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
+def normalize_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
     """Validate the fields and return them in normal form.
 
     Raises SchemaSourceError if a field is invalid, or if there are no fields.

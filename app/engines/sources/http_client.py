@@ -175,10 +175,10 @@ def _build_http_error(error: Exception) -> HostError:
 
 def _list_causes(error: BaseException) -> list[BaseException]:
     causes: list[BaseException] = []
-    pending: list[object] = [error]
-    while pending:
-        item = pending.pop()
+    pending_items: list[object] = [error]
+    while pending_items:
+        item = pending_items.pop()
         if isinstance(item, BaseException) and not any(item is cause for cause in causes):
             causes.append(item)
-            pending += [item.__cause__, getattr(item, "reason", None), *item.args]
+            pending_items += [item.__cause__, getattr(item, "reason", None), *item.args]
     return causes

@@ -171,11 +171,11 @@ class ImapSource:
         repeated_pages = 0
         while repeated_pages <= _MAX_REPEATED_PAGES:
             repeated_pages += 1
-            current = self.connect()
-            with self._run_commands(_build_budget(current)):
+            current_client = self.connect()
+            with self._run_commands(_build_budget(current_client)):
                 # Sequence numbers change when other clients delete messages.
-                if current is not client or current.has_new_numbers:
-                    client = current
+                if current_client is not client or current_client.has_new_numbers:
+                    client = current_client
                     position = _find_position(client, last_uid)
                 page = _fetch_page(client, position + 1)
             if not page:

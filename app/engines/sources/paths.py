@@ -47,8 +47,8 @@ def encode_key(key: bytes) -> str:
 
 def decode_path(path: str) -> bytes:
     """Decode a path to the name or key that it represents."""
-    encoded = path.encode("utf-8", "replace")
-    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
+    encoded_path = path.encode("utf-8", "replace")
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded_path)
 
 
 def is_valid_name(name: bytes) -> bool:

@@ -11,7 +11,7 @@ _NUMBER_TYPES = {"integer", "number"}
 def merge_alternatives(
     node: Node, resolver: Resolver, collector: WarningCollector, nesting: int = 0
 ) -> Node:
-    """Return `node` with its alternatives merged into options, an object, a list, a type or text."""
+    """Merge the alternatives of `node` into its types, options and properties; return `node`."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:

@@ -108,15 +108,15 @@ class Resolver:
         Raises SchemaSourceError if a schema is malformed or too large, or if a reference cannot be
         resolved.
         """
-        pending = list(parts)[::-1]
-        node = Node(pending[-1].path)
-        while pending:
-            part = pending.pop()
+        pending_parts = list(parts)[::-1]
+        node = Node(pending_parts[-1].path)
+        while pending_parts:
+            part = pending_parts.pop()
             self._count_visits(1, part.path)
             if part.schema is False:
                 node.allows_nothing = True
             elif isinstance(part.schema, dict):
-                pending.extend(reversed(self._apply_schema(node, part.schema, part)))
+                pending_parts.extend(reversed(self._apply_schema(node, part.schema, part)))
             elif part.schema is not True:
                 raise SchemaSourceError(part.path, "must be a schema: an object, true or false")
         return node
@@ -247,11 +247,9 @@ class Resolver:
             node.keywords["enum"] = values
             return
         # Removing duplicates keeps the list from growing when lists are merged repeatedly.
-        allowed_values = {orjson.dumps(entry) for entry in values}
-        values_by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
-        node.keywords["enum"] = [
-            entry for text, entry in values_by_text.items() if text in allowed_values
-        ]
+        allowed_texts = {orjson.dumps(entry) for entry in values}
+        by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
+        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed_texts]
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:
         entries = value if isinstance(value, list) else [value]

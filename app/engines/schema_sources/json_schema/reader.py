@@ -5,7 +5,7 @@ from typing import Any
 
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS
-from app.engines.schema_sources.finishing import finish_fields, parse_json
+from app.engines.schema_sources.finishing import normalize_fields, parse_json
 from app.engines.schema_sources.json_schema.alternatives import merge_alternatives
 from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import convert_scalar, find_value_type
@@ -45,7 +45,7 @@ def read_json_schema(content: object) -> SourceSchema:
         field_name = "items" if find_value_type(node) == "array" else "value"
         reader.add_property(field_name, root_parts, target, required=True)
     return SourceSchema(
-        fields=finish_fields(target.fields, collector),
+        fields=normalize_fields(target.fields, collector),
         warnings=collector.list_warnings(),
         name=name or None,
         document_type=to_snake_case(name, "document") if name else None,

@@ -63,14 +63,14 @@ class References:
         if self._resources is not None:
             return self._resources
         self._resources = {}
-        pending: list[object] = [self._root]
-        while pending:
-            node = pending.pop()
+        pending_nodes: list[object] = [self._root]
+        while pending_nodes:
+            node = pending_nodes.pop()
             if isinstance(node, dict):
                 self._index_ids_and_anchors(node, self._resources)
-                pending.extend(node.values())
+                pending_nodes.extend(node.values())
             elif isinstance(node, list):
-                pending.extend(node)
+                pending_nodes.extend(node)
         return self._resources
 
     def _index_ids_and_anchors(

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element
 
-from app.engines.schema_sources.finishing import finish_fields
+from app.engines.schema_sources.finishing import normalize_fields
 from app.engines.schema_sources.label_studio.controls import VALUE_CONTROLS
 from app.engines.schema_sources.label_studio.import_state import (
     PAGE_TAGS,
@@ -61,7 +61,7 @@ def read_label_studio(content: object) -> SourceSchema:
         raise SchemaSourceError("", "must have View as its outermost tag")
     reader = _LabelStudioReader(_build_import_state(root))
     reader.add_fields(root, is_conditional=False)
-    fields = finish_fields(reader.state.fields, reader.state.collector)
+    fields = normalize_fields(reader.state.fields, reader.state.collector)
     return SourceSchema(
         fields=fields,
         warnings=reader.state.collector.list_warnings(),
@@ -91,7 +91,7 @@ class _LabelStudioReader:
         return [text for text, is_used in self._headers.items() if not is_used]
 
     def add_fields(self, element: Element, *, is_conditional: bool) -> None:
-        """Add the fields for the tags in `element`, which has at most 64 levels (see `parse_xml`)."""
+        """Add the fields for the tags in `element`, which has at most 64 levels of tags."""
         for child in element:
             tag = str(child.tag)
             is_child_conditional = is_conditional or any(
