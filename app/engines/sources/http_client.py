@@ -129,7 +129,7 @@ def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
 
 
 def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
-    """Return the body of a listing or error response.
+    """Return the whole body of a response that is not a document.
 
     Raises HostError if the body is incomplete or has more than `limit` bytes.
     """

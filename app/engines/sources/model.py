@@ -13,7 +13,7 @@ import requests
 
 
 class HostErrorKind(StrEnum):
-    """The reason why a source or destination cannot be used."""
+    """The reason why a source or destination, or one of its documents, cannot be used."""
 
     UNREACHABLE = "unreachable"
     CREDENTIALS_REFUSED = "credentials_refused"
@@ -23,7 +23,7 @@ class HostErrorKind(StrEnum):
 
 
 class HostError(Exception):
-    """A source or destination cannot be used.
+    """A source or destination, or one of its documents, cannot be used.
 
     `message` is a complete sentence for the administrator. It contains no credentials and no
     internal addresses.
