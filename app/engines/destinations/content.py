@@ -12,15 +12,15 @@ from app.engines.sources.paths import is_valid_name
 
 
 def validate_name(name: str) -> bytes:
-    """Validate a file name, and return it as bytes. Raises HostError if it is invalid."""
-    encoded = name.encode("utf-8", "replace")
-    if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
+    """Validate a file name, and return it as bytes. Raises HostError for an invalid name."""
+    data = name.encode("utf-8", "replace")
+    if not is_valid_name(data) or not name.isprintable() or len(data) > limits.MAX_NAME_BYTES:
         message = (
-            f"The name of the file must be 1 to {limits.MAX_NAME_BYTES} bytes long, and must not "
-            "contain slashes or control characters."
+            f"The name of the file must be 1 to {limits.MAX_NAME_BYTES} bytes long, must not be "
+            "`.` or `..`, and must not contain slashes or unprintable characters."
         )
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
-    return encoded
+    return data
 
 
 def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
@@ -70,24 +70,24 @@ class PartReader:
 
 
 class ProgressReporter:
-    """Counts sent bytes, and reports their number at intervals of `PROGRESS_SECONDS` or more.
+    """Counts sent bytes, and reports their number at most once in `PROGRESS_SECONDS`.
 
-    `on_progress` receives the number of bytes sent so far. `finish` always calls it.
+    `on_progress` receives the number of bytes sent so far. `finish` always reports.
     """
 
     def __init__(self, on_progress: Callable[[int], None]) -> None:
         self._on_progress = on_progress
-        self._sent = 0
+        self._sent_bytes = 0
         self._due_at = monotonic() + limits.PROGRESS_SECONDS
 
     def add(self, size: int) -> None:
         """Add `size` to the number of sent bytes, and report the number if a report is due."""
-        self._sent += size
+        self._sent_bytes += size
         now = monotonic()
         if now >= self._due_at:
             self._due_at = now + limits.PROGRESS_SECONDS
-            self._on_progress(self._sent)
+            self._on_progress(self._sent_bytes)
 
     def finish(self) -> None:
         """Report the total number of sent bytes."""
-        self._on_progress(self._sent)
+        self._on_progress(self._sent_bytes)

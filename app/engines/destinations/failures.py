@@ -4,7 +4,7 @@ from app.engines.sources.model import HostError, HostErrorKind
 
 
 def build_full_disk_error() -> HostError:
-    """Build the error for a host that has no space left."""
+    """Build the error for a host without space for the file, or with an exceeded quota."""
     message = "The disk of the server is full, or a quota is exceeded."
     return HostError(HostErrorKind.NOT_ALLOWED, message)
 

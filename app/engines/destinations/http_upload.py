@@ -1,4 +1,4 @@
-"""Send a request, with or without a body, through the guarded session of a network."""
+"""Send a request, with or without a body, through a session of a `Network`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ class _BodyFailed(Exception):  # noqa: N818 - names what happened
 class UploadBody:
     """The body of one request, which can be read only once. `size` is its size in bytes.
 
-    `failure` is the exception that ended the reading of the body, or None.
+    `failure` is the exception from reading the body or reporting the progress, or None.
     """
 
     blocks: Iterable[bytes]
@@ -67,8 +67,8 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
     """Send a request, and yield the response before its body is read.
 
     The connection is used for this request only. `seconds` is the maximum time for the request and
-    its response together. Raises HostError if the host could not be reached, or did not receive the
-    whole body. If reading the body failed, the original exception is raised unchanged.
+    its response together. Raises HostError if the request failed, or if the host did not receive
+    the whole body. Exceptions from reading the body or reporting the progress are raised unchanged.
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body

@@ -22,6 +22,7 @@ MAX_PUT_BYTES = 5 * 1024**3
 """The maximum size of a file that is sent to S3 in one request."""
 MIN_PART_BYTES = 64 * 1024**2
 MAX_PARTS = 10_000
+"""The maximum number of parts of a file that is sent to S3 in more than one request."""
 
 
 def compute_timeout_seconds(size: int) -> float:

@@ -27,13 +27,13 @@ class OutgoingFile:
 
 
 class Destination(Protocol):
-    """An open destination. Only one thread may use it at a time."""
+    """A destination that is ready for use. Only one thread may use it at a time."""
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its location for display.
 
-        The file gets its final name only when it is complete, and then replaces any file of that
-        name. Its content is checked against its size and digest before the last bytes are sent.
+        A file of the same name is replaced, on S3 and SFTP only when the new file is complete. The
+        last bytes are sent only if the content has the expected size and digest.
         `on_progress` receives the number of bytes sent so far, about once a second and at the end.
         An exception from `on_progress` stops the delivery and is raised unchanged. Raises HostError
         if the file was not delivered.

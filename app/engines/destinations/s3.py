@@ -50,7 +50,7 @@ _DAMAGED_FILE = (
     HostErrorKind.PROTOCOL,
     "The file was damaged in transit, so the host did not store it.",
 )
-_BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host cannot receive the file at the moment.")
+_BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host temporarily cannot receive the file.")
 _BAD_NAME = (HostErrorKind.NOT_ALLOWED, "The host does not accept the name of the folder or file.")
 _REFUSALS: Mapping[str, tuple[HostErrorKind, str]] = {
     "BadDigest": _DAMAGED_FILE,
@@ -175,7 +175,7 @@ class _S3Upload:
             digest = hashlib.sha256()
             for block in reader.read_part(size):
                 digest.update(block)
-                # No bytes were sent, but this calls the callback, which can stop the delivery.
+                # No bytes were sent, but this may call the callback, which can stop the delivery.
                 self.progress.add(0)
             digests.append(digest.hexdigest())
         return digests

@@ -34,7 +34,8 @@ _FULL_DISK_PHRASES = ("no space", "disk full", "quota")
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
     """Sign in to an SFTP server, and open a folder on it as a destination.
 
-    Raises HostError if the private key is invalid, or if signing in fails.
+    Raises HostError if the private key is invalid, if connecting or signing in fails, or if the
+    path of the folder cannot be resolved.
     """
     connector = SftpConnector(settings, network)
     connector.connect()
@@ -114,7 +115,7 @@ class _SftpUpload:
             writer.close()
 
     def rename(self, size: int) -> None:
-        """Rename the part file to the target path if the server has stored all `size` bytes."""
+        """Rename the part file to the target path. Raises HostError if its size is not `size`."""
         with self._run_operation(_build_missing_part_error):
             stored_size = self.connection.session.get_attributes(self.part_path).size
         if stored_size not in (None, size):

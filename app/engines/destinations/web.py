@@ -136,7 +136,7 @@ def _build_status_error(status: int) -> HostError:
         HTTPStatus.REQUEST_TIMEOUT,
         HTTPStatus.TOO_MANY_REQUESTS,
     ):
-        message = f"The host cannot receive the file at the moment (HTTP status {status})."
+        message = f"The host temporarily cannot receive the file (HTTP status {status})."
         return HostError(HostErrorKind.UNREACHABLE, message)
     message = f"The host does not accept the file (HTTP status {status})."
     return HostError(HostErrorKind.PROTOCOL, message)

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple, Self, cast
 from unicodedata import normalize
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from app.engines.imports.records import UNREADABLE, ImportFileError
+from app.engines.imports.records import UNPROCESSABLE, ImportFileError
 
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
@@ -42,9 +42,9 @@ class DamagedEntryError(Exception):
 class ArchiveEntry(NamedTuple):
     """A file in an archive.
 
-    `path` is for display; `name` is the file name. `error` contains a code and a message if the
-    file cannot be imported. `is_ignored` is True for files that operating systems add, which are
-    not documents.
+    `number` counts the files from 1, `path` is for display, and `name` is the file name. `error`
+    contains a code and a message if the file cannot be imported. `is_ignored` is True for files
+    that operating systems add, which are not documents.
     """
 
     number: int
@@ -154,9 +154,9 @@ def _find_error(info: ZipInfo, path: PurePosixPath, archive_size: int) -> tuple[
     is_drive = path.parts[:1] != () and path.parts[0].endswith(":")
     is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or is_drive
     if is_unsafe or "\x00" in info.orig_filename:
-        return UNREADABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
+        return UNPROCESSABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
     if stat.S_ISLNK(info.external_attr >> 16):
-        return UNREADABLE, "The file is a symbolic link."
+        return UNPROCESSABLE, "The file is a symbolic link."
     if info.compress_type not in _COMPRESSION_METHODS:
-        return UNREADABLE, "The compression method is not supported; use deflate."
+        return UNPROCESSABLE, "The compression method is not supported; use deflate."
     return None

@@ -16,10 +16,10 @@ from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
 from app.engines.imports.records import (
     START,
     TOO_LARGE,
-    UNREADABLE,
+    UNPROCESSABLE,
     Entry,
     ImportFileError,
-    Parsed,
+    ParseResult,
     Reader,
     RecordContent,
 )
@@ -108,7 +108,7 @@ class CsvReader(Reader):
             yield Entry(_CsvRow(header.columns, cells, error), end - offset, end)
             offset = end
 
-    def _parse(self, data: _CsvRow) -> Parsed:
+    def _parse(self, data: _CsvRow) -> ParseResult:
         return (None, data.error) if data.error else _parse_row(data.columns, data.cells)
 
 
@@ -129,7 +129,7 @@ def _read_rows(
             row, error = [], (TOO_LARGE, f"The row has more than {MAX_LINE_BYTES} bytes.")
             rows = csv.reader(lines, delimiter=delimiter, strict=True)
         except csv.Error as failure:
-            row, error = [], (UNREADABLE, f"Malformed CSV: {failure}.")
+            row, error = [], (UNPROCESSABLE, f"Malformed CSV: {failure}.")
         if lines.is_too_long:
             error = (TOO_LARGE, f"The row has a line of more than {MAX_LINE_BYTES} bytes.")
         if row or error:
@@ -175,13 +175,13 @@ def _split_header(text: str, delimiter: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
 
 
-def _parse_row(columns: list[str], row: list[str]) -> Parsed:
+def _parse_row(columns: list[str], row: list[str]) -> ParseResult:
     if len(row) != len(columns):
         message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
-        return None, (UNREADABLE, message)
+        return None, (UNPROCESSABLE, message)
     values = dict(zip(columns, row, strict=True))
     if any(_has_surrogate(value) for value in row):
-        return None, (UNREADABLE, "The row is not valid UTF-8 text.")
+        return None, (UNPROCESSABLE, "The row is not valid UTF-8 text.")
     properties: dict[str, Any] = {
         name: values[name] for name in PROPERTY_COLUMNS if values.get(name) or name == TEXT_COLUMN
     }

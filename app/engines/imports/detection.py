@@ -15,7 +15,7 @@ _DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epu
 
 
 def detect_format(head: bytes, name: str) -> str | None:
-    """Return the id of the format, or None if it is not recognized.
+    """Return the id of the format of an import file, or None if the format is not recognized.
 
     `head` contains the first line of the file, or the start of a very long line. The format depends
     on the content. The name only distinguishes CSV from other text, and archives from documents

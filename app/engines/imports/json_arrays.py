@@ -13,7 +13,7 @@ from app.engines.imports.records import (
     Converter,
     Entry,
     ImportFileError,
-    Parsed,
+    ParseResult,
     Reader,
     parse_object,
 )
@@ -35,7 +35,7 @@ class JsonArrayReader(Reader):
     def _scan(self, file: BinaryIO, offset: int) -> Iterator[Entry]:
         return _ArrayScanner(file, offset).read()
 
-    def _parse(self, data: bytes) -> Parsed:
+    def _parse(self, data: bytes) -> ParseResult:
         if len(data) > MAX_LINE_BYTES:
             return None, (TOO_LARGE, f"The record is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)

@@ -9,7 +9,7 @@ from app.engines.imports.records import (
     TOO_LARGE,
     Converter,
     Entry,
-    Parsed,
+    ParseResult,
     Reader,
     RecordContent,
     parse_object,
@@ -32,7 +32,7 @@ class JsonLinesReader(Reader):
             if line.data is None or not line.data.isspace():
                 yield Entry(data, line.end - start, line.end)
 
-    def _parse(self, data: bytes | None) -> Parsed:
+    def _parse(self, data: bytes | None) -> ParseResult:
         if data is None:
             return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)

@@ -71,7 +71,7 @@ class MarkConverter:
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
         """Convert the marks of a document to tags. `text` is the document's text.
 
-        Raises MarkError if a mark matches no field, or does not match the text.
+        Raises MarkError if a mark does not match exactly one field, or does not match the text.
         """
         all_marks = list(marks)
         spans = [mark for mark in all_marks if isinstance(mark, SpanMark)]
@@ -121,7 +121,7 @@ class _FieldNames:
                 self._by_snake_case[name].append(field)
 
     def find(self, name: str) -> Field | None:
-        """Return the field that `name` refers to, or None. Raises MarkError if several match.
+        """Find the field that `name` refers to, or None. Raises MarkError if more than one matches.
 
         Different labels can have the same name in snake_case, for example `C` and `C++`.
         """
@@ -146,7 +146,7 @@ def _normalize_name(name: str) -> str:
 def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
     """Map the values and labels of options to tags.
 
-    If several fields have the same option, the tag is for the first of these fields.
+    If more than one field has an option, the tag is for the first of these fields.
     """
     tags: dict[str, dict[str, Any]] = {}
     for field in fields:
@@ -225,11 +225,11 @@ def _check_text(mark: SpanMark, text: str, start: int, end: int) -> None:
 
 def _is_same_text(span_text: str, exported_text: str) -> bool:
     """Return whether two strings are equal except for white space, which tools may change."""
-    exported = "".join(exported_text.replace("\\n", "\n").split())
+    exported_chars = "".join(exported_text.replace("\\n", "\n").split())
     position = 0
     # The span may be much longer than the exported text: stop at the first difference.
     for match in _WORD.finditer(span_text):
-        if not exported.startswith(match[0], position):
+        if not exported_chars.startswith(match[0], position):
             return False
         position += len(match[0])
-    return position == len(exported)
+    return position == len(exported_chars)

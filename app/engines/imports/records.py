@@ -9,7 +9,7 @@ import orjson
 
 from app.engines.imports.marks import Mark
 
-UNREADABLE = "unprocessable"
+UNPROCESSABLE = "unprocessable"
 """The error code of a record that cannot be read."""
 _MAX_SHOWN_CHARS = 64
 TOO_LARGE = "payload_too_large"
@@ -34,7 +34,7 @@ START = Position(0, 1)
 class RecordContent(NamedTuple):
     """The content of a record: the properties of a document, and labels from another tool.
 
-    `mark_lists` contains a list of marks for each person who labeled the document.
+    `mark_lists` contains one list of marks for each time that the document was labeled.
     """
 
     properties: dict[str, Any]
@@ -65,11 +65,11 @@ class Record(NamedTuple):
     next: Position
 
 
-Parsed: TypeAlias = tuple[RecordContent | None, tuple[str, str] | None]
+ParseResult: TypeAlias = tuple[RecordContent | None, tuple[str, str] | None]
 """The content of a record, or the code and the message of its error. One of the two is None."""
 
 
-def parse_object(data: bytes, convert: Converter) -> Parsed:
+def parse_object(data: bytes, convert: Converter) -> ParseResult:
     """Parse a record that is a JSON object.
 
     Returns the error of an invalid record instead of raising an exception.
@@ -81,11 +81,11 @@ def parse_object(data: bytes, convert: Converter) -> Parsed:
         # value may take thirty times the memory of its text.
         return _convert_object(orjson.loads(data), convert), None
     except orjson.JSONDecodeError as failure:
-        return None, (UNREADABLE, f"Malformed JSON: {failure}")
+        return None, (UNPROCESSABLE, f"Malformed JSON: {failure}")
     except ContentError as failure:
-        return None, (UNREADABLE, str(failure))
+        return None, (UNPROCESSABLE, str(failure))
     except RecursionError:
-        return None, (UNREADABLE, "The record is nested too deeply.")
+        return None, (UNPROCESSABLE, "The record is nested too deeply.")
 
 
 def _convert_object(value: object, convert: Converter) -> RecordContent:
@@ -95,9 +95,9 @@ def _convert_object(value: object, convert: Converter) -> RecordContent:
 
 
 def _check_names(members: list[tuple[str, Any]]) -> None:
-    """Raise ContentError if several members of an object have the same name.
+    """Raise ContentError if two members of an object have the same name.
 
-    orjson keeps the last of these members, so the others would be lost.
+    orjson keeps only the last such member, so the others would be lost.
     """
     names: set[str] = set()
     for name, _ in members:
@@ -141,8 +141,8 @@ class Reader(ABC):
         """Find the records from `offset`, which is the start of the file or the end of a record."""
 
     @abstractmethod
-    def _parse(self, data: Any) -> Parsed:
-        """Parse the data of a record."""
+    def _parse(self, data: Any) -> ParseResult:
+        """Parse the data of a record, and return its content or its error."""
 
 
 def build_properties(

@@ -47,7 +47,7 @@ def compute_usage_lines(
     `quantity` and `included` are in the meter's own unit, for example in bytes. Prices and tier
     bounds refer to blocks of `unit_size` such units, for example 10**9 bytes. If there are two or
     more tiers, each description ends with the range of its tier. Raises `InvoiceError` for negative
-    values, for tiers that are not in ascending order, or if the quantity exceeds the last tier.
+    values, `unit_size` 0, missing or unordered tiers, or a quantity that exceeds the last tier.
     """
     if quantity < 0:
         raise InvoiceError("quantity", "must not be negative")
@@ -66,8 +66,8 @@ def compute_usage_lines(
         text = description if len(tiers) == 1 else describe_tier(description, start, end, language)
         amount = round_amount(Fraction(charged_units) * Fraction(price), currency)
         lines.append(Line(text, strip_trailing_zeros(charged_units), unit_code, price, amount))
-    last = tiers[-1].up_to
-    if last is not None and units > last:
+    last_unit = tiers[-1].up_to
+    if last_unit is not None and units > last_unit:
         raise InvoiceError("tiers", "must end with a tier without an upper limit")
     return lines
 
@@ -104,7 +104,7 @@ def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
 
 
 def strip_trailing_zeros(number: Decimal) -> Decimal:
-    """Remove trailing zeros from a number's decimal places, without scientific notation."""
+    """Return a number without trailing zeros in its decimal places and without an exponent."""
     text = f"{number:f}"
     return Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
 

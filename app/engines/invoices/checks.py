@@ -41,7 +41,7 @@ _TAX_TOLERANCE = 1
 
 
 def check_document(document: Document) -> None:
-    """Raise `InvoiceError` for the first value that is missing, too large or inconsistent."""
+    """Raise `InvoiceError` for the first value that is missing, invalid or inconsistent."""
     load_translations(document.language)
     if document.number is not None:
         _check_text(document.number, "number", MAX_NUMBER_LENGTH)
@@ -195,6 +195,6 @@ def _check_and_list_summands(document: Document) -> Iterator[Decimal]:
 
 def _check_sum(total: Decimal, field: str, amounts: Iterable[Decimal], currency: str) -> None:
     _check_number(total, field)
-    expected = sum_amounts(amounts, currency)
-    if total != expected:
-        raise InvoiceError(field, f"must be the sum of the amounts, which is {expected}")
+    expected_total = sum_amounts(amounts, currency)
+    if total != expected_total:
+        raise InvoiceError(field, f"must be the sum of the amounts, which is {expected_total}")

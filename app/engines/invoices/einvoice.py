@@ -36,12 +36,12 @@ def build_xml(document: Document) -> bytes:
     xml: bytes = generate_cii_xml(
         {
             "BT-1": clean_text(document.number),
-            "BT-2": _to_day(document.issued_at, document),
+            "BT-2": _convert_to_day(document.issued_at, document),
             "BT-3": TYPE_CODES[document.kind],
             "BT-5": document.currency,
             "BT-20": describe_payment(document),
             "BT-72": _find_last_day(document),
-            "BT-73": _to_day(document.period_from, document),
+            "BT-73": _convert_to_day(document.period_from, document),
             "BT-74": _find_last_day(document),
             "BG-1": [{"BT-22": clean_text(note)} for note in document.notes],
             "BG-4": _build_party_terms(document.seller, is_seller=True, is_outside=is_outside),
@@ -62,19 +62,19 @@ def build_xml(document: Document) -> bytes:
     return xml
 
 
-def _to_day(timestamp: datetime, document: Document) -> date:
+def _convert_to_day(timestamp: datetime, document: Document) -> date:
     return timestamp.astimezone(ZoneInfo(document.time_zone)).date()
 
 
 def _find_last_day(document: Document) -> date:
     last_instant = document.period_to - timedelta(microseconds=1)
-    return _to_day(max(document.period_from, last_instant), document)
+    return _convert_to_day(max(document.period_from, last_instant), document)
 
 
 def _build_due_date_terms(document: Document) -> dict[str, date]:
     if document.due_at is None or document.kind == "credit_note":
         return {}
-    return {"BT-9": _to_day(document.due_at, document)}
+    return {"BT-9": _convert_to_day(document.due_at, document)}
 
 
 def _build_reference_terms(document: Document) -> dict[str, list[dict[str, str]]]:

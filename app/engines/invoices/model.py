@@ -15,17 +15,17 @@ MAX_TAXES = 10
 MAX_DESCRIPTION_LENGTH = 500
 """The maximum number of characters in a line's description."""
 MAX_NAME_LENGTH = 300
-"""The maximum number of characters in each text field of a party or the payment details."""
+"""The maximum number of characters in a tax's name, and in each text of a party or payment."""
 MAX_ADDRESS_LINES = 3
 MAX_NOTES = 20
 MAX_NOTE_LENGTH = 2_000
-"""The maximum number of characters in a note."""
+"""The maximum number of characters in a note or in the reason why no tax is charged."""
 MAX_NUMBER_LENGTH = 60
 """The maximum number of characters in a document number."""
 MAX_AMOUNT = Decimal(10) ** 18
 """The limit for quantities, prices and amounts: each absolute value must be less than this."""
 MAX_DECIMALS = 12
-"""The maximum number of decimal places in a quantity or a price."""
+"""The maximum number of decimal places in a quantity, price or amount."""
 
 
 class InvoiceError(ValueError):

@@ -28,7 +28,7 @@ def render_pdf(document: Document, xml: bytes | None) -> bytes:
 
     The same input gives the same bytes. The first call in a process loads fonts and takes about a
     second. Call this function only in processes that do not fork afterwards. Raises `InvoiceError`
-    if the document is invalid.
+    if the document is invalid, or if it is a draft and `xml` is not None.
     """
     check_document(document)
     if xml is not None and document.number is None:

@@ -23,7 +23,7 @@ class TaxRule:
     """A tax, and the conditions under which it applies to a buyer.
 
     The buyer's country must be in `countries`; None means all countries. If `needs_tax_number` is
-    true, the buyer must have a valid tax number of this country. This condition excludes consumers.
+    true, the buyer must have a valid tax number of that country. This condition excludes consumers.
     """
 
     name: str

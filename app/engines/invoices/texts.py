@@ -147,10 +147,10 @@ def describe_tier(
         values = {"start": translations.format_quantity(start)}
         return translations.sentences["last_tier"].format(description=description, **values)
     is_whole = start == start.to_integral_value()
-    first = start + 1 if is_whole and end > start + 1 else start
+    first_unit = start + 1 if is_whole and end > start + 1 else start
     return translations.sentences["tier"].format(
         description=description,
-        first=translations.format_quantity(first),
+        first=translations.format_quantity(first_unit),
         last=translations.format_quantity(end),
     )
 
@@ -158,8 +158,8 @@ def describe_tier(
 def describe_payment(document: Document) -> str:
     """Return the sentence about the payment of a document.
 
-    It contains the amount to pay and the due date, if any, or the amount that is credited. If the
-    total is not above 0, it says that nothing is to pay.
+    The sentence contains the amount to pay and the due date, if any, or the credited amount. If the
+    total is not above 0, the sentence says that no payment is necessary.
     """
     translations = load_translations(document.language)
     sentence = translations.sentences[_choose_sentence(document)]

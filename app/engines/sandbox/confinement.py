@@ -115,8 +115,8 @@ def confine_process(
         resource.setrlimit(limit, (soft, hard))
     threads = 0
     if limits.threads and seccomp.forbid_new_processes():
-        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # a process cannot raise this limit
-        threads = MAX_THREADS if allowed == resource.RLIM_INFINITY else min(MAX_THREADS, allowed)
+        _, maximum = resource.getrlimit(resource.RLIMIT_NPROC)  # a process cannot raise this limit
+        threads = MAX_THREADS if maximum == resource.RLIM_INFINITY else min(MAX_THREADS, maximum)
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
 
 

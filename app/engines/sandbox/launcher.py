@@ -97,10 +97,10 @@ class Launcher:
             self._start_at = time.monotonic()
 
     def _reap_server(self, descriptor: int) -> None:
-        """Reap a server that has exited; if it was the newest one, arrange for its replacement.
+        """Reap a server that has exited; if it was the newest server, arrange its replacement.
 
-        If it was idle, the next request starts the replacement. If it failed, the replacement
-        starts after a delay, which is 0 at first and grows with each further failure.
+        After an idle server, the next request starts the replacement. After a failed server, the
+        replacement starts after a delay, which is 0 at first and grows with each further failure.
         """
         self._poll.unregister(descriptor)
         os.close(descriptor)

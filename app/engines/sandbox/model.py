@@ -115,7 +115,7 @@ def decode_exit_report(data: bytes) -> ExitReport:
 
 
 def has_event(descriptor: int | socket.socket, events: int, seconds: float = 0.0) -> bool:
-    """Wait at most `seconds` until a poll event occurs, and return whether one has occurred.
+    """Wait at most `seconds` for a poll event, and return whether an event has occurred.
 
     `events` is a bit mask of events. The closing of the other end also counts as an event.
     """

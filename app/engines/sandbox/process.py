@@ -60,7 +60,7 @@ class SandboxedProcess:
 
     def _start(self) -> None:
         self._buffer = bytearray()
-        self._seconds_left = self._limits.wall_seconds
+        self._remaining_seconds = self._limits.wall_seconds
         self._channel = self._open_channel()
         self._poll = select.poll()
         self._poll.register(self._channel.results, select.POLLIN)
@@ -123,14 +123,13 @@ class SandboxedProcess:
         channel = self._channel
         assert channel is not None
         started_at = time.monotonic()
-        ready = [
-            descriptor for descriptor, _ in self._poll.poll(max(0.0, self._seconds_left) * 1000)
-        ]
-        if not ready or self._seconds_left <= 0:
+        milliseconds = max(0.0, self._remaining_seconds) * 1000
+        readable = [descriptor for descriptor, _ in self._poll.poll(milliseconds)]
+        if not readable or self._remaining_seconds <= 0:
             raise ProcessFailed("wall_time")
-        self._seconds_left -= time.monotonic() - started_at
+        self._remaining_seconds -= time.monotonic() - started_at
         # The exit report may arrive while data that was sent earlier is still in the pipe.
-        if channel.results in ready or channel.results in [d for d, _ in self._poll.poll(0)]:
+        if channel.results in readable or channel.results in [d for d, _ in self._poll.poll(0)]:
             data = os.read(channel.results, _CHUNK_BYTES)
             if data:
                 self._buffer += data

@@ -27,7 +27,7 @@ class _Architecture(NamedTuple):
 
     number: int
     clone: int
-    forbidden: tuple[int, ...]
+    forbidden_calls: tuple[int, ...]
     """The numbers of fork, vfork, execve and execveat, if the architecture has them."""
 
 
@@ -76,7 +76,7 @@ def _build_rules(architecture: _Architecture) -> list[tuple[int, int, int, int]]
     refusal = _ERRNO | errno.EPERM
     # Without clone3, the C library uses clone, whose flags a filter can read.
     tests = [(_EQUALS, _CLONE3, _ERRNO | errno.ENOSYS), (_AT_LEAST, _X32_TABLE, refusal)]
-    tests += [(_EQUALS, number, refusal) for number in architecture.forbidden]
+    tests += [(_EQUALS, number, refusal) for number in architecture.forbidden_calls]
     return [
         (_LOAD, 0, 0, _ARCHITECTURE_OFFSET),
         (_EQUALS, 1, 0, architecture.number),

@@ -80,7 +80,7 @@ class _Server:
         self._options = options
         self._ruleset_descriptor = confinement.create_file_rules()
         self._children: dict[int, _Child] = {}  # by the descriptor of the report socket
-        self._forks_left = options.max_total_processes
+        self._remaining_forks = options.max_total_processes
         self._is_successor_requested = False
         self._is_draining = False
         self._idle_since = time.monotonic()
@@ -90,15 +90,16 @@ class _Server:
     def serve(self) -> None:
         """Serve requests until the idle time has passed, or a successor is ready.
 
-        In the second case, the running processes still finish their work.
+        In the second case, the running processes still finish their work. If the other end of the
+        control socket is closed, this process exits immediately.
         """
         os.write(self._launcher_reports, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
-            ready = self._poll.poll(self._get_milliseconds_to_idle())
-            if not ready:  # the idle time has passed
+            events = self._poll.poll(self._get_milliseconds_to_idle())
+            if not events:  # the idle time has passed
                 return
-            for descriptor, _ in ready:
+            for descriptor, _ in events:
                 if descriptor == self._control.fileno():
                     self._accept_request()
                 elif descriptor == self._wake_descriptor:
@@ -169,8 +170,8 @@ class _Server:
         self._children[report_socket.fileno()] = _Child(pid, report_socket)
         self._poll.register(report_socket, select.POLLIN | select.POLLRDHUP)
         _send_report(report_socket, STARTED)
-        self._forks_left -= 1
-        if self._forks_left <= 0:
+        self._remaining_forks -= 1
+        if self._remaining_forks <= 0:
             self._request_successor()
 
     def _kill_process(self, descriptor: int) -> None:
@@ -245,7 +246,7 @@ def _run_entry(
 
 
 def _get_entry(name: str, preload: Sequence[str]) -> Entry:
-    """Return the entry function `module:function`; raise LookupError for any other module."""
+    """Return the function `name` (`module:function`). Raises LookupError if it is not preloaded."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)

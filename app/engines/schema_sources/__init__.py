@@ -1,4 +1,4 @@
-"""Import schemas from files of other tools.
+"""Import schemas from files of other tools, or of other installations of this service.
 
 A reader takes text or JSON, and returns the fields and properties of a schema. Content that a
 schema cannot represent is dropped, and causes a warning with the location of the content in the

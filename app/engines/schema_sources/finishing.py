@@ -25,7 +25,7 @@ def parse_json(content: object) -> object:
     """Parse `content` if it is JSON text, check the value, and return it.
 
     Raises SchemaSourceError if the text is too long or not JSON, or if the value is nested too
-    deeply, or contains a NUL character, an unpaired surrogate or a number of more than 64 bits.
+    deeply, or contains a NUL character, an unpaired surrogate or an integer of more than 64 bits.
     """
     value = content
     if isinstance(content, str):
@@ -46,7 +46,7 @@ def check_text(content: str) -> None:
         raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
 
 
-def finish_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
+def normalize_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
     """Validate the fields and return them in normal form.
 
     Raises SchemaSourceError if a field is invalid, or if there are no fields.
@@ -74,7 +74,7 @@ def _check_value(value: object) -> None:
             elif isinstance(entry, str) and FORBIDDEN.search(entry):
                 raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
             elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
-                raise SchemaSourceError("", "contains a number of more than 64 bits")
+                raise SchemaSourceError("", "contains an integer of more than 64 bits")
         if not next_level:
             return
         level = next_level
@@ -91,8 +91,8 @@ def select_constraints(
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
             # An error at the lower limit means that the lower limit exceeds the upper limit.
-            is_own = error.path == f"{path}.{name}"
-            reason = error.message if is_own else "it is less than the lower limit"
+            is_own_error = error.path == f"{path}.{name}"
+            reason = error.message if is_own_error else "it is less than the lower limit"
             collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")
         else:
             valid_constraints[name] = value

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.engines.schema_messages import describe_violation
-from app.engines.schema_sources.finishing import finish_fields, parse_json
+from app.engines.schema_sources.finishing import normalize_fields, parse_json
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
 from app.engines.schema_sources.texts import (
     MAX_DOCUMENT_TYPE_CHARS,
@@ -84,7 +84,7 @@ def read_portable_file(content: object) -> SourceSchema:
         value.get("document_type"), collector, "document_type", MAX_DOCUMENT_TYPE_CHARS
     )
     return SourceSchema(
-        fields=finish_fields(value["fields"], collector),
+        fields=normalize_fields(value["fields"], collector),
         warnings=sorted(collector.list_warnings(), key=lambda warning: warning.path),
         name=name or None,
         document_type=document_type or None,

@@ -1,4 +1,4 @@
-"""Derive keys, labels and descriptions from the names in a source."""
+"""Convert text from a source to the keys, labels and descriptions of fields and schemas."""
 
 import re
 

@@ -85,7 +85,7 @@ def _build_signature(account: str, container: str, key: str) -> str:
 
 
 class _Container(ObjectStore):
-    """A container. `get_signature` returns a valid shared access signature as a URL query."""
+    """An Azure container. `get_signature` returns a valid signature as a URL query."""
 
     can_start_after = False
 
@@ -136,7 +136,7 @@ class _Container(ObjectStore):
 
 
 def _is_folder(blob: Element) -> bool:
-    """Return whether a blob is a folder. Hierarchical namespaces list folders, too."""
+    """Return whether a blob is a folder: hierarchical namespaces list folders as blobs, too."""
     return blob.findtext("Properties/ResourceType") == "directory"
 
 
@@ -149,9 +149,10 @@ def _parse_blob(blob: Element) -> StoredObject:
 
 
 def _read_name(item: Element) -> bytes:
-    """Read the name of a blob or folder; Azure percent-encodes names that XML cannot contain."""
+    """Read and decode the name of a blob or folder. Raises ValueError if there is no name."""
     name = item.find("Name")
     if name is None or not name.text:
         raise ValueError("an element without a name")
+    # Azure percent-encodes names that XML cannot contain.
     is_encoded = name.get("Encoded", "").lower() == "true"
     return unquote_to_bytes(name.text) if is_encoded else name.text.encode()

@@ -32,31 +32,31 @@ class TimeBudget:
         """
         if self._remaining_seconds <= 0:
             raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
-        expired = threading.Event()
+        expiry = threading.Event()
 
         def abort() -> None:
-            expired.set()
+            expiry.set()
             self._abort()
 
         timer = threading.Timer(self._remaining_seconds, abort)
         timer.daemon = True
-        started = monotonic()
+        started_at = monotonic()
         timer.start()
         try:
             yield
         except Exception:
-            if expired.is_set():
+            if expiry.is_set():
                 raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
             raise
         finally:
             timer.cancel()
-            self._remaining_seconds -= monotonic() - started
-        if expired.is_set():
+            self._remaining_seconds -= monotonic() - started_at
+        if expiry.is_set():
             raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
 
 
 def shut_down(connection: socket.socket | None) -> None:
-    """Shut down a socket, so that other threads stop waiting for it."""
+    """Shut down a socket, unless it is None, so that other threads stop waiting for it."""
     if connection is not None:
         with contextlib.suppress(OSError):
             # `SSLSocket.shutdown` would discard the TLS state that other threads use.

@@ -12,10 +12,11 @@ _MAX_EMPTY_PAGES = 1000
 
 
 class EndlessListingDetector:
-    """Detects endless listings.
+    """Detects listings that do not end.
 
-    These are cycles of tokens (Brent's algorithm), too many empty pages, empty pages for too long,
-    and pages of a sorted listing that contain only names up to the last name of an earlier page.
+    Such a listing repeats its tokens in a cycle (detected with Brent's algorithm), has too many
+    consecutive empty pages, has only empty pages for too long, or is sorted and has a page with no
+    name after the last name of an earlier page.
     """
 
     def __init__(self, *, is_sorted: bool) -> None:
@@ -23,7 +24,7 @@ class EndlessListingDetector:
         self._saved_token: str | None = None
         self._steps, self._power = 0, 1
         self._empty_pages = 0
-        self._empty_until = monotonic() + limits.SKIP_SECONDS
+        self._empty_pages_until = monotonic() + limits.SKIP_SECONDS
         self._last_key = b""
 
     def check(self, token: str, keys: Sequence[bytes], *, is_empty: bool) -> None:
@@ -33,9 +34,10 @@ class EndlessListingDetector:
         page has neither objects nor folders.
         """
         if not is_empty:
-            self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS
+            self._empty_pages = 0
+            self._empty_pages_until = monotonic() + limits.SKIP_SECONDS
         self._empty_pages += is_empty
-        if self._empty_pages > _MAX_EMPTY_PAGES or monotonic() > self._empty_until:
+        if self._empty_pages > _MAX_EMPTY_PAGES or monotonic() > self._empty_pages_until:
             raise build_protocol_error()
         if token == self._saved_token:
             raise build_protocol_error()

@@ -60,7 +60,7 @@ def build_missing_folder_error() -> HostError:
 def build_status_error(
     status: int, *, key: str, container: str, action: str = "list or read"
 ) -> HostError:
-    """Build the HostError for a response with an error status but no error code of the store.
+    """Build the HostError for an error status, if no error code of the store is more specific.
 
     Args:
         status: the HTTP status of the response.
@@ -77,7 +77,7 @@ def build_status_error(
     if status == HTTPStatus.NOT_FOUND:
         return HostError(HostErrorKind.NOT_FOUND, f"The {container} does not exist.")
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host is not available at the moment (HTTP status {status})."
+        message = f"The host is temporarily unavailable (HTTP status {status})."
         return HostError(HostErrorKind.UNREACHABLE, message)
     message = f"The host does not respond like an object store (HTTP status {status})."
     return HostError(HostErrorKind.PROTOCOL, message)

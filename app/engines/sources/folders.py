@@ -31,7 +31,7 @@ from app.engines.sources.paths import encode_name
 class FolderItem(NamedTuple):
     """A document or subfolder in a folder, as a host lists it.
 
-    `name` is a segment of a path. `modified` is in seconds since 1970.
+    `name` is a segment of a path. `size` is in bytes, and `modified` in seconds since 1970.
     """
 
     name: str
@@ -66,13 +66,13 @@ ReadFolder = Callable[[str], Iterable[FolderItem]]
 def list_tree(
     read_folder: ReadFolder, after: str | None = None, path_filter: PathFilter | None = None
 ) -> Iterator[tuple[str, FolderItem | None]]:
-    """List a tree: yield the path and item of each document, sorted by path.
+    """List a tree: yield the path and item of each document, sorted by name in each folder.
 
     Documents up to and including the path `after` are left out. The item is None for a path that
-    is only a position: a folder that has been read, or a document that the filter excludes.
-    Subfolders that are removed meanwhile, that may not be read, or that the filter excludes are
-    skipped. Raises ObjectMissing if the root does not exist, and HostError if folders are nested
-    too deeply.
+    is only a position: a subfolder, or a document that the filter excludes. Subfolders that are
+    removed meanwhile or that may not be read count as empty. Subfolders that the filter excludes
+    are skipped. Raises ObjectMissing if the root does not exist, and HostError if folders are
+    nested too deeply or cannot be read for another reason.
     """
     after_names = after.split("/") if after else []
     stack = [("", sort_items(read_folder("")), after_names)]
@@ -118,7 +118,7 @@ def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
 
 
 class FolderSource(ABC):
-    """The methods of a source that lists its tree folder by folder."""
+    """The base class of sources that list their documents folder by folder."""
 
     @abstractmethod
     def _read_folder(self, path: str) -> Iterable[FolderItem]:
@@ -137,7 +137,7 @@ class FolderSource(ABC):
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all selected documents, sorted by path.
+        """Yield the selected documents after the path `after`, sorted by name in each folder.
 
         For each subfolder, and for each document that is not selected or does not exist, yields a
         `ListingPosition`.

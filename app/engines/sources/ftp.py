@@ -24,9 +24,9 @@ from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
 _MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
-"""The length in bytes from which lines of a folder listing are skipped.
+"""The maximum length in bytes of a line in a folder listing; longer lines are skipped.
 
-It leaves room for the longest name, and for the other properties of a document.
+The limit leaves room for the longest name, and for the other properties of an entry.
 """
 _PROBE_SECONDS = 20.0
 """The idle time after which a connection is tested before use; the server may have closed it."""
@@ -36,7 +36,7 @@ _COMPLETE_CODES = ("226", "250")
 def open_source(settings: Mapping[str, Any], network: Network) -> "FtpSource":
     """Sign in to an FTP server, and open a folder on it as a source.
 
-    Raises HostError if signing in fails.
+    Raises HostError if the CA certificate is invalid, or if connecting or signing in fails.
     """
     source = FtpSource(settings, network)
     source.connect()
@@ -149,7 +149,7 @@ class FtpSource(FolderSource):
         self._used_at = monotonic()
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
-        """Request the exact modification time of a document, which LIST does not contain."""
+        """Return the item; for a document from LIST, request the exact modification time."""
         if self._supports_mlsd or item.is_folder:
             return item
         try:
@@ -201,7 +201,7 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
-    """Yield the items of a folder. Raises HostError if no line has a known format."""
+    """Yield the items of a folder. Raises HostError if all listed entries have unknown formats."""
     has_known_lines, has_unknown_lines = False, False
     for line in _read_lines(client, "LIST"):
         item = parse_list_line(line)
@@ -216,7 +216,7 @@ def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
 
 
 def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:
-    """Request the modification time of the document at a path; return its item with that time."""
+    """Return the item with the modification time that the server reports for `path`, if any."""
     modified: float | None = None
     with suppress(ftplib.error_perm):
         modified = parse_time(client.sendcmd(f"MDTM {path}").partition(" ")[2])

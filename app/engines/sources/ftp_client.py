@@ -1,4 +1,4 @@
-"""Adapt the FTP client from the standard library to guarded connections.
+"""Adapt the FTP client from the standard library to connections that a `Network` opens.
 
 Data connections go to the host of the control connection, regardless of the address that the server
 sends.
@@ -31,7 +31,10 @@ class FtpClient(ftplib.FTP):
         self._line_count = 0
 
     def open(self, host: str, port: int) -> None:
-        """Open the control connection, and protect it with TLS if there is a context."""
+        """Open the control connection, and protect it with TLS if there is a context.
+
+        Raises HostError if the server does not offer TLS.
+        """
         self.host = host
         self.port = port
         self._set_socket(self._network.connect(host, port, limits.CONNECT_SECONDS))

@@ -15,7 +15,7 @@ _WINDOWS_LINE = re.compile(
     r"(?:\d\d-\d\d-\d{2,4}|\d{4}-\d\d-\d\d)\s+\d\d:\d\d\s?(?:[AP]M)?\s+"
     r"(?P<size><DIR>|\d+)\s(?P<name>.+)"
 )
-# An empty line, the total of a listing, a link or a device, the folder itself, or its parent.
+# Matches an empty line, the total of a listing, links, devices, the folder itself and its parent.
 _OTHER_LINE = re.compile(r"\s*|\S+\s+\d+|[bclps][-rwxsStTl]{9}.*|.*\s\.\.?")
 
 
@@ -56,12 +56,12 @@ def parse_list_line(line: str) -> FolderItem | None:
 
 
 def is_entry_line(line: str) -> bool:
-    """Return whether a line from LIST describes a document or a folder, in any format."""
+    """Return whether a line from LIST may describe a document or folder, even in another format."""
     return _OTHER_LINE.fullmatch(line) is None
 
 
 def parse_time(text: str | None) -> float | None:
-    """Parse a UTC time from MLSD or MDTM. Return seconds since 1970, or None if it is invalid."""
+    """Convert a UTC time from MLSD or MDTM to seconds since 1970, or an invalid time to None."""
     try:
         timestamp, _, fraction = (text or "").strip().partition(".")
         seconds = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()

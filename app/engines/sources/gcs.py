@@ -46,12 +46,12 @@ def open_source(settings: Mapping[str, Any], network: Network) -> ObjectStoreSou
     """
     endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
-    get_token = _load_service_account(str(settings["service_account"]))
+    get_token = _build_token_getter(str(settings["service_account"]))
     store = _Bucket(network, f"{endpoint}/storage/v1/b/{bucket}/o", get_token)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-def _load_service_account(key: str) -> Callable[[], str]:
+def _build_token_getter(key: str) -> Callable[[], str]:
     """Return a function that returns valid tokens, signed with the JSON key of a service account.
 
     Raises HostError if the key is invalid.

@@ -1,4 +1,4 @@
-"""Send HTTP requests through the guarded session of a network."""
+"""Send HTTP requests through the sessions of a `Network`, and translate their errors."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
@@ -129,7 +129,7 @@ def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
 
 
 def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
-    """Return the body of a listing or error response.
+    """Return the whole body of a response that is not a document.
 
     Raises HostError if the body is incomplete or has more than `limit` bytes.
     """
@@ -175,10 +175,10 @@ def _build_http_error(error: Exception) -> HostError:
 
 def _list_causes(error: BaseException) -> list[BaseException]:
     causes: list[BaseException] = []
-    pending: list[object] = [error]
-    while pending:
-        item = pending.pop()
+    pending_items: list[object] = [error]
+    while pending_items:
+        item = pending_items.pop()
         if isinstance(item, BaseException) and not any(item is cause for cause in causes):
             causes.append(item)
-            pending += [item.__cause__, getattr(item, "reason", None), *item.args]
+            pending_items += [item.__cause__, getattr(item, "reason", None), *item.args]
     return causes

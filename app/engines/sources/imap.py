@@ -35,18 +35,19 @@ from app.engines.sources.tls import build_context
 _PATH = re.compile(r"([1-9][0-9]{0,9})\.eml")
 _UID = re.compile(rb"\bUID (\d{1,10})\b")
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,15})\b")
-_RECEIVED = re.compile(rb'\bINTERNALDATE "([^"]{10,40})"')
+_INTERNAL_DATE = re.compile(rb'\bINTERNALDATE "([^"]{10,40})"')
 _NUMBER = re.compile(rb"(\d{1,10}) \(")
 _PAGE_MESSAGES = 500
 _MAX_REPEATED_PAGES = 100
 """The maximum number of consecutive pages that list no new message. Such pages are normal while
 other clients delete messages."""
 _PROBE_SECONDS = 60.0
+"""The idle time after which a connection is tested before use; the server may have closed it."""
 _DIGEST_DIGITS = 8
 
 
 class _ListedMessage(NamedTuple):
-    """A message in a listing. `number` is its sequence number in the folder."""
+    """A message in a listing. `number` is its sequence number, and `size` is in bytes."""
 
     number: int
     uid: int
@@ -57,7 +58,8 @@ class _ListedMessage(NamedTuple):
 def open_source(settings: Mapping[str, Any], network: Network) -> "ImapSource":
     """Sign in to a mail server, and open a mailbox folder as a source.
 
-    Raises HostError if signing in fails, or if the folder does not exist.
+    Raises HostError if the CA certificate is invalid, if connecting or signing in fails, or if the
+    folder does not exist.
     """
     source = ImapSource(settings, network)
     source.connect()
@@ -80,7 +82,7 @@ class ImapSource:
         self._used_at = 0.0
 
     def connect(self) -> ImapClient:
-        """Connect and open the folder for reading, if necessary, and return the client."""
+        """Connect and open the folder, unless the connection is open, and return the client."""
         if self._client is not None and not self._is_connected(self._client):
             self.close()
         if self._client is None:
@@ -100,7 +102,7 @@ class ImapSource:
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject]:
-        """Yield the messages after `after`, or all messages, in order of arrival."""
+        """Yield the messages after the path `after`, or all messages, in order of arrival."""
         del path_filter  # a filter would not save requests
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
@@ -163,17 +165,17 @@ class ImapSource:
             raise build_protocol_error()
         self._uid_validity = validity.decode()
 
-    def _list_messages(self, after: int) -> Iterator[_ListedMessage]:
-        """Yield the messages whose UID is higher than `after`, and fetch them in pages."""
-        last_uid, position, client = after, 0, None
+    def _list_messages(self, after_uid: int) -> Iterator[_ListedMessage]:
+        """Yield the messages whose UID is higher than `after_uid`, and fetch them in pages."""
+        last_uid, position, client = after_uid, 0, None
         repeated_pages = 0
         while repeated_pages <= _MAX_REPEATED_PAGES:
             repeated_pages += 1
-            current = self.connect()
-            with self._run_commands(_build_budget(current)):
+            current_client = self.connect()
+            with self._run_commands(_build_budget(current_client)):
                 # Sequence numbers change when other clients delete messages.
-                if current is not client or current.has_new_numbers:
-                    client = current
+                if current_client is not client or current_client.has_new_numbers:
+                    client = current_client
                     position = _find_position(client, last_uid)
                 page = _fetch_page(client, position + 1)
             if not page:
@@ -227,7 +229,7 @@ def _find_position(client: ImapClient, uid: int) -> int:
     Returns 0 if there is no such message. Updates the number of messages first, and searches by
     bisection.
     """
-    client.noop()  # The server then reports new and deleted messages.
+    client.noop()  # In response, the server reports new and deleted messages.
     client.has_new_numbers = False
     low, high = 0, client.message_count
     while low < high:
@@ -257,12 +259,12 @@ def _parse_message(line: bytes) -> _ListedMessage | None:
     number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
     if number is None or uid is None:
         return None
-    received_match = _RECEIVED.search(line)
+    date_match = _INTERNAL_DATE.search(line)
     return _ListedMessage(
         int(number[1]),
         int(uid[1]),
         int(size[1]) if size else None,
-        _parse_time(received_match[1]) if received_match else None,
+        _parse_time(date_match[1]) if date_match else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Adapt the IMAP client from the standard library to guarded connections and bounded memory."""
+"""Adapt the standard IMAP client to connections that a `Network` opens, and limit its memory."""
 
 import imaplib
 import re
@@ -25,8 +25,9 @@ _EMPTY_PART = re.compile(rb'\bBODY\[\](?:<\d+>)? (?:""|NIL)')
 class ImapClient(imaplib.IMAP4):
     """A connection to a mail server.
 
-    With TLS, port 143 begins in plain text and starts TLS before signing in (STARTTLS); all
-    other ports use TLS from the beginning. `context` is None for a connection without TLS.
+    With TLS, a connection to port 143 begins in plain text and starts TLS before signing in
+    (STARTTLS). On all other ports, connections use TLS from the beginning. `context` is None for a
+    connection without TLS.
 
     Attributes:
         message_count: number of messages in the open folder.
@@ -47,7 +48,7 @@ class ImapClient(imaplib.IMAP4):
             super().__init__(host, port, limits.CONNECT_SECONDS)
 
     def upgrade_to_tls(self) -> None:
-        """Start TLS if the connection does not use it yet."""
+        """Start TLS on port 143 if there is a context. Raises HostError if the server refuses."""
         if self._context is not None and self.port == _STARTTLS_PORT:
             if self.xatom("STARTTLS")[0] != "OK":
                 message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
@@ -89,7 +90,7 @@ class ImapClient(imaplib.IMAP4):
         """Fetch the part of a message that begins at `offset`, at most `CHUNK_BYTES` bytes.
 
         Returns empty bytes after the end of the message. Raises ObjectMissing if the message does
-        not exist.
+        not exist, and HostError if the server sends a larger part.
         """
         status, data = self.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
         parts = [item[1] for item in data if isinstance(item, tuple)]

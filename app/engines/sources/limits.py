@@ -1,4 +1,4 @@
-"""Define the limits for time, size and depth that apply to all sources."""
+"""Define the limits that sources share, for example for time, size and depth."""
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 30.0

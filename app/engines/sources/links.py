@@ -48,8 +48,8 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
 
     `charset` is the encoding of the page, if the host specifies it. Links that are too long are
-    left out. Returns an empty list if the page cannot be parsed. Raises HostError if there are too
-    many links.
+    left out. Returns an empty list if the page cannot be parsed. Raises HostError if the links are
+    too many, or too long in total.
     """
     if not page.strip():
         return []

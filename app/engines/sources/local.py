@@ -27,8 +27,8 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 def open_source(settings: Mapping[str, Any], network: Network, local_root: Path | None) -> Source:
     """Open `local_root`, or a folder below it, as a source.
 
-    Raises HostError if local folders are not enabled, or if the folder does not exist or is
-    outside the root.
+    Raises HostError if `local_root` is None, or if the folder does not exist or is outside
+    `local_root`.
     """
     del network
     if local_root is None:
@@ -57,8 +57,8 @@ class LocalSource(FolderSource):
     """A local folder that is kept open.
 
     Args:
-        descriptor: the open root, which this object closes.
-        root: the path of the root with all links resolved, to determine where links lead.
+        descriptor: descriptor of the folder, which is the root of the source; `close` closes it.
+        root: the path of the folder with all links resolved, to determine where links lead.
     """
 
     def __init__(self, descriptor: int, root: bytes) -> None:
@@ -104,13 +104,13 @@ class LocalSource(FolderSource):
         with _close_on_exit(descriptor), os.scandir(descriptor) as entries:
             for entry in entries:
                 name = os.fsencode(entry.name)
-                # Skip entries that were removed during the listing, and broken links.
+                # Skip entries that were removed during the listing, and links that are not listed.
                 with suppress(OSError, ObjectMissing):
                     status = self._get_status(entry, [*names, name])
                     is_folder = stat.S_ISDIR(status.st_mode)
                     if is_folder or stat.S_ISREG(status.st_mode):
                         size, modified = status.st_size, status.st_mtime
-                        # The inode change time also reveals replacements that keep both.
+                        # A replacement may keep this size and time, but not the inode change time.
                         version = f"{size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
                         yield build_item(
                             name, is_folder=is_folder, size=size, modified=modified, version=version

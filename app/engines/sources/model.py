@@ -13,7 +13,7 @@ import requests
 
 
 class HostErrorKind(StrEnum):
-    """The reason why a source or destination cannot be used."""
+    """The reason why a source or destination, or one of its documents, cannot be used."""
 
     UNREACHABLE = "unreachable"
     CREDENTIALS_REFUSED = "credentials_refused"
@@ -23,7 +23,7 @@ class HostErrorKind(StrEnum):
 
 
 class HostError(Exception):
-    """A source or destination cannot be used.
+    """A source or destination, or one of its documents, cannot be used.
 
     `message` is a complete sentence for the administrator. It contains no credentials and no
     internal addresses.
@@ -62,8 +62,8 @@ class ListingPosition:
     """A position in a listing, which a source yields if it read a part without documents.
 
     Attributes:
-        path: the path after which a later listing can continue. None if the source has made no
-            progress, for example while it skips documents that an earlier listing yielded.
+        path: the path after which a later listing can continue. None if no listing can continue
+            here, for example while the source skips documents that an earlier listing yielded.
     """
 
     path: str | None
@@ -112,7 +112,7 @@ class PathFilter(Protocol):
 
 
 class Source(Protocol):
-    """An open source of documents. All methods can raise HostError.
+    """A source of documents that is ready for use. Its methods can raise HostError.
 
     Only one thread may use a source at a time.
     """

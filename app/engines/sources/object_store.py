@@ -1,6 +1,6 @@
 """Read documents from a container of an object store, independently of the provider's API.
 
-Object names are bytes with slashes. A folder is a common prefix of names; it is not stored.
+Object names, or keys, are bytes that may contain slashes. A folder is a common prefix of names.
 """
 
 import re
@@ -93,7 +93,7 @@ class ObjectStore(ABC):
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         """Return the first page of a listing, or the page that `token` requests.
 
-        Raises HostError if the store refuses the request.
+        Raises HostError if the request fails, or if the response is not a listing.
         """
         parameters = self._build_parameters(query, token)
         present_parameters = {
@@ -148,7 +148,7 @@ class ObjectStoreSource:
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all documents in the order in which the store lists them."""
+        """Yield the documents after `after`, or all documents, in the store's order."""
         del path_filter  # a filter would not save requests
         start = self._prefix + decode_path(after) if after else b""
         for stored_objects in self._list_after(start):

@@ -47,8 +47,8 @@ def encode_key(key: bytes) -> str:
 
 def decode_path(path: str) -> bytes:
     """Decode a path to the name or key that it represents."""
-    encoded = path.encode("utf-8", "replace")
-    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
+    encoded_path = path.encode("utf-8", "replace")
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded_path)
 
 
 def is_valid_name(name: bytes) -> bool:
@@ -57,7 +57,7 @@ def is_valid_name(name: bytes) -> bool:
 
 
 def split_path(path: str) -> list[bytes] | None:
-    """Split a path into the names of its folders and document, or return None if it is invalid."""
+    """Split a path into its decoded names, or return None if a name is invalid."""
     names = [decode_path(segment) for segment in path.split("/")] if path else []
     return names if all(is_valid_name(name) for name in names) else None
 

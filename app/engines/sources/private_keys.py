@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 PrivateKey: TypeAlias = Ed25519PrivateKey | EllipticCurvePrivateKey | RSAPrivateKey
 KEY_ERRORS = (ValueError, TypeError, KeyError, UnsupportedAlgorithm)
 """The errors for a private key that cannot be read."""
-UNREADABLE_KEY = "The private key cannot be read; check that it is complete."
+UNREADABLE_KEY_MESSAGE = "The private key cannot be read; check that it is complete."
 _MAX_RSA_BITS = 8192
 _MAX_BCRYPT_ROUNDS = 500
 """The maximum number of rounds for a key in OpenSSH format. `ssh-keygen` uses 24."""
@@ -73,7 +73,7 @@ def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
         message = "The private key is encrypted. Enter its passphrase."
         return None if has_passphrase else ("passphrase", message)
     except KEY_ERRORS:
-        return "private_key", UNREADABLE_KEY
+        return "private_key", UNREADABLE_KEY_MESSAGE
     return ("passphrase", "The private key is not encrypted.") if has_passphrase else None
 
 

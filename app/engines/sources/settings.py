@@ -62,7 +62,7 @@ def _build_prefix_schema(container: str) -> Schema:
 
 
 def _build_key_file_schema(title: str, description: str, max_length: int) -> Schema:
-    """Build the JSON Schema for a secret with several lines."""
+    """Build the JSON Schema for a secret that may have more than one line."""
     return {
         "type": "string",
         "title": title,

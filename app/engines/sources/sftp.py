@@ -17,7 +17,8 @@ from app.engines.sources.sftp_session import SftpReader
 def open_source(settings: Mapping[str, Any], network: Network) -> "SftpSource":
     """Sign in to an SFTP server, and open a folder on it as a source.
 
-    Raises HostError if the private key is invalid, or if signing in fails.
+    Raises HostError if the private key is invalid, if connecting or signing in fails, or if the
+    path of the folder cannot be resolved.
     """
     connector = SftpConnector(settings, network)
     connector.connect()

@@ -18,7 +18,10 @@ _TYPES_BY_LETTER: Mapping[bytes, int] = {b"-": stat.S_IFREG, b"d": stat.S_IFDIR,
 
 
 class FileAttributes(NamedTuple):
-    """The attributes of a file, as the server reports them. `mode` may lack the file type."""
+    """The attributes of a file, as the server reports them.
+
+    `mode` may lack the file type. `size` is in bytes, and `modified` in seconds since 1970.
+    """
 
     mode: int
     size: int | None

@@ -24,7 +24,7 @@ from app.engines.sources.failures import (
     translate_errors,
 )
 from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
-from app.engines.sources.private_keys import KEY_ERRORS, UNREADABLE_KEY, load_key
+from app.engines.sources.private_keys import KEY_ERRORS, UNREADABLE_KEY_MESSAGE, load_key
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
 from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
 
@@ -54,7 +54,7 @@ class SftpConnector:
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
         self._network = network
-        self._key = _load_key(settings)
+        self._key = _load_paramiko_key(settings)
         self._connection: SftpConnection | None = None
 
     def connect(self) -> SftpConnection:
@@ -163,7 +163,7 @@ def _build_ssh_error(error: paramiko.SSHException) -> HostError:
     return HostError(HostErrorKind.UNREACHABLE, message)
 
 
-def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
+def _load_paramiko_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
     text = settings.get("private_key")
     if not text:
         return None
@@ -171,15 +171,15 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
         key = load_key(text, settings.get("passphrase"))
         # paramiko does not read PKCS #8.
         openssh_key = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-        paramiko_class = next(_KEY_TYPES[name] for name in _KEY_TYPES if isinstance(key, name))
+        paramiko_class = next(_KEY_TYPES[type_] for type_ in _KEY_TYPES if isinstance(key, type_))
         return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
     except (*KEY_ERRORS, paramiko.SSHException):
-        message = f"{UNREADABLE_KEY[:-1]}, and check its passphrase."
+        message = f"{UNREADABLE_KEY_MESSAGE[:-1]}, and check its passphrase."
         raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message) from None
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
-    """Request a host key of the configured type, because a host may have keys of several types."""
+    """Request a host key of the configured type, because a host may have different keys."""
     name = host_key.split(" ", maxsplit=1)[0]
     options = transport.get_security_options()
     if name == "ssh-rsa":

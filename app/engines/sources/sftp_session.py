@@ -48,7 +48,7 @@ faster on connections with a high latency."""
 class SftpStatusError(OSError):
     """The server refused a request with a status for which there is no specific exception.
 
-    `code` is the status code, and `text` is the explanation of the server.
+    `code` is the status code, and `text` is the explanation from the server.
     """
 
     def __init__(self, code: int, text: str) -> None:
@@ -127,7 +127,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Raise EOFError if a status means the end of a file, and OSError if it means an error."""
+        """Raise EOFError if a status message reports the end of a file, OSError for an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:
@@ -164,7 +164,7 @@ class SftpReader:
         self._session = session
         self._handle = handle
         self._blocks_by_request: dict[int, bytes] = {}
-        self._pending: list[int] = []
+        self._pending_numbers: list[int] = []
         self._next_offset = 0
         self._is_at_end = False
 
@@ -184,11 +184,11 @@ class SftpReader:
         self._session.close_handle(self._handle)
 
     def _read_block(self) -> bytes:
-        while not self._is_at_end and len(self._pending) < _MAX_PENDING_REQUESTS:
+        while not self._is_at_end and len(self._pending_numbers) < _MAX_PENDING_REQUESTS:
             number = self._session.send_read(self, self._handle, self._next_offset)
-            self._pending.append(number)
+            self._pending_numbers.append(number)
             self._next_offset += _BLOCK_BYTES
-        if not self._pending:
+        if not self._pending_numbers:
             return b""
         block = self._receive_block()
         if len(block) < _BLOCK_BYTES:
@@ -197,10 +197,10 @@ class SftpReader:
 
     def _receive_block(self) -> bytes:
         """Receive the block of the oldest pending request, and return it."""
-        number = self._pending[0]
+        number = self._pending_numbers[0]
         while number not in self._blocks_by_request:
             self._session.receive()
-        self._pending.pop(0)
+        self._pending_numbers.pop(0)
         return self._blocks_by_request.pop(number)
 
     def _restart_after_short_block(self, size: int) -> None:
@@ -208,8 +208,8 @@ class SftpReader:
 
         A short block is not necessarily the last block.
         """
-        dropped_blocks = len(self._pending)
-        while self._pending:
+        dropped_blocks = len(self._pending_numbers)
+        while self._pending_numbers:
             self._receive_block()
         self._next_offset -= (dropped_blocks + 1) * _BLOCK_BYTES - size
         self._is_at_end = size == 0
@@ -237,18 +237,18 @@ class SftpWriter:
         self._session = session
         self._handle = handle
         self._offset = 0
-        self._pending = 0
+        self._pending_count = 0
         self._failure: Exception | None = None
 
     def write(self, data: bytes) -> None:
-        """Append data to the file. Raises the error of an earlier block if one failed."""
+        """Append data to the file. Raises the first error if writing an earlier block failed."""
         for start in range(0, len(data), _BLOCK_BYTES):
-            while self._pending >= _MAX_PENDING_REQUESTS:
+            while self._pending_count >= _MAX_PENDING_REQUESTS:
                 self._session.receive()
             self._raise_failure()
             block = data[start : start + _BLOCK_BYTES]
             self._session.send_write(self, self._handle, self._offset, block)
-            self._pending += 1
+            self._pending_count += 1
             self._offset += len(block)
 
     def close(self) -> None:
@@ -256,7 +256,7 @@ class SftpWriter:
 
         Raises the error of the first block that failed.
         """
-        while self._pending:
+        while self._pending_count:
             self._session.receive()
         self._raise_failure()
         self._session.close_handle(self._handle)
@@ -267,7 +267,7 @@ class SftpWriter:
 
     def _async_response(self, message_type: int, message: Message, _number: int) -> None:
         """Count a response. paramiko calls this method, even after the writer has failed."""
-        self._pending -= 1
+        self._pending_count -= 1
         if message_type != CMD_STATUS:
             self._failure = self._failure or SFTPError("unexpected response")
             return

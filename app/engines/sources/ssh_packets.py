@@ -40,7 +40,7 @@ class _LimitedPipe(BufferedPipe):  # type: ignore[misc]
     """A buffer of limited size for unread data."""
 
     def feed(self, data: bytes) -> None:
-        """Store received data. If there is too much, raises SSHException to end the connection."""
+        """Store received data. If the pipe is full, raises SSHException to end the connection."""
         if len(self) + len(data) > _MAX_UNREAD_BYTES:
             raise SSHException("the server ignores the window")
         super().feed(data)

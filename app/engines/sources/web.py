@@ -48,7 +48,7 @@ class _DocumentMetadata(NamedTuple):
     modified_at: datetime | None
 
 
-_UNREADABLE = _DocumentMetadata("unreadable", None, None)
+_UNREADABLE_METADATA = _DocumentMetadata("unreadable", None, None)
 """The metadata of a document that the host refuses to send. `open` then raises the error."""
 
 
@@ -126,18 +126,18 @@ class WebSource(FolderSource):
         except HostError as problem:
             if problem.kind == HostErrorKind.UNREACHABLE:
                 raise
-            metadata = _UNREADABLE
+            metadata = _UNREADABLE_METADATA
         return SourceObject(path, *metadata) if metadata else None
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch a document's version, size and time. Return None if the document does not exist."""
+        """Fetch the metadata of a document, with the results of `_fetch_metadata_by_content`."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             metadata = _parse_metadata(response)
             if response.status_code in _MISSING_STATUSES:
                 return None
             if response.status_code == HTTPStatus.FORBIDDEN:
-                return _UNREADABLE
+                return _UNREADABLE_METADATA
             if response.status_code == HTTPStatus.OK and metadata.version:
                 return metadata
         return self._fetch_metadata_by_content(url)
@@ -146,7 +146,7 @@ class WebSource(FolderSource):
         """Fetch metadata from the response to a GET request.
 
         If the server sends no version, the digest of the content is used as the version. Returns
-        None if the document does not exist, and `_UNREADABLE` if the host refuses to send it.
+        None if the document does not exist, and `_UNREADABLE_METADATA` if the host refuses.
         """
         with self._request(url, is_document=True) as response:
             try:
@@ -154,7 +154,7 @@ class WebSource(FolderSource):
             except ObjectMissing:
                 return None
             except HostError:
-                return _UNREADABLE
+                return _UNREADABLE_METADATA
             metadata = _parse_metadata(response)
             if metadata.version:
                 return metadata
@@ -206,7 +206,7 @@ def _check_status(response: Response) -> None:
         message = "The host does not allow this service to read the page or document."
         raise HostError(HostErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host is not available at the moment (HTTP status {status})."
+        message = f"The host is temporarily unavailable (HTTP status {status})."
         raise HostError(HostErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
         message = f"The host did not return the page (HTTP status {status})."

@@ -303,7 +303,7 @@ def _error(code: str) -> bytes:
         (
             build_response("503 Slow", _error("SlowDown")),
             HostErrorKind.UNREACHABLE,
-            "at the moment",
+            "temporarily",
         ),
         (
             build_response("301 Moved", b"", "x-amz-bucket-region: eu-central-1"),

@@ -183,8 +183,8 @@ def test_credentials_are_sent(
         (405, HostErrorKind.NOT_ALLOWED, "with PUT"),
         (409, HostErrorKind.NOT_FOUND, "check that its folder exists"),
         (413, HostErrorKind.NOT_ALLOWED, "larger than the host accepts"),
-        (429, HostErrorKind.UNREACHABLE, "at the moment"),
-        (503, HostErrorKind.UNREACHABLE, "at the moment"),
+        (429, HostErrorKind.UNREACHABLE, "temporarily"),
+        (503, HostErrorKind.UNREACHABLE, "temporarily"),
         (507, HostErrorKind.NOT_ALLOWED, "disk of the server is full"),
     ],
 )

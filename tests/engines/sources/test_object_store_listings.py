@@ -127,7 +127,7 @@ def test_google_gets_a_new_token_before_the_old_one_expires(
 ) -> None:
     clock = [time.time()]
     monkeypatch.setattr(time, "time", lambda: clock[0])
-    get_token = gcs._load_service_account(gcs_server.build_key())
+    get_token = gcs._build_token_getter(gcs_server.build_key())
     first = get_token()
     assert get_token() == first
     claims = jwt.decode(first, options={"verify_signature": False})

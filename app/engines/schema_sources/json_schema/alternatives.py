@@ -5,13 +5,13 @@ from app.engines.schema_sources.json_schema.scalars import find_value_type
 from app.engines.schema_sources.model import WarningCollector
 
 MAX_NESTING = 16
-_NUMBERS = {"integer", "number"}
+_NUMBER_TYPES = {"integer", "number"}
 
 
 def merge_alternatives(
     node: Node, resolver: Resolver, collector: WarningCollector, nesting: int = 0
 ) -> Node:
-    """Merge the alternatives of `node` into a list of options, an object, one type, or text."""
+    """Merge the alternatives of `node` into its types, options and properties; return `node`."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:
@@ -46,7 +46,7 @@ def _merge_branches(node: Node, branches: list[Node], collector: WarningCollecto
         collector.add(node.path, "Only the first alternative was imported.")
     elif value_types == {None}:
         _warn_about_constraints(node, branches, collector)
-    elif len(value_types) == 1 or value_types <= _NUMBERS:
+    elif len(value_types) == 1 or value_types <= _NUMBER_TYPES:
         node.types = {str(value_types.pop())} if len(value_types) == 1 else {"number"}
         formats = [branch.keywords.get("format") for branch in branches]
         if formats[0] is not None and all(format_ == formats[0] for format_ in formats):

@@ -43,7 +43,7 @@ boolean values are ignored."""
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
-    """A schema that applies to a location; `trail` contains the references that led to it."""
+    """A schema that applies to a location; `trail` contains the references that led there."""
 
     schema: object
     path: str
@@ -55,8 +55,8 @@ class Node:
     """A location in the schema, with the keywords of all schemas that apply to it.
 
     `types` is None if any type is allowed. One alternative of each group in `alternatives` must
-    apply. `options` contains the values of merged alternatives with their labels, or is None if the
-    alternatives are not lists of values. `allows_null` is True if an alternative is null, or if a
+    apply. `options` contains the values of merged alternatives with their labels, or is None if no
+    lists of values were merged. `allows_null` is True if an alternative is null, or if a
     schema has the keyword `nullable` of OpenAPI; `is_nullable` also considers types and values.
     `is_circular` is True if the location contains itself. `allows_nothing` is True if no value is
     allowed. `keywords` contains the keywords that have not been handled yet.
@@ -76,7 +76,7 @@ class Node:
 
     @property
     def is_nullable(self) -> bool:
-        """Return whether null is one of the allowed values."""
+        """Return whether the schema explicitly allows null."""
         if "enum" in self.keywords:
             has_null = None in self.keywords["enum"] and "null" in (self.types or {"null"})
         else:
@@ -108,15 +108,15 @@ class Resolver:
         Raises SchemaSourceError if a schema is malformed or too large, or if a reference cannot be
         resolved.
         """
-        pending = list(parts)[::-1]
-        node = Node(pending[-1].path)
-        while pending:
-            part = pending.pop()
+        pending_parts = list(parts)[::-1]
+        node = Node(pending_parts[-1].path)
+        while pending_parts:
+            part = pending_parts.pop()
             self._count_visits(1, part.path)
             if part.schema is False:
                 node.allows_nothing = True
             elif isinstance(part.schema, dict):
-                pending.extend(reversed(self._apply_schema(node, part.schema, part)))
+                pending_parts.extend(reversed(self._apply_schema(node, part.schema, part)))
             elif part.schema is not True:
                 raise SchemaSourceError(part.path, "must be a schema: an object, true or false")
         return node
@@ -236,7 +236,7 @@ class Resolver:
         elif current != value and name not in ("title", "description", "default"):
             self._collector.add(
                 path,
-                f"{to_line(name, 64)} has several different values: only the first was used.",
+                f"{to_line(name, 64)} has different values: only the first was used.",
             )
 
     def _restrict_values(self, node: Node, values: object, path: str) -> None:
@@ -247,9 +247,9 @@ class Resolver:
             node.keywords["enum"] = values
             return
         # Removing duplicates keeps the list from growing when lists are merged repeatedly.
-        allowed_values = {orjson.dumps(entry) for entry in values}
+        allowed_texts = {orjson.dumps(entry) for entry in values}
         by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
-        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed_values]
+        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed_texts]
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:
         entries = value if isinstance(value, list) else [value]

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS
-from app.engines.schema_sources.finishing import finish_fields, parse_json
+from app.engines.schema_sources.finishing import normalize_fields, parse_json
 from app.engines.schema_sources.json_schema.alternatives import merge_alternatives
 from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import convert_scalar, find_value_type
@@ -24,7 +24,7 @@ MAX_TITLE_CHARS = 4 * MAX_NAME_CHARS  # longer titles are truncated later anyway
 
 
 def read_json_schema(content: object) -> SourceSchema:
-    """Read a JSON Schema, given as a JSON value or JSON text.
+    """Read a JSON Schema from a JSON value or from JSON text.
 
     Raises SchemaSourceError if `content` is invalid, or describes nothing that can be labeled.
     """
@@ -45,7 +45,7 @@ def read_json_schema(content: object) -> SourceSchema:
         field_name = "items" if find_value_type(node) == "array" else "value"
         reader.add_property(field_name, root_parts, target, required=True)
     return SourceSchema(
-        fields=finish_fields(target.fields, collector),
+        fields=normalize_fields(target.fields, collector),
         warnings=collector.list_warnings(),
         name=name or None,
         document_type=to_snake_case(name, "document") if name else None,
@@ -58,7 +58,7 @@ class _FieldTarget:
     """The list to which new fields are added: the fields of the schema, or the columns of a table.
 
     `prefix` and `label` come from the enclosing objects; `required` is True if all enclosing
-    objects are required.
+    objects are required. `nesting` is the number of enclosing objects and tables.
     """
 
     fields: list[Field]
@@ -143,7 +143,8 @@ class _JsonSchemaReader:
             self._add_field(name, node, target, definition, required=required)
             self._warn_about_constraints(item)
         elif target.is_table:
-            self._collector.add(node.path, "A table cannot contain another table: it was left out.")
+            message = "A table cannot contain another table: the inner table was left out."
+            self._collector.add(node.path, message)
         else:
             self._add_table(name, node, item, target, required=required)
 

@@ -26,7 +26,7 @@ class References:
         """Find the target of `ref`, and return it with its path.
 
         Resolves pointers, anchors, and resources that are embedded with their `$id`. Raises
-        SchemaSourceError with a path that begins with `path`.
+        SchemaSourceError, whose path begins with `path`, if the source does not contain the target.
         """
         if ref.startswith("#"):
             resource: object = self._root
@@ -63,14 +63,14 @@ class References:
         if self._resources is not None:
             return self._resources
         self._resources = {}
-        pending: list[object] = [self._root]
-        while pending:
-            node = pending.pop()
+        pending_nodes: list[object] = [self._root]
+        while pending_nodes:
+            node = pending_nodes.pop()
             if isinstance(node, dict):
                 self._index_ids_and_anchors(node, self._resources)
-                pending.extend(node.values())
+                pending_nodes.extend(node.values())
             elif isinstance(node, list):
-                pending.extend(node)
+                pending_nodes.extend(node)
         return self._resources
 
     def _index_ids_and_anchors(

@@ -34,7 +34,8 @@ _TYPE_HINTS: dict[str, tuple[str, ...]] = {
 def find_value_type(node: Node) -> str | None:
     """Find the type of the value: `object`, `array`, `choice`, `mixed`, or a simple type.
 
-    `mixed` means that the schema allows several types. Returns None if any value is allowed.
+    `mixed` means that the schema allows more than one type. Returns None if the schema does not
+    restrict the type.
     """
     if node.options is not None or "enum" in node.keywords or "const" in node.keywords:
         return "choice"

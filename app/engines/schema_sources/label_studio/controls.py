@@ -13,12 +13,12 @@ _MAX_PATH_CHARS = 2 * MAX_LABEL_CHARS
 
 
 def add_choices(control: Control) -> None:
-    """Add a choice field, with which users choose one or more values."""
+    """Add a choice field for choices, or a text field if they have no options or too many."""
     _add_choice_field(control, multiple=control.get("choice") == "multiple")
 
 
 def add_taxonomy(control: Control) -> None:
-    """Add a choice field for a taxonomy; the paths in its tree become options."""
+    """Add a field like `add_choices`; the paths in the tree of the taxonomy become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.add_warning(MAXIMUM_LEFT_OUT_MESSAGE)
     _add_choice_field(control, multiple=control.get("maxUsages") != "1")

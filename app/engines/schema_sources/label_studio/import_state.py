@@ -37,7 +37,10 @@ class ImportState:
     def add_field(
         self, source_name: str, *, path: str, description: str = "", **definition: object
     ) -> None:
-        """Add a field with a unique key, which is derived from `source_name`."""
+        """Add a field with a unique key, which is derived from `source_name`.
+
+        Raises SchemaSourceError if there are already MAX_FIELDS fields.
+        """
         if len(self.fields) == MAX_FIELDS:
             raise SchemaSourceError("", f"contains more than {MAX_FIELDS} fields")
         new_field = {
@@ -103,7 +106,7 @@ class Control:
         self.state.collector.add(self.path, message)
 
     def resolve_required(self) -> bool:
-        """Determine whether the field is required; add a warning if the tag has a condition."""
+        """Return whether the field is required; warn if it is only required under a condition."""
         if not self.is_true("required"):
             return False
         if self.is_per_region or self.is_conditional:

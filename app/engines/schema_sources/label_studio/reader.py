@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element
 
-from app.engines.schema_sources.finishing import finish_fields
+from app.engines.schema_sources.finishing import normalize_fields
 from app.engines.schema_sources.label_studio.controls import VALUE_CONTROLS
 from app.engines.schema_sources.label_studio.import_state import (
     PAGE_TAGS,
@@ -49,7 +49,7 @@ _UNSUPPORTED_TAGS = {
 
 
 def read_label_studio(content: object) -> SourceSchema:
-    """Read a labeling configuration, given as XML text.
+    """Read a labeling configuration from XML text.
 
     Raises SchemaSourceError if `content` is invalid, or has no tags from which fields can be
     created.
@@ -61,7 +61,7 @@ def read_label_studio(content: object) -> SourceSchema:
         raise SchemaSourceError("", "must have View as its outermost tag")
     reader = _LabelStudioReader(_build_import_state(root))
     reader.add_fields(root, is_conditional=False)
-    fields = finish_fields(reader.state.fields, reader.state.collector)
+    fields = normalize_fields(reader.state.fields, reader.state.collector)
     return SourceSchema(
         fields=fields,
         warnings=reader.state.collector.list_warnings(),
@@ -88,10 +88,10 @@ class _LabelStudioReader:
 
     def list_unused_headings(self) -> list[str]:
         """Return the headings that were not used to describe a field."""
-        return [text for text, used in self._headers.items() if not used]
+        return [text for text, is_used in self._headers.items() if not is_used]
 
     def add_fields(self, element: Element, *, is_conditional: bool) -> None:
-        """Add the fields for the tags in `element`, which is nested at most 64 levels deep."""
+        """Add the fields for the tags in `element`, which has at most 64 levels of tags."""
         for child in element:
             tag = str(child.tag)
             is_child_conditional = is_conditional or any(

@@ -25,7 +25,10 @@ DRAWING_TAGS = frozenset(
 
 
 def add_labels(control: Control) -> None:
-    """Add a span or region field for each label of the control."""
+    """Add a span or region field for each label of the control, or one field if it has no labels.
+
+    Labels for recordings are left out with a warning.
+    """
     field_type = _find_field_type(control)
     if field_type is None:
         control.add_warning("Labels for recordings are not supported, so they were left out.")
@@ -80,7 +83,7 @@ def _has_label_name(element: Element) -> bool:
 
 
 def _find_field_type(control: Control) -> str | None:
-    """Find the field type: `span` or `region`, or None if neither text nor pages are marked."""
+    """Find the field type: `span` or `region`, or None if the control only marks recordings."""
     target_types = control.target_types
     if target_types and target_types <= RECORDING_TAGS:
         return None

@@ -14,7 +14,7 @@ MAX_ATTRIBUTES = 100
 
 
 class _LimitedTreeBuilder(TreeBuilder):
-    """A tree builder that fails as soon as the tree is too deep or has too many elements."""
+    """A tree builder that fails as soon as depth, elements or attributes exceed their limit."""
 
     def __init__(self) -> None:
         super().__init__()
