@@ -58,7 +58,7 @@ limiter = Limiter(
 
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
-    """Set up Flask-Limiter on `app` with Redis as its store. It limits nothing unless `enabled`."""
+    """Set up Flask-Limiter on `app` with Redis as its store. Limit nothing unless `enabled`."""
     _store.enabled = enabled
     # Flask-Limiter and redis-py have different names for the scheme unix://.
     app.config["RATELIMIT_STORAGE_URI"] = re.sub("^unix:", "redis+unix:", redis_url)
