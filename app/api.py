@@ -22,5 +22,8 @@ def init(app: Flask, settings: Settings) -> None:
     for pages in endpoints.PAGES:
         app.register_blueprint(pages)
     operation.authenticator.bind(
-        Authenticator(by_token=auth.authenticate_token, by_api_key=api_keys.authenticate_key)
+        Authenticator(
+            authenticate_token=auth.authenticate_token,
+            authenticate_api_key=api_keys.authenticate_key,
+        )
     )

@@ -29,7 +29,7 @@ def begin(
     """Bind an operation until `end` is called. Its actor is unknown until `set_actor` is called.
 
     `records` is the record type that the operation acts on. It is used if the operation's name does
-    not contain a record type (see `split_operation`).
+    not contain a record type (see `split_operation`). `label` describes the unknown actor.
     """
     verb, record_type = split_operation(operation, records)
     current_context.set(

@@ -45,7 +45,7 @@ class Container:
 
     @cached_property
     def egress(self) -> Egress:
-        """Return the client for outbound HTTP requests."""
+        """Return the client for requests to webhook receivers and identity providers."""
         return self._build_egress(
             self.settings.egress_allowed_networks, allow_http=self.settings.webhook_allow_http
         )

@@ -59,8 +59,8 @@ def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[
     local_after = after.astimezone(ZoneInfo(time_zone))
     for local_time in CronSim(_replace_wildcards(expression), local_after):
         # If `after` is in an hour that occurs twice, the library also returns times before it.
-        if (due := local_time.astimezone(UTC)) > after:
-            yield due
+        if (due_at := local_time.astimezone(UTC)) > after:
+            yield due_at
 
 
 def _replace_wildcards(expression: str) -> str:

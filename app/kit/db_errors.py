@@ -31,7 +31,7 @@ def build_unavailable_error() -> ApiError:
 
 
 def build_busy_error() -> ApiError:
-    """Return the 503 error for an aborted transaction or an exhausted connection pool."""
+    """Return the 503 error for a timeout, an aborted transaction or an exhausted pool."""
     return busy("The service is busy. Try again shortly.", retry_after=1)
 
 

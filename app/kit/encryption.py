@@ -68,6 +68,7 @@ class EncryptedColumn:
 class TokenCounts:
     """Counts of the tokens in one column. `place` is the qualified name of the column.
 
+    `rotated` counts the tokens that were re-encrypted, or that would be if nothing is written.
     `unreadable` counts the tokens that no configured key can decrypt.
     """
 

@@ -77,7 +77,7 @@ class ApiError(Exception):
         elif self.status == UNAVAILABLE:
             self.headers.setdefault("Retry-After", RETRY_AFTER)
 
-    def body(self) -> dict[str, Any]:
+    def build_body(self) -> dict[str, Any]:
         """Return the response body: an `error` with `code` and `message`.
 
         It also has `field` and `details` if they are set.
@@ -91,9 +91,9 @@ class ApiError(Exception):
 
 
 def not_found() -> ApiError:
-    """Return the 404 error for a record that does not exist or belongs to another organization.
+    """Return the 404 error for an unknown path or record, or a record of another organization.
 
-    The response is the same in both cases, so it does not reveal whether the record exists.
+    The response is the same in all cases, so it does not reveal whether the record exists.
     """
     return ApiError("not_found", "The record does not exist.")
 
@@ -155,7 +155,7 @@ def stale(current_revision: int, **details: object) -> ApiError:
 
 
 def check_revision(revision: int | None, current_revision: int) -> None:
-    """Raise 409 `stale_precondition` if `revision` is given but is not the current revision."""
+    """Raise 409 `stale_precondition` unless `revision` is None or the current revision."""
     if revision not in (None, current_revision):
         raise stale(current_revision)
 
@@ -166,7 +166,7 @@ def storage_unavailable() -> ApiError:
 
 
 def storage_full() -> ApiError:
-    """Return the 503 error for a write that needs more disk space than is free."""
+    """Return the 503 error for a write that is refused because too little disk space is free."""
     return ApiError(
         "service_unavailable",
         "The service is out of storage space. New data cannot be stored until the operator frees"

@@ -70,7 +70,7 @@ _EMIT_MANY = text(
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
         SELECT id, :organization_id, :name, data, :request_id
-        FROM unnest(CAST(:ids AS uuid[]), CAST(:datas AS jsonb[])) AS emitted (id, data)
+        FROM unnest(CAST(:ids AS uuid[]), CAST(:payloads AS jsonb[])) AS payload (id, data)
         RETURNING id, data
     ), grouped AS (
         INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
@@ -94,8 +94,8 @@ _EMIT_MANY = text(
 _EMIT_EACH = """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
-        SELECT gen_random_uuid(), chosen.id, :name, CAST(:data AS jsonb), :request_id
-        FROM ({chosen}) AS chosen (id)
+        SELECT gen_random_uuid(), organization.id, :name, CAST(:data AS jsonb), :request_id
+        FROM ({organizations}) AS organization (id)
         RETURNING id, organization_id
     ), job AS (
         INSERT INTO jobs (id, organization_id, queue, function, args, request_id, event_id)
@@ -132,10 +132,11 @@ def get_request_id() -> str | None:
 
 
 def emit(name: str, data: Mapping[str, object]) -> UUID:
-    """Write an event for the current organization in the running transaction, and return its id.
+    """Write an event and the jobs of its handlers, and return the id of the event.
 
-    `data` is encoded as JSON, with UUIDs and times as strings. The session is flushed first, so
-    that the records that the event mentions exist when a handler runs.
+    Runs in the current transaction, for the current organization. `data` is encoded as JSON, with
+    UUIDs and times as strings. The session is flushed first, so that the records that the event
+    mentions exist when a handler runs.
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
@@ -172,7 +173,7 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
     ]
     single_handlers = [entry for entry in handlers if entry not in group_handlers]
     ids = [str(event_id) for event_id in generate_ids(len(payloads))]
-    encoded = [orjson.dumps(data, default=str) for data in payloads]
+    encoded_payloads = [orjson.dumps(data, default=str) for data in payloads]
     session = db.session()
     session.flush()
     session.execute(
@@ -181,11 +182,11 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
             "organization_id": tenancy.current_organization_id(),
             "name": name,
             "ids": ids,
-            "datas": [data.decode() for data in encoded],
+            "payloads": [data.decode() for data in encoded_payloads],
             "request_id": _request_id.get(),
             "functions": [function for function, _ in single_handlers],
             "queues": [queue for _, queue in single_handlers],
-            "groups": _encode_groups(name, ids, encoded) if group_handlers else [],
+            "groups": _encode_groups(name, ids, encoded_payloads) if group_handlers else [],
             "group_functions": [_group_functions[function] for function, _ in group_handlers],
             "group_queues": [queue for _, queue in group_handlers],
         },
@@ -219,7 +220,7 @@ def emit_for_organizations(
     handlers = _handlers.get(name, [])
     db.session().flush()
     result = db.session().execute(
-        text(_EMIT_EACH.format(chosen=organizations)),
+        text(_EMIT_EACH.format(organizations=organizations)),
         {
             **values,
             "name": name,

@@ -34,7 +34,10 @@ class MailRefused(ValueError):  # noqa: N818 - names what happened
 
 
 class MailFailed(Exception):  # noqa: N818 - names what happened
-    """The mail server did not accept the message. If `permanent`, retrying cannot succeed."""
+    """The mail server did not accept the message, or outbound traffic is switched off.
+
+    If `permanent`, retrying cannot succeed.
+    """
 
     def __init__(self, reason: str, *, permanent: bool) -> None:
         super().__init__(reason)
@@ -73,7 +76,7 @@ class Mailer:
         language: str | None = None,
         unsubscribe: str | None = None,
     ) -> None:
-        """Send a message to one address.
+        """Send a message to one address, or write it to the folder if there is no mail server.
 
         `message_id` consists of letters, digits, `.`, `_` and `-`. If a message is sent again, use
         the same id, so that receivers recognize the duplicate and the same file is written.
@@ -84,6 +87,7 @@ class Mailer:
         Raises:
             MailRefused: the message is invalid; nothing was sent.
             MailFailed: the server did not accept the message, or `closed` is set.
+            OSError: the file could not be written.
         """
         if self._closed:
             raise MailFailed("outbound traffic is switched off", permanent=False)

@@ -49,7 +49,7 @@ class Page:
     prev_cursor: str | None
     page_size: int
 
-    def meta(self) -> dict[str, Any]:
+    def build_meta(self) -> dict[str, Any]:
         """Return the content of `meta` in the response."""
         return {
             "total": self.total,
@@ -206,8 +206,8 @@ def paginate_values(request: PageRequest, **columns: Sequence[str] | Sequence[in
     The database sorts the rows, so that they are paginated like the rows of a table.
     """
     rows = list(zip(*columns.values(), strict=True))
-    typed = (column(name, literal(cells[0]).type) for name, cells in columns.items())
-    table = values(*typed, name="listed").data(rows)
+    typed_columns = (column(name, literal(cells[0]).type) for name, cells in columns.items())
+    table = values(*typed_columns, name="listed").data(rows)
     sorts = dict(table.c.items())
     return paginate(select(*table.c), request, sorts=sorts, unique=next(iter(table.c)))
 
@@ -231,24 +231,24 @@ def _apply_order(
 ) -> Select[Any]:
     if not keys:
         return order.apply(statement, order.columns).limit(limit)
-    branches = [_select_first_keys(branch, order, limit) for branch in keys]
-    page_keys = branches[0]
-    if len(branches) > 1:
-        union_keys = union(*(select(*branch.c) for branch in branches)).subquery()
+    subqueries = [_select_first_keys(query, order, limit) for query in keys]
+    page_keys = subqueries[0]
+    if len(subqueries) > 1:
+        union_keys = union(*(select(*subquery.c) for subquery in subqueries)).subquery()
         ordered_keys = order.sort(select(*union_keys.c), list(union_keys.c))
         page_keys = ordered_keys.limit(limit).subquery("page_keys")
     joined_statement = statement.join(page_keys, page_keys.c[order.names[-1]] == order.columns[-1])
     return order.sort(joined_statement, [page_keys.c[name] for name in order.names])
 
 
-def _select_first_keys(keys: KeyQuery, order: _Order, limit: int) -> Subquery:
-    columns = [keys.statement.selected_columns[name] for name in order.names]
-    first_keys = order.apply(keys.statement.with_only_columns(*columns), columns).limit(limit)
-    if keys.branches is None:
+def _select_first_keys(query: KeyQuery, order: _Order, limit: int) -> Subquery:
+    columns = [query.statement.selected_columns[name] for name in order.names]
+    first_keys = order.apply(query.statement.with_only_columns(*columns), columns).limit(limit)
+    if query.branches is None:
         return first_keys.subquery()
     branch = first_keys.lateral()
     branch_columns = [branch.c[name] for name in order.names]
-    joined_keys = select(*branch_columns).select_from(keys.branches.join(branch, true()))
+    joined_keys = select(*branch_columns).select_from(query.branches.join(branch, true()))
     return order.sort(joined_keys, branch_columns).limit(limit).subquery()
 
 

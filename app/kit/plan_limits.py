@@ -109,7 +109,7 @@ def find_plan() -> tuple[str, Mapping[str, Any]] | None:
 
 
 implementation = Port[Callable[[Sequence[Meter]], Allowance]]()
-"""The function that `open_allowance` calls."""
+"""The port of the function that `open_allowance` calls."""
 
 
 def open_allowance(*meters: Meter) -> Allowance:

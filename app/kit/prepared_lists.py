@@ -40,14 +40,14 @@ class PreparedList:
         for descending, sort in ((True, desc), (False, asc)):
             following_rows = statement.where(position < edge if descending else position > edge)
             for is_first, rows in ((True, first_rows), (False, following_rows)):
-                ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
+                page_rows = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
                 self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
-                    ordered,
+                    page_rows,
                     **(base_types if is_first else edge_types),
                 )
 
-    def page(self, request: PageRequest) -> Page:
+    def get_page(self, request: PageRequest) -> Page:
         """Return the requested page of the list.
 
         Raises 422 for `cursor` if the cursor does not belong to this list.

@@ -63,10 +63,10 @@ class Caller:
 class Authenticator:
     """The authentication functions, which `identity` implements and `app.api` binds.
 
-    `by_token(token, slug)` verifies a bearer token and, if `slug` is not None, membership in that
-    organization. It raises 401 or 403. `by_api_key(key)` verifies an API key in its organization,
-    and raises 401 `invalid_api_key`.
+    `authenticate_token(token, slug)` verifies a bearer token and, if `slug` is not None, membership
+    in that organization. It raises 401 or 403. `authenticate_api_key(key)` verifies an API key in
+    its organization, and raises 401 `invalid_api_key`.
     """
 
-    by_token: Callable[[str, str | None], Caller]
-    by_api_key: Callable[[str], Caller]
+    authenticate_token: Callable[[str, str | None], Caller]
+    authenticate_api_key: Callable[[str], Caller]

@@ -23,13 +23,13 @@ def purge(
     because every batch looks up its rows again. `table` and `condition` must be constants in the
     code, never user input. `values` are the parameters for the condition.
     """
-    deleted = 0
+    deleted_count = 0
     while True:
-        count = delete_batch(table, condition, values or {}, BATCH)
+        batch_count = delete_batch(table, condition, values or {}, BATCH)
         checkpoint()
-        deleted += count
-        if count < BATCH:
-            return deleted
+        deleted_count += batch_count
+        if batch_count < BATCH:
+            return deleted_count
 
 
 def delete_batch(table: str, condition: str, values: Mapping[str, object], limit: int) -> int:

@@ -58,7 +58,7 @@ limiter = Limiter(
 
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
-    """Set up Flask-Limiter on `app`, with Redis as the store."""
+    """Set up Flask-Limiter on `app` with Redis as its store. Limit nothing unless `enabled`."""
     _store.enabled = enabled
     # Flask-Limiter and redis-py have different names for the scheme unix://.
     app.config["RATELIMIT_STORAGE_URI"] = re.sub("^unix:", "redis+unix:", redis_url)
@@ -117,7 +117,8 @@ _items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIM
 def check(name: str, organization_key: Callable[[], str]) -> None:
     """Check the limit `name`, and count one request against it.
 
-    Raises 429 `rate_limited` with `Retry-After` if the limit is exceeded.
+    `organization_key` returns the key under which the requests of the caller's organization are
+    counted. Raises 429 `rate_limited` with `Retry-After` if the limit is exceeded.
     """
     if not _store.enabled:
         return

@@ -216,7 +216,7 @@ hashing_slots = HashingSlots()
 
 
 def limit_hashing_threads(threads: int) -> None:
-    """Limit password hashing to all but one of the `threads` threads of this process."""
+    """Limit password hashing to `threads - 1` threads of this process, but at least one thread."""
     hashing_slots.slot_count = max(1, threads - 1)
 
 
@@ -252,7 +252,7 @@ def needs_rehash(stored_hash: str) -> bool:
 
 @cache
 def build_dummy_hash() -> str:
-    """Return a hash that matches no password, for checks of nonexistent accounts.
+    """Return a hash that matches no password, for accounts that do not exist or have no password.
 
     It is computed with the current parameters, so a check against it takes as long as other checks.
     """
@@ -260,9 +260,9 @@ def build_dummy_hash() -> str:
 
 
 def verify_dummy_password(password: str) -> None:
-    """Spend the same time as `verify_password`, for an account that does not exist.
+    """Spend the same time as a check of a password, if there is no hash to check it against.
 
-    Otherwise the response time would reveal which accounts exist.
+    Otherwise the response time would reveal which accounts have a password.
     """
     hash_password(password)
 

@@ -71,7 +71,7 @@ def build_linked_download(
             )
 
     with translate_storage_errors(build_missing_error):
-        container.current().storage.size(key)
+        container.current().storage.get_size(key)
     return Download(
         build_reader(key, build_missing_error),
         size,

@@ -162,6 +162,7 @@ def build_text(sql: str) -> TextClause:
 
 
 TENANT_TABLES: set[str] = set()
+"""The names of the tables of all tenant models."""
 
 
 class TenantModel:

@@ -64,7 +64,7 @@ def build_expired_error() -> ApiError:
 
 
 def build_invalid_error() -> ApiError:
-    """Return the 401 error for a token that is missing or was not issued by this service."""
+    """Return the 401 error for an access token that is missing or invalid."""
     return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
 

@@ -81,9 +81,9 @@ def merge_settings(
 ) -> ValidatedSettings:
     """Merge new settings with the stored secrets, validate them, and return them.
 
-    If `new_settings` contains no secrets, the stored secrets are kept. The host, account and
-    protocol must then be the same as before. A URL without a query keeps the stored query if it is
-    otherwise the same. Raises 400 like `check_settings`.
+    If `new_settings` contains no secrets, the stored secrets are kept. The settings that identify
+    the host or the account must then be the same as before. A URL without a query keeps the stored
+    query if it is otherwise the same. Raises 400 like `check_settings`.
     """
     new_settings = url_queries.restore_queries(new_settings, stored.public, field=field)
     if settings_type.secrets.isdisjoint(new_settings) and stored.secrets:

@@ -51,8 +51,8 @@ class Build:
     `tags` contains the placeholder `NONCE` for the nonce of each response.
     """
 
-    before: str
-    after: str
+    html_before: str
+    html_after: str
     tags: str
 
     def build_page_head(self) -> PageHead:
@@ -64,7 +64,7 @@ class Build:
     def render_index(self) -> tuple[str, str]:
         """Render the index page with a new nonce. Return its HTML and Content-Security-Policy."""
         page = self.build_page_head()
-        return f"{self.before}{page.head}{self.after}", page.policy
+        return f"{self.html_before}{page.head}{self.html_after}", page.policy
 
 
 class BuildFolder:

@@ -91,7 +91,7 @@ def test_a_revision_is_required_where_it_is(op: Operation, description: dict[str
 @pytest.mark.parametrize("op", ALTERNATIVES, ids=name_operation)
 def test_either_or_is_described(op: Operation, description: dict[str, Any]) -> None:
     described = description["components"]["schemas"][type(op.body).__name__]["allOf"]
-    groups = list(type(op.body).list_alternative_groups())  # type: ignore[union-attr]
+    groups = list(type(op.body).iterate_alternative_groups())  # type: ignore[union-attr]
     assert len(described) == len(groups)
     for ways, group in zip(groups, described, strict=True):
         both = {name: 1 for way in ways for name in way}

@@ -102,7 +102,7 @@ def test_files_written_at_once_are_private_and_leave_nothing_after_an_error(
 def test_write_and_read_back(storage: Storage) -> None:
     stored = storage.write("a/b.bin", [CONTENT[:100], b"", CONTENT[100:]])
     assert stored == (len(CONTENT), SHA256)
-    assert storage.size("a/b.bin") == len(CONTENT)
+    assert storage.get_size("a/b.bin") == len(CONTENT)
     assert storage.exists("a/b.bin")
     with storage.open("a/b.bin") as file:
         assert file.read(4) == CONTENT[:4]
@@ -114,7 +114,7 @@ def test_write_and_read_back(storage: Storage) -> None:
 
 def test_empty_files_are_files(storage: Storage) -> None:
     assert storage.write("empty", []) == (0, hashlib.sha256(b"").hexdigest())
-    assert storage.size("empty") == 0
+    assert storage.get_size("empty") == 0
     assert list(storage.stream("empty")) == []
 
 
@@ -134,7 +134,7 @@ def test_writing_again_replaces(storage: Storage) -> None:
 )
 def test_streams_follow_slices(storage: Storage, start: int, end: int | None) -> None:
     storage.write("a", [CONTENT])
-    chunks = list(storage.stream("a", start, end, chunk=100_000))
+    chunks = list(storage.stream("a", start, end, chunk_bytes=100_000))
     assert b"".join(chunks) == CONTENT[start:end]
     assert all(0 < len(chunk) <= 100_000 for chunk in chunks)
 
@@ -156,7 +156,7 @@ def test_a_folder_is_measured_and_cleared_in_batches(storage: Storage) -> None:
         storage.write(f"mine/{number % 3}/{number}", [b"x" * number])
     storage.write("mine-too/file", [b"x"])
     assert storage.measure("mine") == (7, 21)
-    assert list(storage.clear("mine", batch=3)) == [3, 3, 1]
+    assert list(storage.clear("mine", batch_size=3)) == [3, 3, 1]
     assert storage.measure("mine") == (0, 0)
     assert keys(storage) == ["mine-too/file"]
     assert list(storage.clear("mine")) == []
@@ -165,9 +165,9 @@ def test_a_folder_is_measured_and_cleared_in_batches(storage: Storage) -> None:
 def test_clearing_goes_on_where_it_was_broken_off(storage: Storage) -> None:
     for number in range(5):
         storage.write(f"mine/{number}", [b"x"])
-    next(storage.clear("mine", batch=2))
+    next(storage.clear("mine", batch_size=2))
     assert storage.measure("mine").files == 3
-    assert sum(storage.clear("mine", batch=2)) == 3
+    assert sum(storage.clear("mine", batch_size=2)) == 3
 
 
 def test_clearing_leaves_no_empty_folders(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_listings_have_size_and_time(storage: Storage) -> None:
     assert keys(storage, "a/") == keys(storage, "a") == ["a/1", "a/b/2"]
     entry = next(iter(storage.list("ab")))
     assert (entry.key, entry.size) == ("ab/3", 4)
-    assert abs(entry.modified - datetime.now(UTC)) < timedelta(minutes=1)
+    assert abs(entry.modified_at - datetime.now(UTC)) < timedelta(minutes=1)
 
 
 def test_folders_are_listed_in_order(storage: Storage) -> None:
@@ -348,6 +348,6 @@ def test_a_forked_worker_reaches_the_object_store(s3_url: str) -> None:
     storage.write("a", [b"x" * 10])
     child = os.fork()
     if child == 0:
-        os._exit(storage.size("a"))
+        os._exit(storage.get_size("a"))
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 10

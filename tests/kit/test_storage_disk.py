@@ -39,12 +39,12 @@ def test_streams_refuse_positions_from_the_end(disk: Storage) -> None:
     disk.write("a", [b"abc"])
     for start, end, chunk in ((-1, None, 1), (0, -1, 1), (0, None, 0)):
         with pytest.raises(ValueError, match="must not be negative"):
-            disk.stream("a", start, end, chunk=chunk)
+            disk.stream("a", start, end, chunk_bytes=chunk)
 
 
 def test_a_stream_left_early_gives_its_file_back(disk: Storage, tmp_path: Path) -> None:
     disk.write("a", [CONTENT])
-    stream = disk.stream("a", chunk=10)
+    stream = disk.stream("a", chunk_bytes=10)
     assert next(stream) == CONTENT[:10]
     assert open_files(tmp_path) == 1
     stream.close()
@@ -236,9 +236,9 @@ for size in (2**20, 100):
     except StorageFull as failure:
         print("full:", failure)
 print(sorted(entry.key for entry in storage.list()))
-print(storage.size("kept"))
+print(storage.get_size("kept"))
 storage.write("after", [bytes(1000)])
-print(storage.size("after"))
+print(storage.get_size("after"))
 """
 
 

@@ -86,9 +86,9 @@ def _hash_key(key: str) -> str:
 def authenticate_key(key: str) -> Caller:
     """Verify an API key, and return the caller. Raises 401 `invalid_api_key`.
 
-    Implements `Authenticator.by_api_key` of `app.kit.principal`. Every invalid key is refused after
-    the same steps: one query, one hash and one comparison. Therefore, the response time does not
-    reveal what is wrong with the key.
+    Implements `Authenticator.authenticate_api_key`. Every invalid key is refused after the same
+    steps: one query, one hash and one comparison. Therefore, the response time does not reveal what
+    is wrong with the key.
     """
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY

@@ -69,7 +69,7 @@ _ALL_ENTRIES = PreparedList(
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the current organization's entries that match the filters."""
     if not filters:
-        return _ALL_ENTRIES.page(request)
+        return _ALL_ENTRIES.get_page(request)
     keys = _build_keys(filters)
     statement = _ENTRIES if keys else _ENTRIES.where(*_build_conditions(filters))
     total = _build_total(filters)

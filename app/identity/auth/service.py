@@ -199,8 +199,8 @@ def get_session(caller: Caller) -> dict[str, Any]:
 def authenticate_token(token: str, slug: str | None) -> Caller:
     """Verify an access token and its session, and return the caller.
 
-    Implements `kit.principal.Authenticator.by_token`. `slug` names the organization of the request,
-    or is None. Raises 401 for an invalid token or session, and 403 for a user who is not a member.
+    Implements `Authenticator.authenticate_token`. `slug` names the organization of the request, or
+    is None. Raises 401 for an invalid token or session, and 403 for a user who is not a member.
     """
     claims = tokens.read(token)
     state = queries.find_session(claims.session_id, slug)

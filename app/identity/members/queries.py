@@ -85,7 +85,7 @@ _BY_NAME = PreparedList(
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of the members that match the filters, with their teams."""
     if not filters and request.sort == "name":
-        return _BY_NAME.page(request)
+        return _BY_NAME.get_page(request)
     conditions = _build_conditions(filters)
     statement = _MEMBERS.where(*conditions)
     if "q" not in filters and "team_id" not in filters:

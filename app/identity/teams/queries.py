@@ -154,7 +154,7 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     `filters` maps the names of the list's query parameters to values.
     """
     if not filters and request.sort == "name":
-        return _BY_NAME.page(request)
+        return _BY_NAME.get_page(request)
     statement = _SELECT_SUMMARIES.where(*_build_conditions(filters))
     total = None
     if {"root", *PERIOD_FILTERS}.issuperset(filters):

@@ -29,7 +29,7 @@ class AlternativesSchema(Schema):
     alternatives: ClassVar[tuple[Alternative, ...]] = ()
 
     @classmethod
-    def list_alternative_groups(cls) -> Iterator[tuple[Alternative, ...]]:
+    def iterate_alternative_groups(cls) -> Iterator[tuple[Alternative, ...]]:
         """Yield the groups of alternatives that the class and its base classes define."""
         for base in cls.__mro__:
             group = vars(base).get("alternatives")
@@ -38,7 +38,7 @@ class AlternativesSchema(Schema):
 
     @validates_schema
     def _check_alternatives(self, data: dict[str, object], **_: object) -> None:
-        for group in self.list_alternative_groups():
+        for group in self.iterate_alternative_groups():
             _check_group(data, group)
 
 
@@ -59,7 +59,7 @@ def build_alternative_schemas(schema: type[AlternativesSchema]) -> list[dict[str
     """
     return [
         {"oneOf": [_build_alternative_schema(alternative, group) for alternative in group]}
-        for group in schema.list_alternative_groups()
+        for group in schema.iterate_alternative_groups()
     ]
 
 

@@ -45,7 +45,7 @@ def _build_operation(
     keys: bool | None = None,
     **options: Any,
 ) -> Operation:
-    """Build an operation from the options of its route, which `Operation` documents."""
+    """Build an operation from the options of its route. `Operation` documents the options."""
     if (permission is None) == (access is None):
         raise TypeError(f"{path}: declare either `permission` or `access`")
     default_max_body = _MAX_PUBLIC_BODY_BYTES if access == "public" else _MAX_BODY_BYTES
@@ -106,11 +106,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     def _register(self, op: Operation) -> None:
         @wraps(op.handler)
-        def view(**path: str) -> Response:
+        def view(**path_values: str) -> Response:
             if request.method == "HEAD" and op.writes and op.access == "public":
                 # Link scanners send HEAD, which must not use up a link that is valid for one GET.
                 return Response(status=op.status)
-            return run(op, path)
+            return run(op, path_values)
 
         documented_view: Any = view
         if op.query is not None:

@@ -69,7 +69,7 @@ def _get_max_items_keyword(_converter: object, field: object, **_: object) -> di
 
 
 def _get_int_format(_converter: object, field: object, **_: object) -> dict[str, str]:
-    """Return `format` for an integer field: `int32` if its maximum fits, else `int64`."""
+    """Return `format` (`int32` or `int64`) for an integer field, else an empty dict."""
     if not isinstance(field, fields.Integer):
         return {}
     maximums = [v.max for v in field.validators if isinstance(v, validate.Range)]
@@ -80,7 +80,7 @@ def _get_int_format(_converter: object, field: object, **_: object) -> dict[str,
 def _get_property_names_keyword(
     _converter: object, field: fields.Field[Any], **_: object
 ) -> dict[str, Any]:
-    """Return `propertyNames` if the metadata states it, because apispec does not copy it."""
+    """Return `propertyNames` from the metadata, which apispec omits, or an empty dict."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}
 
@@ -116,7 +116,7 @@ def remove_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
-    """Yield every schema in `value`, including `value` itself.
+    """Yield every schema in `value`, and `value` itself if it is a dict.
 
     The keys in `properties` are property names, so they are not treated as keywords.
     """
@@ -135,7 +135,7 @@ def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
 
 
 def _collect_references(value: object, schemas: dict[str, Any], names: set[str]) -> None:
-    """Add to `names` every component that `value` refers to, directly or indirectly."""
+    """Add to `names` the name of each component that `value` refers to, even indirectly."""
     for part in _iterate_schemas(value):
         name = str(part.get("$ref", "")).rpartition("/")[2]
         if name and name not in names:

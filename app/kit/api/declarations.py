@@ -115,7 +115,7 @@ class Operation:
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
     keys: bool
     nullable: bool = False
-    picture: responses.Render | None = None
+    picture: responses.PictureRenderer | None = None
     respond: Callable[[Any], Response] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. `describe` is called once, by the first request for `/openapi.json`."""
+    """Register the routes. `describe` returns the OpenAPI description, and is called only once."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

@@ -23,7 +23,7 @@ _ALLOWED_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug
 
 
 def init(app: Flask, settings: Settings) -> None:
-    """Register the hooks on `app`."""
+    """Register the hooks and error handlers on `app`, and set up its trusted proxies and CORS."""
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
@@ -105,7 +105,7 @@ def _release_resources(_: BaseException | None) -> None:
 
 def _build_error_response(error: ApiError) -> Response:
     return responses.build_json_response(
-        responses.encode(error.body()), error.status, error.headers
+        responses.encode(error.build_body()), error.status, error.headers
     )
 
 
@@ -133,9 +133,9 @@ def _handle_http_error(error: HTTPException) -> Response:
 
 
 def _handle_database_error(error: SQLAlchemyError) -> Response:
-    translated = db_errors.translate(error)
-    if isinstance(translated, ApiError):
-        return _build_error_response(translated)
+    api_error = db_errors.translate(error)
+    if isinstance(api_error, ApiError):
+        return _build_error_response(api_error)
     return _handle_unexpected_error(error)
 
 

@@ -35,11 +35,11 @@ ORG_HEADER = "X-Org-Slug"
 _LONG_BODY_SECONDS = 1.0
 
 
-def run(op: Operation, path: dict[str, str]) -> Response:
+def run(op: Operation, path_values: dict[str, str]) -> Response:
     """Run `op` for one request. Commit if `op` writes, and roll back on API or database errors."""
     g.operation = op.name
     try:
-        response = _serve(op, path)
+        response = _serve(op, path_values)
         if op.writes:
             db.session().commit()
     except ApiError:
@@ -51,17 +51,17 @@ def run(op: Operation, path: dict[str, str]) -> Response:
     return response
 
 
-def _serve(op: Operation, path: dict[str, str]) -> Response:
+def _serve(op: Operation, path_values: dict[str, str]) -> Response:
     # Authenticate in autocommit, so that no transaction stays open while a slow body arrives.
     db.set_read_only(read_only=True)
     if op.writes:
         audit.begin(
             op.name, records=op.records, request_id=g.request_id, ip_address=request.remote_addr
         )
-    caller = _authenticate(op, path)
+    caller = _authenticate(op, path_values)
     if op.limit:
         ratelimit.check(op.limit, lambda: str(caller.org.id) if caller else "")
-    arguments = _parse_path(op, path)
+    arguments = _parse_path(op, path_values)
     if op.access != "public":
         arguments["caller"] = caller
     if op.query is not None:
@@ -70,7 +70,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     body, raw = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
         # The caller may have lost access while the body arrived.
-        arguments["caller"] = caller = _authenticate(op, path)
+        arguments["caller"] = caller = _authenticate(op, path_values)
     if op.revision:
         arguments["revision"] = _read_revision(op, body)
     if op.body is not None:
@@ -115,14 +115,14 @@ def _build_key_owner(op: Operation, caller: Caller | None) -> str:
     return idempotency.build_owner(caller.api_key_id or caller.user_id, organization)
 
 
-def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
+def _authenticate(op: Operation, path_values: dict[str, str]) -> Caller | None:
     if op.access == "public":
         return None
     if op.access == "control-plane":
         _check_operator()
         audit.set_actor("control_plane", None, "operator")
         return None
-    caller = _authenticate_caller(op, path)
+    caller = _authenticate_caller(op, path_values)
     if op.writes:
         _record_actor(caller)
     if op.in_organization:
@@ -162,7 +162,7 @@ def _check_api_key(op: Operation, caller: Caller) -> None:
         raise errors.denied("This API key is read-only. Use another key.")
 
 
-def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
+def _authenticate_caller(op: Operation, path_values: dict[str, str]) -> Caller:
     authorization = request.headers.get("Authorization")
     if authorization is not None:
         token = tokens.parse_bearer(authorization)
@@ -170,15 +170,16 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
             raise tokens.build_invalid_error()
         slug = None
         if op.in_organization:
-            slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
+            slug = path_values.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
                 slug = ""  # PostgreSQL rejects NUL, so respond as for an unknown slug
-        return authenticator.get().by_token(token, slug)
+        return authenticator.get().authenticate_token(token, slug)
     key = request.headers.get("X-API-Key")
     if key is None:
         raise tokens.build_invalid_error()
-    caller = authenticator.get().by_api_key(key)
-    if {path.get("org_slug"), request.headers.get(ORG_HEADER)} - {None, caller.org.slug}:
+    caller = authenticator.get().authenticate_api_key(key)
+    slugs = {path_values.get("org_slug"), request.headers.get(ORG_HEADER)}
+    if slugs - {None, caller.org.slug}:
         raise errors.denied("This API key belongs to another organization.")
     return caller
 
@@ -194,9 +195,9 @@ def _check_operator() -> None:
         raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
 
 
-def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
+def _parse_path(op: Operation, path_values: dict[str, str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
-    for name, text in path.items():
+    for name, text in path_values.items():
         if "\x00" in text:
             raise errors.not_found()
         if name == "org_slug" or name in op.text_ids:

@@ -18,8 +18,8 @@ from app.kit.permissions import Role
 
 _JSON_OPTIONS = orjson.OPT_UTC_Z
 PictureFormat = Literal["png", "svg"]
-Render = Callable[[Any, PictureFormat], bytes]
-"""A function that renders a handler's result as a picture."""
+PictureRenderer = Callable[[Any, PictureFormat], bytes]
+"""A function that renders a handler's result as a picture in the requested format."""
 _JSON = "application/json"
 _PICTURE_FORMATS: dict[str, PictureFormat] = {"image/png": "png", "image/svg+xml": "svg"}
 
@@ -112,12 +112,15 @@ def build_json_response(
 
 
 def build_response(result: object, dump: Dumper | None, status: int) -> Response:
-    """Return the response for a record, `Reply`, `Page` or `Redirect`; `dump` converts the data."""
+    """Return the response for a record, `Reply`, `Page` or `Redirect`.
+
+    `dump` converts the data. If it is None, the data is sent unchanged.
+    """
     if isinstance(result, Redirect):
         return Response(status=303, headers={**result.headers, "Location": result.location})
     if isinstance(result, Page):
         items = dump(result.items) if dump else result.items
-        return build_json_response(encode({"data": items, "meta": result.meta()}), status)
+        return build_json_response(encode({"data": items, "meta": result.build_meta()}), status)
     reply = result if isinstance(result, Reply) else Reply(result)
     data = dump(reply.data) if dump else reply.data
     headers = dict(reply.headers)
@@ -127,7 +130,7 @@ def build_response(result: object, dump: Dumper | None, status: int) -> Response
 
 
 def negotiate_picture(
-    respond: Callable[[Any], Response], render: Render
+    respond: Callable[[Any], Response], render: PictureRenderer
 ) -> Callable[[Any], Response]:
     """Return a responder that renders the result if the request prefers a picture to JSON.
 

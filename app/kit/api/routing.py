@@ -46,9 +46,9 @@ def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
         ) -> BaseConverter:
             converter = super().get_converter(variable_name, converter_name, args, kwargs)
             preceding_path, _, _ = self.rule.partition(f":{variable_name}>")
-            excluded = literals.get(_normalize_path(preceding_path.rpartition("/")[0]))
-            if excluded:
-                names = "|".join(sorted(map(re.escape, excluded)))
+            excluded_segments = literals.get(_normalize_path(preceding_path.rpartition("/")[0]))
+            if excluded_segments:
+                names = "|".join(sorted(map(re.escape, excluded_segments)))
                 converter.regex = rf"(?!(?:{names})\Z){converter.regex}"
             return converter
 

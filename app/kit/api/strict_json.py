@@ -38,7 +38,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
         ApiError: 400 if a property is repeated, or an integer does not fit into 64 bits.
     """
     orjson.loads(text)
-    decoded = text if isinstance(text, str) else text.decode()
+    json_text = text if isinstance(text, str) else text.decode()
 
     def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         json_object = dict(pairs)
@@ -57,7 +57,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
         return number
 
     try:
-        value: object = json.loads(decoded, object_pairs_hook=build_object, parse_int=parse_int)
+        value: object = json.loads(json_text, object_pairs_hook=build_object, parse_int=parse_int)
     except RecursionError:
         raise NestedTooDeeplyError("The JSON text is nested too deeply.") from None
     return value

@@ -43,7 +43,8 @@ def read(schema: UploadSchema) -> dict[str, Any]:
 
     A form without a file must have the fields `schema.instead_of_file`. The staged file is
     discarded at the end of the request unless the service promotes it. Raises 413 if the file is
-    larger than MAX_UPLOAD_BYTES, 422 if the form is invalid, and 503 if the disk is full.
+    larger than MAX_UPLOAD_BYTES, 415 if the content coding is not supported, 422 if the form is
+    invalid, and 503 if too little disk space is free.
     """
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + MAX_FORM_BYTES:

@@ -12,7 +12,7 @@ _TEXT = Text(collation="C")
 
 
 class Count(TenantModel, db.Base):
-    """A cell of a cube: the number of rows with these facets, and the sum of the source's measure.
+    """A cell of a cube: the number of rows with the same facets, and the sum of the measure.
 
     Empty cells are deleted.
     """

@@ -60,14 +60,14 @@ def fold(checkpoint: Checkpoint) -> int:
 
     Calls `checkpoint`, which must commit, after each batch.
     """
-    folded = 0
+    folded_count = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
-            batch = int(db.session().execute(_FOLD, {"limit": BATCH}).scalar_one())
+            batch_count = int(db.session().execute(_FOLD, {"limit": BATCH}).scalar_one())
         checkpoint()
-        folded += batch
-        if batch < BATCH:
-            return folded
+        folded_count += batch_count
+        if batch_count < BATCH:
+            return folded_count
 
 
 def fold_backlog() -> None:
@@ -134,16 +134,16 @@ def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
     Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an
     error. Calls `checkpoint`, which must commit, after each source.
     """
-    repaired_count = 0
+    total_count = 0
     for source in list_sources():
         # Comparing takes no lock, so folding is only blocked if there is something to repair.
         has_differences = bool(_run_statement(_DIFFERENCES, organization_id, source))
-        repaired = repair(organization_id, source) if has_differences else 0
+        repaired_count = repair(organization_id, source) if has_differences else 0
         checkpoint()
-        if repaired:
-            log.error("counts.repaired", organization=slug, source=source, cells=repaired)
-        repaired_count += repaired
-    return repaired_count
+        if repaired_count:
+            log.error("counts.repaired", organization=slug, source=source, cells=repaired_count)
+        total_count += repaired_count
+    return total_count
 
 
 def _run_statement(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:

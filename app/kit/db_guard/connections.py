@@ -16,7 +16,7 @@ class Watcher(Protocol):
     def watch_connecting(self, dsn: str) -> AbstractContextManager[None]:
         """Watch an attempt to connect.
 
-        Raises OperationalError if the database is known to be unreachable.
+        Raises OperationalError if the guard does not allow the attempt or cannot watch it.
         """
 
     def add(self, connection: "Connection") -> None:

@@ -77,8 +77,8 @@ class Guard:
     def watch_connecting(self, dsn: str) -> Iterator[None]:
         """Watch an attempt to connect.
 
-        Raises OperationalError if the database is known to be unreachable, or if the last attempt
-        failed less than RETRY_SECONDS ago.
+        Raises OperationalError if the database is known to be unreachable, if the last attempt
+        failed less than RETRY_SECONDS ago, or if the watching thread cannot be started.
         """
         started_at = time.monotonic()
         if self._is_open or started_at - self._failed_at < RETRY_SECONDS:

@@ -65,7 +65,7 @@ class Egress:
         timeout: float = _LOOKUP_SECONDS,
         lookup_limiter: LookupLimiter = nullcontext,
     ) -> tuple[str, int]:
-        """Return the numeric address and port of a host, for clients that do not use HTTP.
+        """Return the numeric address and port of a host, for clients of any protocol.
 
         Args:
             host: name or address of the host.

@@ -69,7 +69,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
 
 
 class EgressRefused(Exception):  # noqa: N818 - names what happened
-    """The policy does not allow the request.
+    """The request is not allowed, its URL is malformed, or its host name does not resolve.
 
     `reason` may be shown to the user who entered the address. It never contains the resolved
     address, which would reveal the internal network.

@@ -40,7 +40,7 @@ class Phrases:
         }
 
     @cached_property
-    def tags(self) -> dict[str, str]:
+    def spellings_by_tag(self) -> dict[str, str]:
         """Map each language tag in lower case to its spelling in the file name."""
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
@@ -54,8 +54,8 @@ class Phrases:
                 continue
             # The last candidate is always English, even if it is not the language of the locale.
             for language in list_fallback_languages(locale)[:-1]:
-                if language in self.tags:
-                    return self.tags[language]
+                if language in self.spellings_by_tag:
+                    return self.spellings_by_tag[language]
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[PhrasePart, ...]:

@@ -52,7 +52,7 @@ class Email:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedEmail:
+class CancelledEmail:
     """The recipient of a cancelled email, and the remaining seconds until its sending time."""
 
     recipient: Mapping[str, Any]
@@ -145,7 +145,7 @@ class Emails:
                 jobs.enqueue(SEND_FUNCTION, args, **options)
 
     @staticmethod
-    def cancel_queued(unique_key: str) -> QueuedEmail | None:
+    def cancel_queued(unique_key: str) -> CancelledEmail | None:
         """Cancel the email that was queued with this key, and return its recipient and delay.
 
         Runs in the caller's transaction. Returns None if there is no such email, or if a worker is
@@ -156,7 +156,7 @@ class Emails:
         if job is None:
             return None
         email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-        return QueuedEmail(email["recipient"], job.delay)
+        return CancelledEmail(email["recipient"], job.delay)
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)

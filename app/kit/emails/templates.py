@@ -1,6 +1,6 @@
-"""Email templates in one TOML file per language, and the choice of the reader's language.
+"""Templates of emails and messages in one TOML file per language, and the choice of the language.
 
-An email is a table: `subject` (one line), `text` (paragraphs, separated by empty lines) and, if
+A template is a table: `subject` (one line), `text` (paragraphs, separated by empty lines) and, if
 there is a page to open, `action`, the label of the button that leads to the value `link`. `{name}`
 is a placeholder. Values are inserted unchanged; placeholders in them are not replaced.
 """
@@ -53,7 +53,7 @@ def parse_phrase(text: str) -> tuple[PhrasePart, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TextTemplate:
-    """The template of an email in one language."""
+    """The template of an email or a message in one language. `action` is None without a button."""
 
     language: str
     subject: tuple[PhrasePart, ...]
@@ -111,7 +111,7 @@ class TextTemplates:
         return templates
 
     def find(self, name: str, locale: str) -> TextTemplate:
-        """Return the template for a reader with this locale.
+        """Return the template `name` in the closest available language for this locale.
 
         Raises TemplateError if there is no template `name`.
         """

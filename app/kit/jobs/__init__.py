@@ -159,9 +159,10 @@ def replace_queued(
     unique_key: str,
     due_at: datetime | None = None,
 ) -> None:
-    """Replace the queued job with this `unique_key`, if there is one, in the current transaction.
+    """Enqueue a job, and delete the queued job with the same `unique_key` if there is one.
 
-    If a job with this key is running, the new job is enqueued without the key.
+    Runs in the current transaction. If a job with this key is running, the new job is enqueued
+    without the key.
     """
     cancel_queued(unique_key)
     options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}

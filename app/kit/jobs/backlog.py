@@ -1,4 +1,4 @@
-"""The backlog of each queue: the number of due jobs, and the waiting time of the oldest job."""
+"""The backlog of jobs and of due sources: the number of due rows, and the age of the oldest."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

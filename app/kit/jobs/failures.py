@@ -113,13 +113,13 @@ def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int
     The second value maps functions to the number of matching jobs that cannot be retried.
     """
     ids: list[UUID] = []
-    other_counts: Counter[str] = Counter()
+    unretryable_counts: Counter[str] = Counter()
     for row in db.session().execute(_FIND, asdict(job_filter)):
         if _is_retryable(row.function):
             ids.append(row.id)
         else:
-            other_counts[row.function] += 1
-    return ids, dict(other_counts)
+            unretryable_counts[row.function] += 1
+    return ids, dict(unretryable_counts)
 
 
 def _is_retryable(function: str) -> bool:

@@ -203,6 +203,7 @@ class Handler:
 handler = Handler
 """An alias of `Handler`, for use as a decorator."""
 HANDLERS: dict[str, Handler] = {}
+"""The registered handlers by name."""
 SCHEDULE: dict[str, int] = {}
 """The periodic jobs: the names of their handlers, and the seconds between two due times. A job is
 due whenever the Unix time is a multiple of these seconds."""

@@ -47,7 +47,10 @@ def store(
 
 
 def restart(unique_key: str, args: dict[str, Any], request_id: str | None) -> bool:
-    """Replace the args of the unfinished job with this key. Return whether the job exists."""
+    """Replace the args of the unfinished job with this key, and make the job due now.
+
+    Returns whether there is such a job.
+    """
     values = {
         "unique_key": unique_key,
         "args": orjson.dumps(args).decode(),

@@ -207,7 +207,7 @@ def consume(
 ) -> None:
     """Process messages from `queues` until `stopping` is set, for example by SIGTERM.
 
-    If `max_idle_seconds` is given, also return after this time without a message. Current jobs are
+    If `max_idle_seconds` is set, also return after this time without a message. Current jobs are
     finished first. RQ's loop ends when Redis times out. It is restarted after a random pause, so
     that the processes do not all reconnect at the same time.
     """

@@ -73,7 +73,7 @@ class Counter:
         _register_metric(self)
 
     def labels(self, *values: str) -> "CounterSeries":
-        """Return the series for these label values, given in the order of `label_names`."""
+        """Return the series for these label values, which are in the order of `label_names`."""
         return CounterSeries((self.name, _check_labels(self, values), ""))
 
     def show_at_start(self, *values: str) -> None:
@@ -117,7 +117,7 @@ class Histogram:
         _register_metric(self)
 
     def labels(self, *values: str) -> "HistogramSeries":
-        """Return the series for these label values, given in the order of `label_names`."""
+        """Return the series for these label values, which are in the order of `label_names`."""
         return HistogramSeries(self.name, _check_labels(self, values), self.bounds)
 
 

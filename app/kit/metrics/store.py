@@ -97,7 +97,7 @@ class MetricStore:
             return is_locked and self._send_all(marked=True)
 
     def flush(self) -> bool:
-        """Add this process's increments to the sums before the process exits.
+        """Add this process's increments to the sums before it exits. Return whether all were added.
 
         Call this before `os._exit`. A regular exit calls it automatically. The Redis client's
         timeouts limit the wait. Increments that cannot be sent are lost.
@@ -146,7 +146,10 @@ class MetricStore:
         return True
 
     def read(self) -> dict[SeriesKey, float] | None:
-        """Return the sums over all processes, or None if Redis does not respond."""
+        """Return the sums over all processes, or None if Redis does not respond.
+
+        Without a client factory, the result contains only the increments of this process.
+        """
         if self._connect is None:
             return self._increments.copy()
         try:

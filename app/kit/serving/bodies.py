@@ -61,7 +61,7 @@ class Body:
         self.file = SpooledTemporaryFile(max_size=MEMORY_BYTES, dir=str(spool.folder))  # noqa: SIM115
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append data to the body. Raises 503 if the spool or the disk is full."""
+        """Append data to the body. Raises 503 if the spool is full or disk space is too low."""
         count = len(data)
         while not self._spool.allocate(count):
             if not self._make_room():

@@ -22,8 +22,9 @@ class Refusals:
 
     def render(self, error: ApiError, request: Request | None) -> bytes:
         """Return the complete HTTP response. The connection must be closed after sending it."""
-        body = responses.encode(error.body())
-        request_id = headers.choose_request_id(request.header("X-REQUEST-ID") if request else "")
+        body = responses.encode(error.build_body())
+        client_id = request.get_header("X-REQUEST-ID") if request else ""
+        request_id = headers.choose_request_id(client_id)
         response_headers = {
             "Date": formatdate(usegmt=True),
             "Connection": "close",
@@ -33,7 +34,7 @@ class Refusals:
             **self._common_headers,
             **error.headers,
         }
-        origin = request.header("ORIGIN") if request else ""
+        origin = request.get_header("ORIGIN") if request else ""
         if origin:
             response_headers |= headers.build_cors_headers(self._settings, origin)
         method = request.method if request else ""

@@ -84,7 +84,7 @@ class Request:
         """Return whether at least one byte of the request has arrived."""
         return self._head_bytes > 0
 
-    def header(self, name: str) -> str:
+    def get_header(self, name: str) -> str:
         """Return the value of the first header with this upper-case name, or an empty string."""
         return next((value for key, value in self.headers if key == name), "")
 

@@ -107,7 +107,7 @@ class Exchange:
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """Close the connection after this response.
+        """Make the connection close after this response.
 
         If the headers have not been sent yet, they will contain `Connection: close`.
         """

@@ -40,7 +40,7 @@ def set_death_signal(master: int) -> None:
 
 
 def report_ready() -> None:
-    """Report to the supervisor that this worker is ready."""
+    """Report to the supervisor, if there is one, that this worker is ready."""
     descriptor = os.environ.get(READY)
     if descriptor:
         os.write(int(descriptor), f"{os.getpid()}\n".encode())

@@ -40,7 +40,7 @@ class Backend(Protocol):
         Returns None if the backend does not support such URLs.
         """
 
-    def size(self, key: str) -> int:
+    def get_size(self, key: str) -> int:
         """Return a file's size in bytes. Raises NotStored if it does not exist."""
 
     def remove(self, key: str) -> None:

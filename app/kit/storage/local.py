@@ -104,7 +104,7 @@ class LocalFiles:
         del key, name, media_type, seconds
         return None
 
-    def size(self, key: str) -> int:
+    def get_size(self, key: str) -> int:
         try:
             status = (self._root / key).stat()
         except _NOT_FOUND_ERRORS:
@@ -131,7 +131,7 @@ class LocalFiles:
 
     @contextmanager
     def use_local_path(self, key: str) -> Iterator[Path]:
-        self.size(key)
+        self.get_size(key)
         yield self._root / key
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:

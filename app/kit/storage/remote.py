@@ -110,7 +110,8 @@ class RemoteWriter:
         self._files = files
         self._key = key
         with _translate_errors(key, StorageUnavailable):
-            self._file = files.system.open(files.path(key), "wb", block_size=_WRITE_BLOCK_BYTES)
+            path = files.build_path(key)
+            self._file = files.system.open(path, "wb", block_size=_WRITE_BLOCK_BYTES)
 
     def write(self, data: bytes) -> None:
         with _translate_errors(self._key, StorageUnavailable):
@@ -154,7 +155,7 @@ class RemoteFiles:
             self._cached_system = (pid, system)
         return self._cached_system[1]
 
-    def path(self, key: str) -> str:
+    def build_path(self, key: str) -> str:
         return f"{self._root}/{key}" if key else self._root
 
     def create(self, key: str) -> RemoteWriter:
@@ -163,19 +164,19 @@ class RemoteFiles:
     def create_many(self, contents: Mapping[str, bytes]) -> None:
         """Write several objects by key, concurrently if the client of the store supports it."""
         with _translate_errors(next(iter(contents), ""), StorageUnavailable):
-            self.system.pipe({self.path(key): data for key, data in contents.items()})
+            self.system.pipe({self.build_path(key): data for key, data in contents.items()})
 
     def move(self, source: str, target: str) -> None:
         with _translate_errors(source):
-            self.system.cp_file(self.path(source), self.path(target))
+            self.system.cp_file(self.build_path(source), self.build_path(target))
         self.remove(source)
 
     def open(self, key: str) -> BinaryIO:
         with _translate_errors(key):
             if self._protocol == "memory":  # open files of this protocol share their position
-                return io.BytesIO(self.system.cat_file(self.path(key)))
+                return io.BytesIO(self.system.cat_file(self.build_path(key)))
             file: BinaryIO = self.system.open(
-                self.path(key), "rb", block_size=_READ_BLOCK_BYTES, cache_type="readahead"
+                self.build_path(key), "rb", block_size=_READ_BLOCK_BYTES, cache_type="readahead"
             )
             if getattr(file, "details", {}).get("type") == "directory":
                 raise NotStored(key)
@@ -189,15 +190,15 @@ class RemoteFiles:
             options["ResponseContentType"] = media_type
         try:
             with _translate_errors(key):
-                return str(self.system.sign(self.path(key), expiration=seconds, **options))
+                return str(self.system.sign(self.build_path(key), expiration=seconds, **options))
         except StorageUnavailable as failure:
             if isinstance(failure.__cause__, NotImplementedError):
                 return None
             raise
 
-    def size(self, key: str) -> int:
+    def get_size(self, key: str) -> int:
         with _translate_errors(key):
-            info = self.system.info(self.path(key))
+            info = self.system.info(self.build_path(key))
             if info["type"] != "file":
                 raise NotStored(key)
             return int(info["size"])
@@ -205,14 +206,14 @@ class RemoteFiles:
     def remove(self, key: str) -> None:
         try:
             with _translate_errors(key):
-                self.system.rm_file(self.path(key))
+                self.system.rm_file(self.build_path(key))
         except NotStored:
             return
 
     def remove_many(self, keys: Sequence[str]) -> None:
         try:
             with _translate_errors(keys[0]):
-                self.system.rm([self.path(key) for key in keys])
+                self.system.rm([self.build_path(key) for key in keys])
         except NotStored:  # a missing file may have prevented the deletion of other files
             for key in keys:
                 self.remove(key)
@@ -224,17 +225,17 @@ class RemoteFiles:
     def use_local_path(self, key: str) -> Iterator[Path]:
         with temporary_folders.create_temporary_folder("copy") as folder:
             copy = folder / temporary_folders.COPY_NAME
-            self.size(key)
+            self.get_size(key)
             with _translate_errors(key):
-                self.system.get_file(self.path(key), str(copy))
+                self.system.get_file(self.build_path(key), str(copy))
             yield copy
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
-        start = len(self.path("x")) - 1
+        start = len(self.build_path("x")) - 1
         try:
             with _translate_errors(folder):
                 for _, _, files in self.system.walk(
-                    self.path(folder), detail=True, on_error="raise"
+                    self.build_path(folder), detail=True, on_error="raise"
                 ):
                     for info in files.values():
                         yield (
@@ -248,7 +249,7 @@ class RemoteFiles:
     def list_folders(self, folder: str) -> Sequence[str]:
         try:
             with _translate_errors(folder):
-                entries = self.system.ls(self.path(folder), detail=True)
+                entries = self.system.ls(self.build_path(folder), detail=True)
         except NotStored:  # no file was ever written below this folder
             return []
         folders = (entry["name"] for entry in entries if entry["type"] == "directory")

@@ -41,7 +41,7 @@ class FileEntry(NamedTuple):
 
     key: str
     size: int
-    modified: datetime
+    modified_at: datetime
 
 
 class FolderTotals(NamedTuple):
@@ -117,10 +117,10 @@ class StagedFile:
 class FileStream(Iterator[bytes]):
     """An iterator over the chunks of a stored file. It closes the file at the end."""
 
-    def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
+    def __init__(self, file: BinaryIO, remaining: int | None, chunk_bytes: int) -> None:
         self._file = file
         self._remaining = remaining
-        self._chunk = chunk
+        self._chunk = chunk_bytes
 
     def __next__(self) -> bytes:
         count = self._chunk if self._remaining is None else min(self._chunk, self._remaining)
@@ -142,7 +142,8 @@ class Storage:
 
     `url` is `file:///absolute/folder`, `s3://bucket/prefix?endpoint_url=…`, `memory://x` or another
     URL that fsspec supports. A `file://` URL without an absolute path raises ValueError. `reserve`
-    is the disk space that writes must leave free. If it is None, free space is not checked.
+    is the disk space that writes must leave free. If it is None, free space is not checked. A
+    `prefix` is the path of a folder; an empty string means the whole storage.
 
     Every method raises `InvalidKey` for an invalid key, and `StorageUnavailable` if an object store
     does not respond. Methods that write raise `StorageFull` if there is too little space.
@@ -196,7 +197,7 @@ class Storage:
         return self._backend.open(check_key(key))
 
     def stream(
-        self, key: str, start: int = 0, end: int | None = None, *, chunk: int = _CHUNK_BYTES
+        self, key: str, start: int = 0, end: int | None = None, *, chunk_bytes: int = _CHUNK_BYTES
     ) -> FileStream:
         """Return an iterator over the bytes from `start` to `end` (exclusive), in chunks.
 
@@ -207,11 +208,11 @@ class Storage:
             NotStored: the file does not exist.
             ValueError: a position is negative, or the chunk size is not positive.
         """
-        if start < 0 or (end is not None and end < 0) or chunk < 1:
+        if start < 0 or (end is not None and end < 0) or chunk_bytes < 1:
             raise ValueError("positions must not be negative, and the chunk size must be positive")
         file = self.open(key)
         file.seek(start)
-        return FileStream(file, None if end is None else max(0, end - start), chunk)
+        return FileStream(file, None if end is None else max(0, end - start), chunk_bytes)
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
         """Sign a URL with which anybody can read a file for `seconds`, and return the URL.
@@ -224,14 +225,14 @@ class Storage:
             check_key(key), name=name, media_type=media_type, seconds=seconds
         )
 
-    def size(self, key: str) -> int:
+    def get_size(self, key: str) -> int:
         """Return the size of a file in bytes. Raises NotStored if it does not exist."""
-        return self._backend.size(check_key(key))
+        return self._backend.get_size(check_key(key))
 
     def exists(self, key: str) -> bool:
         """Return whether the storage has a file with this key."""
         try:
-            self.size(key)
+            self.get_size(key)
         except NotStored:
             return False
         return True
@@ -250,13 +251,13 @@ class Storage:
         return self._backend.use_local_path(check_key(key))
 
     def list(self, prefix: str = "") -> Iterator[FileEntry]:
-        """Yield the files in a folder and its subfolders, in no particular order."""
-        for key, size, modified in self._backend.walk(check_prefix(prefix)):
+        """Yield the files in the folder `prefix` and its subfolders, in no particular order."""
+        for key, size, modified_at in self._backend.walk(check_prefix(prefix)):
             if is_valid_key(key):  # files from other programs are ignored
-                yield FileEntry(key, size, datetime.fromtimestamp(modified, UTC))
+                yield FileEntry(key, size, datetime.fromtimestamp(modified_at, UTC))
 
     def list_folders(self, prefix: str = "") -> Sequence[str]:
-        """Return the names of the folders directly in a folder, in alphabetical order."""
+        """Return the sorted names of the folders directly in the folder `prefix`."""
         return sorted(filter(is_valid_key, self._backend.list_folders(check_prefix(prefix))))
 
     def measure(self, prefix: str) -> FolderTotals:
@@ -267,13 +268,13 @@ class Storage:
             size += entry.size
         return FolderTotals(files, size)
 
-    def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all its files. After each batch, yield the size of the batch.
+    def clear(self, prefix: str, *, batch_size: int = 1000) -> Iterator[int]:
+        """Delete the folder `prefix` with its files in batches. Yield the size of each batch.
 
         Files that are written meanwhile may remain.
         """
         files = self.list(prefix)
-        while keys := [entry.key for entry in islice(files, batch)]:
+        while keys := [entry.key for entry in islice(files, batch_size)]:
             self._backend.remove_many(keys)
             yield len(keys)
         self.prune(prefix)
@@ -292,7 +293,7 @@ class Storage:
         leaves unfinished content.
         """
         cutoff = datetime.now(UTC) - older_than
-        old_keys = [entry.key for entry in self.list(prefix) if entry.modified < cutoff]
+        old_keys = [entry.key for entry in self.list(prefix) if entry.modified_at < cutoff]
         for key in old_keys:
             self.delete(key)
         return len(old_keys)

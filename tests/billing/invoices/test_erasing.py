@@ -41,7 +41,7 @@ def test_invoices_and_their_files_are_kept(customer: Customer) -> None:
     with org.app.app_context():
         assert db.session().get_one(Organization, org.id).status == "erased"
         for file in (before[0].pdf, before[0].xml):
-            assert container.current().storage.size(file["key"]) == file["size"]
+            assert container.current().storage.get_size(file["key"]) == file["size"]
     for table in ("billing_profiles", "plan_changes", "scheduled_plan_changes"):
         rows = run_sql(org, f"SELECT 1 FROM {table} WHERE organization_id = :org")
         assert rows == []

@@ -297,7 +297,7 @@ def test_an_entry_that_lies_about_its_size_is_cut_there(imports: Imports) -> Non
     job = _import_archive(imports, bytes(data))
     assert job["counts"]["created"] + job["counts"]["failed"] == 1
     stored = [key for key in imports.files() if "/blobs/" in key]
-    assert all(container.current().storage.size(key) <= 10 for key in stored)
+    assert all(container.current().storage.get_size(key) <= 10 for key in stored)
 
 
 @pytest.mark.parametrize(

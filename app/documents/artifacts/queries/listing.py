@@ -61,7 +61,7 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     if "q" in filters:
         return search_pages.list_hits(page, filters)
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
-        return _NEWEST_LIST.page(page)
+        return _NEWEST_LIST.get_page(page)
     keys = _build_key_queries(filters) if page.sort.endswith("created_at") else []
     statement = build_list_statement(page.page_size)
     if not keys:

@@ -101,7 +101,7 @@ def _list_old_files(folder: str) -> list[_StoredFile]:
     return [
         _StoredFile(entry, (match["organization"], match["sha256"]), bool(match["page_image"]))
         for entry in files.get_storage().list(folder)
-        if entry.modified < modified_before and (match := _CONTENT.fullmatch(entry.key))
+        if entry.modified_at < modified_before and (match := _CONTENT.fullmatch(entry.key))
     ]
 
 
@@ -123,7 +123,7 @@ def _delete_old_page_images(stored_files: list[_StoredFile]) -> int:
     keys = [
         stored_file.entry.key
         for stored_file in stored_files
-        if stored_file.is_page_image and stored_file.entry.modified < modified_before
+        if stored_file.is_page_image and stored_file.entry.modified_at < modified_before
     ]
     store = files.get_storage()
     for key in keys:

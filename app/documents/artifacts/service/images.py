@@ -162,7 +162,7 @@ class PageImages:
 
 def _find_cached_size(key: str) -> int | None:
     try:
-        return files.get_storage().size(key)
+        return files.get_storage().get_size(key)
     except NotStored:
         return None
 

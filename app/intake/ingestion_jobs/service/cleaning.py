@@ -50,7 +50,7 @@ def _delete_unused_files_in(organization_id: UUID) -> None:
     store = container.current().storage
     max_modified_at = db.utc_now() - MIN_UNUSED_AGE
     entries = store.list(_build_folder(organization_id))
-    keys = {entry.key for entry in entries if entry.modified < max_modified_at}
+    keys = {entry.key for entry in entries if entry.modified_at < max_modified_at}
     if not keys:
         return
     with tenancy.organization(organization_id):

@@ -55,7 +55,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     Items of archived artifacts are omitted. The filter `mine` applies to the user `user_id`.
     """
     if not filters and request.sort == "review_rank":
-        return _LIST_BY_URGENCY.page(request)
+        return _LIST_BY_URGENCY.get_page(request)
     team_ids = list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):

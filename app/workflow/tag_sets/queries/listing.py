@@ -67,7 +67,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     a list of statuses. Two other keys are allowed: created_after and created_before.
     """
     if reader is None and not filters and request.sort == "-created_at":
-        return _NEWEST.page(request)
+        return _NEWEST.get_page(request)
     sorts_by_creation = request.sort.endswith("created_at")
     conditions, keys = build_conditions(filters), list[KeyQuery]()
     if reader is None:
