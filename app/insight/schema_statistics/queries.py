@@ -103,7 +103,7 @@ def count_tag_sets(
 
 
 def _sum_by_version(cells: Subquery) -> Subquery:
-    """Sum the cells of tag sets by version, and for all versions (`version_id` is null)."""
+    """Build a subquery that sums the cells by version, and for all versions (null `version_id`)."""
     accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},

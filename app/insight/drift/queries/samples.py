@@ -20,11 +20,12 @@ MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
 
 
-class AcceptedTagSet(NamedTuple):
-    """An accepted tag set.
+class SampledTagSet(NamedTuple):
+    """An accepted tag set whose values are sampled.
 
     `values` maps each filled field to a pair: its first value as text, truncated to
-    `MAX_VALUE_LENGTH`, and the full length of the value. `values` is None if no field is filled.
+    `MAX_VALUE_LENGTH`, and the full length of the value in characters. `values` is None if no field
+    is filled.
     """
 
     artifact_id: UUID
@@ -92,17 +93,18 @@ _DOCUMENTS = tenancy.build_text(
 )
 _LAST_ID = UUID(int=2**128 - 1)
 
-DocumentTagSets = list[AcceptedTagSet]
+DocumentTagSets = list[SampledTagSet]
 """The accepted tag sets of one document: merges before other tag sets, and newest first."""
 
 
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield batches of the documents accepted in a period, newest first, at most `limit` documents.
+    """Yield the documents accepted in a period in batches, newest first.
 
-    The documents contain only the tag sets that were accepted in the period and whose source is not
-    `model`. Documents are ordered by the decision time of their first tag set.
+    All batches together have at most `limit` documents. A document has at most `MAX_PER_DOCUMENT`
+    tag sets: only those that were accepted in the period and whose source is not `model`. Documents
+    are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:
@@ -116,7 +118,7 @@ def iterate_documents(
             "max_per_document": MAX_PER_DOCUMENT,
             "max_value": MAX_VALUE_LENGTH,
         }
-        rows = map(AcceptedTagSet._make, db.session().execute(_DOCUMENTS, values))
+        rows = map(SampledTagSet._make, db.session().execute(_DOCUMENTS, values))
         documents = [list(group) for _, group in groupby(rows, attrgetter("artifact_id"))]
         yield documents
         remaining -= len(documents)
@@ -126,7 +128,7 @@ def iterate_documents(
 
 
 class DecisionCount(NamedTuple):
-    """The number of review decisions of one type on a labeler's tag sets."""
+    """The number of review decisions of one type on the tag sets of one labeler, or of none."""
 
     labeler_id: UUID | None
     kind: str
@@ -158,7 +160,7 @@ def count_decisions(
 
 
 class PredictionOutcome(NamedTuple):
-    """The outcome of a model's prediction for a field; the confidence is in millionths."""
+    """The outcome of a prediction for a field. `confidence` is in millionths; None if unknown."""
 
     tag_set_id: UUID
     field: str

@@ -25,9 +25,10 @@ def choose_periods(
     """Choose the periods of a requested detection, and validate them.
 
     By default, the current period is the last CURRENT_DAYS days. The default baseline is the fixed
-    baseline of the schema. Without a fixed baseline, it is the BASELINE_DAYS days before the
-    earliest shift that has an open report and started before the current period. If there is
-    none, it is the BASELINE_DAYS days before the current period.
+    baseline of the schema, unless `fix_baseline` is False. Without a fixed baseline, it is the
+    BASELINE_DAYS days before the earliest shift that has an open report and started before the
+    current period. If there is no such shift, it is the BASELINE_DAYS days before the current
+    period. If `fix_baseline` is True, `baseline` is required.
 
     Raises:
         ApiError: 400 that names the invalid property.

@@ -148,7 +148,7 @@ def _build_baseline(detection_data: DetectionData, shift: Shift) -> tuple[TimeRa
         data = detection_data.reference_periods[start]
         return period, _build_sample(data, shift, LabelerSelection(shift.labeler_id))
     if shift.labeler_id is not None:
-        peers = LabelerSelection(shift.labeler_id, is_peers=True)
+        peers = LabelerSelection(shift.labeler_id, peers_only=True)
         return detection_data.current_range, _build_sample(detection_data.current, shift, peers)
     period = TimeRange(periods.baseline_from, periods.baseline_until)
     return period, _build_sample(detection_data.baseline, shift, LabelerSelection())

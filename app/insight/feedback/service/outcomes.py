@@ -1,4 +1,4 @@
-"""Compare predicted values with accepted values, field by field."""
+"""Compare predicted values with correct values, field by field."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,7 +15,8 @@ _TEXT = Shape("text", multiple=False)
 class ComparedValue(NamedTuple):
     """The outcome of comparing one value.
 
-    `row` is the table row of the correct value, or of the predicted value if it is spurious.
+    `row` is the table row of the correct value, or of the predicted value if it is spurious; None
+    outside tables. `confidence` is None if no value was predicted or its confidence is unknown.
     """
 
     field: str
@@ -41,7 +42,7 @@ def compare_tags(
 
 
 def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> FeedbackOutcome:
-    """Classify a predicted tag by comparing it with the correct tag; either tag may be None."""
+    """Classify a predicted tag by comparing it with the correct tag; one of them may be None."""
     if predicted is None:
         return FeedbackOutcome.MISSED
     if correct is None:

@@ -28,7 +28,7 @@ _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 _SUBMISSION_KINDS = ("submit", "import")
 
 SubjectKey = tuple[CellSubject, str, str]
-"""A subject, its name, and its field type. The type is empty unless the subject is a field."""
+"""A subject, its name, and its field type; see `QualityCell`. Only a field has a type."""
 
 _NEXT = tenancy.build_text(
     """
@@ -85,7 +85,7 @@ class TagSetHistory:
         return [(CellSubject.SCHEMA, "", ""), (CellSubject.LABELER, str(self.labeler_id), "")]
 
     def list_submissions(self) -> list[Revision]:
-        """Return the revisions that submitted the tag set."""
+        """Return the revisions that submitted or imported the tag set."""
         return [revision for revision in self.revisions if revision.kind in _SUBMISSION_KINDS]
 
 

@@ -54,9 +54,10 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 class TrendGroup(NamedTuple):
     """The sums of one group.
 
-    `name` is the name of the schema, team or labeler. It is None if the record was deleted, if the
-    groups are fields, or without grouping. `sums` has the counters of each bucket that has cells,
-    by the position of the bucket.
+    `key` is the id of the schema, team or labeler, or the name of the field; it is empty without
+    grouping. `name` is the name of the schema, team or labeler. It is None if the record was
+    deleted, if the groups are fields, or without grouping. `sums` has the counters of each bucket
+    that has cells, by the position of the bucket.
     """
 
     key: str

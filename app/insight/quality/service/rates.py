@@ -136,7 +136,7 @@ METRICS: Mapping[str, QualityMetric] = {
 
 
 def count_decisions(counts: Mapping[str, int]) -> int:
-    """Count the review decisions: acceptances, corrections and rejections."""
+    """Count the review decisions: acceptances with or without corrections, and rejections."""
     return sum(counts[name] for name in _DECISIONS)
 
 

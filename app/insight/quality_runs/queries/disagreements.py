@@ -89,7 +89,7 @@ def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
 
 
 def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """Return the documents that have answers from several labelers, in chunks by size.
+    """Return the ids of the documents that have answers from several labelers, in chunks by size.
 
     The tags in a chunk have at most `CHUNK_BYTES`, unless a single document has more.
     """

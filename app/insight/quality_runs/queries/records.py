@@ -33,7 +33,7 @@ class RunFilters(CreatedFilters, total=False):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose newest full run does not include all tag sets."""
+    """A schema whose tag sets have changed since its newest run; see `list_outdated_schemas`."""
 
     organization_id: UUID
     schema_id: UUID

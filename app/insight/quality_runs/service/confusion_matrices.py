@@ -37,17 +37,17 @@ class ConfusionCounter:
 
     def build(self) -> dict[str, Any]:
         """Build the stored matrices from the counts, limited to the most frequent values."""
-        names = list(self._numbers)
+        values = list(self._numbers)
         return {
-            "labelers": _keep_most_frequent(self._labeler_pairs, names),
-            "accepted": _keep_most_frequent(self._accepted_pairs, names),
+            "labelers": _keep_most_frequent(self._labeler_pairs, values),
+            "accepted": _keep_most_frequent(self._accepted_pairs, values),
         }
 
     def _get_number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
-def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]:
+def _keep_most_frequent(cells: Counter[tuple[int, int]], values: list[Any]) -> dict[str, Any]:
     frequency: Counter[int] = Counter()
     for (a, b), count in cells.items():
         frequency[a] += count
@@ -63,7 +63,7 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> di
         other_column = other if a == b else other + 1
         reduced[positions.get(a, other), positions.get(b, other_column)] += count
     return {
-        "values": [names[number] for number in kept_numbers],
+        "values": [values[number] for number in kept_numbers],
         "other_values": len(ranked) - len(kept_numbers),
         "cells": [[a, b, count] for (a, b), count in sorted(reduced.items())],
     }

@@ -18,6 +18,7 @@ from app.insight.quality_runs.queries.disagreements import StoredAnswer
 from app.kit import db
 from app.kit.ids import uuid7
 
+# The limits of a stored disagreement: answers, values of an answer, and characters of a value.
 MAX_ANSWERS = 10
 MAX_VALUES = 20
 MAX_CHARACTERS = 200

@@ -219,10 +219,10 @@ def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) 
 def _count_assignments(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     subqueries = []
     if work_types.label:
-        subqueries.append(counting.count_documents_to_label(criteria))
+        subqueries.append(counting.build_labeling_counts(criteria))
     if work_types.review:
         subqueries.append(
-            counting.count_tag_sets_to_review(criteria, self_review=work_types.self_review)
+            counting.build_review_counts(criteria, self_review=work_types.self_review)
         )
     total: ColumnElement[int] = literal(0)
     for subquery in subqueries:

@@ -90,11 +90,11 @@ def count_work(
     Finished work is counted from `start` until `end`, exclusive.
     """
     all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
-    to_label = counting.count_documents_to_label(all_work)
-    to_review = counting.count_tag_sets_to_review(all_work, self_review=self_review)
-    overdue_labels = counting.count_documents_to_label(overdue_work)
-    overdue_reviews = counting.count_tag_sets_to_review(overdue_work, self_review=self_review)
-    finished = _count_finished(user_ids, start, end)
+    to_label = counting.build_labeling_counts(all_work)
+    to_review = counting.build_review_counts(all_work, self_review=self_review)
+    overdue_labels = counting.build_labeling_counts(overdue_work)
+    overdue_reviews = counting.build_review_counts(overdue_work, self_review=self_review)
+    finished_counts = _build_finished_counts(user_ids, start, end)
 
     def replace_null(column: ColumnElement[int]) -> ColumnElement[int]:
         return cast(func.coalesce(column, 0), Integer)
@@ -104,15 +104,15 @@ def count_work(
         replace_null(to_label.c.n).label("to_label"),
         replace_null(to_review.c.n).label("to_review"),
         (replace_null(overdue_labels.c.n) + replace_null(overdue_reviews.c.n)).label("overdue"),
-        replace_null(finished.c.labeled).label("labeled"),
-        replace_null(finished.c.reviewed).label("reviewed"),
+        replace_null(finished_counts.c.labeled).label("labeled"),
+        replace_null(finished_counts.c.reviewed).label("reviewed"),
     )
-    for part in (to_review, overdue_labels, overdue_reviews, finished):
+    for part in (to_review, overdue_labels, overdue_reviews, finished_counts):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
     return {row.user_id: MemberWork._make(row) for row in db.session().execute(statement)}
 
 
-def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
+def _build_finished_counts(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
     at = TagSetRevision.created_at
     rows: Select[*tuple[Any, ...]] = select(
         cast(TagSetRevision.author_id, Text).label("author_id"), TagSetRevision.kind
