@@ -112,11 +112,14 @@ def _build_counts(row: SubmissionCounts | None) -> dict[str, int]:
 
 
 def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
-    accepted = totals["accepted"] + totals["corrected"]
-    decided = accepted + totals["rejected"]
-    if not decided:
+    acceptances = totals["accepted"] + totals["corrected"]
+    decisions = acceptances + totals["rejected"]
+    if not decisions:
         return {"acceptance_rate": None, "unchanged_rate": None}
-    return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
+    return {
+        "acceptance_rate": acceptances / decisions,
+        "unchanged_rate": totals["accepted"] / decisions,
+    }
 
 
 def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:

@@ -43,12 +43,12 @@ class SampledTagSet(NamedTuple):
 #
 # If a field has several values, only the first one is read, because the values of one document are
 # not independent of each other. A table is treated as filled if any of its cells is filled.
-_ACCEPTED = """
+_IS_ACCEPTED = """
     {of}.organization_id = :organization_id AND {of}.schema_id = :schema_id
     AND {of}.status = 'accepted' AND {of}.source <> 'model'
     AND {of}.decided_at >= :start AND {of}.decided_at < :end
 """
-_OF_ARTIFACT = """
+_TAG_SETS_OF_ARTIFACT = """
     (SELECT tag_set.* FROM tag_sets tag_set
      WHERE tag_set.organization_id = :organization_id AND tag_set.artifact_id = {artifact_id}
      OFFSET 0)
@@ -58,11 +58,11 @@ _DOCUMENTS = tenancy.build_text(
     f"""
     WITH documents AS MATERIALIZED (
         SELECT t.artifact_id, t.decided_at, t.id FROM tag_sets t
-        WHERE {_ACCEPTED.format(of="t")}
+        WHERE {_IS_ACCEPTED.format(of="t")}
           AND (t.decided_at, t.id) < (CAST(:before_time AS timestamptz), CAST(:before_id AS uuid))
           AND t.id = (SELECT other.id
-                      FROM {_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
-                      WHERE {_ACCEPTED.format(of="other")}
+                      FROM {_TAG_SETS_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
+                      WHERE {_IS_ACCEPTED.format(of="other")}
                       ORDER BY {_ORDER.format(of="other")} LIMIT 1)
         ORDER BY t.decided_at DESC, t.id DESC LIMIT :batch
     )
@@ -77,8 +77,8 @@ _DOCUMENTS = tenancy.build_text(
                ORDER BY split_part(tag ->> 'field', '.', 1), position) AS first) AS values
     FROM documents
     CROSS JOIN LATERAL (
-        SELECT t.* FROM {_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
-        WHERE {_ACCEPTED.format(of="t")}
+        SELECT t.* FROM {_TAG_SETS_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
+        WHERE {_IS_ACCEPTED.format(of="t")}
         ORDER BY {_ORDER.format(of="t")} LIMIT :max_per_document
     ) AS t
     ORDER BY documents.decided_at DESC, documents.id DESC, {_ORDER.format(of="t")}

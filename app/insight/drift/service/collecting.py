@@ -191,8 +191,8 @@ class PeriodData:
         counts = {name: self._outcomes[field_key, name] for name in FeedbackOutcome}
         if metric == DriftMetric.ACCURACY:
             return RateSample(counts[FeedbackOutcome.CORRECT], sum(counts.values()))
-        corrected = counts[FeedbackOutcome.CORRECTED]
-        return RateSample(corrected, corrected + counts[FeedbackOutcome.CORRECT])
+        corrected_count = counts[FeedbackOutcome.CORRECTED]
+        return RateSample(corrected_count, corrected_count + counts[FeedbackOutcome.CORRECT])
 
     def build_sample(
         self, field_key: str | None, metric: DriftMetric, selection: LabelerSelection = ALL_LABELERS

@@ -75,9 +75,9 @@ def find_last_days(zone: str) -> TimeRange:
 
 
 def _find_baseline(schema_id: UUID, current: TimeRange, *, ignore_fixed: bool) -> TimeRange:
-    fixed = None if ignore_fixed else records.get_baseline(schema_id)
-    if fixed is not None:
-        return TimeRange(fixed.baseline_from, fixed.baseline_until)
+    fixed_baseline = None if ignore_fixed else records.get_baseline(schema_id)
+    if fixed_baseline is not None:
+        return TimeRange(fixed_baseline.baseline_from, fixed_baseline.baseline_until)
     # A shift with an open report is not accepted yet, so the time before it remains the baseline.
     end = records.find_earliest_open_shift_start(schema_id, current.start) or current.start
     return TimeRange(end - timedelta(days=BASELINE_DAYS), end)

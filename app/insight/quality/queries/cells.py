@@ -81,7 +81,7 @@ _COLUMNS = ", ".join(
     f"CAST(value ->> {4 + number} AS bigint) AS {name}"
     for number, name in enumerate(COUNTERS, start=1)
 )
-_UNPACKED = f"""
+_CONTRIBUTION_ROWS = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
            value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
 """
@@ -89,7 +89,7 @@ _ADD = tenancy.build_text(
     f"""
     INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
     SELECT :organization_id, delta.* FROM (
-        {_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
+        {_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
     ) AS delta
     ON CONFLICT (organization_id, {_KEY}) DO UPDATE
     SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
@@ -98,7 +98,7 @@ _ADD = tenancy.build_text(
 _DELETE_EMPTY = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
-    USING ({_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
+    USING ({_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
     WHERE cell.organization_id = :organization_id AND {_match("cell", "delta", _KEY)}
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
@@ -122,7 +122,7 @@ _REPAIR = build_repair(
     _KEY,
     f"""
     SELECT {_KEY}, {SUM_COLUMNS}
-    FROM ({_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
+    FROM ({_CONTRIBUTION_ROWS} FROM quality_documents, jsonb_array_elements(contributions)
           WHERE organization_id = :organization_id
             AND (schema_id = :schema_id OR schema_id IS NULL)
             AND value ->> 1 = CAST(:schema_id AS text)) AS unpacked

@@ -136,7 +136,7 @@ def list_versions(schema_id: UUID) -> list[VersionFields]:
     return [VersionFields._make(row) for row in db.session().execute(statement)]
 
 
-_OUTDATED = text(
+_OUTDATED_SCHEMAS = text(
     """
     SELECT s.organization_id, s.id AS schema_id
     FROM schemas s
@@ -164,7 +164,7 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     Requires access across organizations.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
-    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
+    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED_SCHEMAS, values)]
 
 
 def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:

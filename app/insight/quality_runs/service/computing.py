@@ -227,10 +227,9 @@ class _Computation:
                 (answer, {tag["field"]: tag["value"] for tag in answer.tags})
                 for answer in document.answers
             ]
-            accepted = document.accepted
-            accepted_values = (
-                {tag["field"]: tag["value"] for tag in accepted.tags} if accepted else {}
-            )
+            accepted_answer = document.accepted_answer
+            accepted_tags = accepted_answer.tags if accepted_answer else []
+            accepted_values = {tag["field"]: tag["value"] for tag in accepted_tags}
             for plan in plans:
                 plan_values = [
                     (answer.labeler_id, value_by_field.get(plan.name))
@@ -243,7 +242,7 @@ class _Computation:
                 if confusion is not None:
                     answers = [value for _, value in plan_values]
                     confusion.add(answers)
-                    if accepted is not None and accepted.version_id in plan.version_ids:
+                    if accepted_answer and accepted_answer.version_id in plan.version_ids:
                         confusion.add_accepted(answers, accepted_values.get(plan.name))
 
     def _iterate_marks(

@@ -125,13 +125,13 @@ def _build_finished_counts(user_ids: Sequence[UUID], start: datetime, end: datet
     where = {"author_id": list(user_ids), "kind": list(_FINISHED_KINDS)}
     between = Between("at", at, start, end, rows)
     cells = counters.select_cells_between(WORK, ("author_id", "kind"), where, between)
-    labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
+    labeled_count = case((cells.c.kind == "submit", cells.c.n), else_=0)
     author = cast(cells.c.author_id, Uuid)
     return (
         select(
             author.label("user_id"),
-            func.sum(labeled).label("labeled"),
-            (func.sum(cells.c.n) - func.sum(labeled)).label("reviewed"),
+            func.sum(labeled_count).label("labeled"),
+            (func.sum(cells.c.n) - func.sum(labeled_count)).label("reviewed"),
         )
         .group_by(author)
         .subquery()
@@ -140,7 +140,7 @@ def _build_finished_counts(user_ids: Sequence[UUID], start: datetime, end: datet
 
 # OFFSET 0 makes the planner look up each document that somebody has begun. Otherwise, it would read
 # all begun documents for each document of the team, because it expects only few begun documents.
-_BEGUN = """
+_BEGUN_DOCUMENTS = """
     SELECT work.artifact_id, work.due_at
     FROM (
         SELECT artifact_id FROM tag_sets WHERE organization_id = :org AND status = 'draft'
@@ -171,14 +171,14 @@ def count_pending_work(team_id: UUID, *, now: datetime) -> PendingWorkCounts:
     )
     where = {"assignee_id": team_id}
     due = Between("due", work.due_at, None, now, rows)
-    begun = (
-        text(_BEGUN)
+    begun_work = (
+        text(_BEGUN_DOCUMENTS)
         .bindparams(org=tenancy.current_organization_id(), team_id=team_id)
         .columns(artifact_id=Uuid(), due_at=work.due_at.type)
         .cte("begun")
     )
-    begun_count = select(func.count(begun.c.artifact_id)).scalar_subquery()
-    overdue_begun_count = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
+    begun_count = select(func.count(begun_work.c.artifact_id)).scalar_subquery()
+    overdue_begun_count = select(func.count()).where(begun_work.c.due_at < now).scalar_subquery()
     statement = select(
         cast(counters.build_total(OFFERED, where) - begun_count, BigInteger).label("open"),
         cast(counters.build_total(OFFERED, where, between=due) - overdue_begun_count, BigInteger),
