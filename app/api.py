@@ -12,7 +12,7 @@ from app.kit.settings import Settings
 
 
 def init(app: Flask, settings: Settings) -> None:
-    """Add the API, its description, health checks, the workbench and HTML pages to `app`."""
+    """Add the API, its description, authentication, health checks, workbench and pages to `app`."""
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
     http.init(app, settings)

@@ -1,4 +1,4 @@
-"""Registry of routes and pages. Only processes that serve HTTP requests import this module.
+"""Registry of routes, pages and the requests of webhooks. Workers do not import this module.
 
 The order of the blueprints is the order of the tags in the API description.
 """
@@ -102,7 +102,7 @@ BLUEPRINTS: list[Blueprint] = [
 ]
 
 WEBHOOKS = webhook_catalog.build_openapi_webhooks()
-"""Webhook requests that the service sends, for the API description."""
+"""The OpenAPI descriptions of the webhook requests that the service sends."""
 
 PAGES: list[FlaskBlueprint] = [pages.blueprint]
 """Blueprints of HTML pages for users; they are not part of the API description."""

@@ -59,7 +59,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
     secrets.limit_hashing_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
-    # Workers also need the limits: they count emails that a limit has delayed.
+    # Workers also need the limits: they count the delayed emails that they send.
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     _check_files()
     _bind_ports()

@@ -1,1 +1,1 @@
-"""Insight: quality metrics, drift reports, prediction feedback, histories and workloads."""
+"""Insight: quality metrics, drift, prediction feedback, statistics, histories and workloads."""

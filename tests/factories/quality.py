@@ -78,7 +78,7 @@ class QualityWorkspace(Workspace):
 
         all_organizations = tenancy.across_organizations(reason="a test runs a periodic job")
         with self.org.app.app_context(), all_organizations, db.transaction():
-            jobs.prepare(make_job(None, {}))
+            jobs.enqueue_repairs(make_job(None, {}))
 
     def list_cells(self) -> list[Any]:
         """Return the rows of `quality_cells`."""

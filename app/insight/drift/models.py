@@ -20,7 +20,7 @@ class DriftSubject(StrEnum):
 
 
 class DriftMetric(StrEnum):
-    """A metric whose values in two periods are compared.
+    """A metric whose values in two samples are compared.
 
     Model predictions have ACCURACY, CONFIDENCE and CORRECTION_RATE. Labeling has all metrics except
     ACCURACY and CONFIDENCE.
@@ -38,8 +38,8 @@ class DriftMetric(StrEnum):
 class ReportStatus(StrEnum):
     """The status of a drift report.
 
-    An open report is later acknowledged by a user, or closed when its shift has ended or when the
-    newest schema version no longer has its metric.
+    A user can acknowledge an open report. An open report is closed when its shift has ended, or
+    when the newest schema version no longer has its field or its metric.
     """
 
     OPEN = "open"
@@ -57,7 +57,7 @@ class DetectionStatus(StrEnum):
 
 
 class DriftDetection(TenantModel, db.Record, db.Base):
-    """A comparison of a schema's tag sets in two periods.
+    """A comparison of the labeling and the model predictions of a schema in two periods.
 
     A schema has at most one unfinished detection. `due_on` is the day of a daily detection, or null
     for a detection that a user requested. `report_ids` are the ids of the reports that the
@@ -107,8 +107,8 @@ class DriftReport(TenantModel, db.Record, db.Base):
 
     `shift_key` identifies the shift; a shift has at most one open report. `baseline` and `current`
     are {start, end, n, value}. In a report about a labeler (`labeler_id`), the baseline is the work
-    of the labeler's peers in the same period, or the labeler's own work after an acknowledged
-    shift. `confirmed_at` is the time at which a detection last found the shift.
+    of the labeler's peers in the same period or, after an acknowledged shift, the labeler's own
+    earlier work. `confirmed_at` is the time at which a detection last found the shift.
     """
 
     __tablename__ = "drift_reports"

@@ -1,4 +1,4 @@
-"""Counters for feedback by day, from which the summaries are computed."""
+"""Counters of feedback, in total, by month and by day, from which summaries are computed."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

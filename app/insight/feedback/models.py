@@ -17,7 +17,7 @@ from app.kit.tenancy import TenantModel, build_foreign_key
 class FeedbackOutcome(StrEnum):
     """The result of comparing a predicted value with the correct value.
 
-    CORRECTED: another value than the predicted value is correct. MISSED: a correct value was not
+    CORRECTED: the correct value differs from the predicted value. MISSED: a correct value was not
     predicted. SPURIOUS: a value was predicted where no value is correct.
     """
 
@@ -28,13 +28,13 @@ class FeedbackOutcome(StrEnum):
 
 
 class PredictionFeedback(TenantModel, db.Base):
-    """The result of comparing one predicted value with the correct value. Immutable.
+    """Feedback on one predicted or missed value. Immutable.
 
     Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set.
     `position` numbers the feedback on that revision, starting at 0. The compared values are in the
-    revisions of the tag set. Reported feedback stores the compared values itself. If the field
-    allows several values, reported feedback also has a `value_key`, so that each value is reported
-    only once.
+    revisions of the tag set. For reported feedback, `accepted_revision` and `position` are null,
+    and `predicted` and `correct` are the compared values. If the field allows several values,
+    reported feedback also has a `value_key`, so that each value is reported only once.
 
     `confidence` is in millionths. `bin` is the calibration bin of the prediction, or null if the
     prediction is not used for calibration. `day` is the day, in UTC, on which the tag set was

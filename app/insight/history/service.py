@@ -20,9 +20,10 @@ def list_history(
     """List the history of a document: the actions on it, newest first by default.
 
     `created` may contain created_after and created_before. Saves are left out, because they are in
-    the revisions of the tag set. Callers who must label blind do not see the actions of other users
-    on the document. Callers who cannot review do not see review assignments, drafts of other users
-    or changes to `gold`. Raises 404 if the document does not exist.
+    the revisions of their tag sets. Callers who label the document blind do not see the actions of
+    other users on it before they submit a tag set. Callers below the reviewer role do not see
+    review assignments, drafts of other users or changes to `gold`. Raises 404 if the document does
+    not exist.
     """
     artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None

@@ -1,7 +1,7 @@
 """Jobs that keep the daily quality aggregates current.
 
-Jobs that count documents or sums run in a separate queue, so that they do not delay other work. The
-queue serves organizations in round-robin order.
+Jobs that count documents or complete sums run in a separate queue, so that they do not delay other
+work. The queue serves organizations in round-robin order.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def update(batch: Sequence[Job]) -> None:
 
 
 @jobs.handler("quality.prepare")
-def prepare(_: Job) -> None:
+def enqueue_repairs(_: Job) -> None:
     """Enqueue recounts of outdated organizations, and jobs that complete incomplete sums.
 
     An organization is recounted if it was never counted, or if the counting rules or its time zone

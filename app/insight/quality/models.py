@@ -30,9 +30,10 @@ class CellSubject(StrEnum):
 class QualityState(TenantModel, db.Base):
     """The progress of counting the aggregates of an organization; one row per organization.
 
-    Days are counted in `time_zone`. While a recount is running, `counted_until` is the id of
-    the last counted artifact, and `repaired_until` is the id of the last schema whose cells were
-    compared with the contributions. `counted_at` is the time at which a recount was last completed.
+    Days begin and end in `time_zone`. `rules` is the `RULES_VERSION` with which documents are
+    counted. While a recount is running or interrupted, `counted_until` is the id of the last
+    counted artifact, and `repaired_until` is the id of the last schema whose cells were compared
+    with the contributions. `counted_at` is the time at which a recount was last completed.
     `summed_at` is the time at which the sums were last compared with the cells; while it is null,
     the sums are incomplete.
     """

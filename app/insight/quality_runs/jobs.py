@@ -56,10 +56,10 @@ def run_computation(job: Job) -> None:
         return
     job.checkpoint()
     try:
-        computed = _compute(job, run)
+        run_results = _compute(job, run)
     except _RunEnded:
         return
-    runs.complete(job, run.id, computed)
+    runs.complete(job, run.id, run_results)
     jobs.enqueue(
         "quality_runs.compare_schema",
         {"schema_id": str(run.schema_id), "after": _START},
@@ -127,11 +127,7 @@ def compare_schema(job: Job) -> None:
 
 @jobs.handler("quality_runs.start_outdated", queue="maintenance")
 def create_runs_for_outdated_schemas(_job: Job) -> None:
-    """Create a run for each outdated schema.
-
-    A schema is outdated if it requires several labelers, and its tag sets have changed since its
-    newest full run.
-    """
+    """Create a run for each outdated schema; see `records.list_outdated_schemas`."""
     runs.create_runs_for_outdated_schemas()
 
 

@@ -82,7 +82,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: tag sets done, in total and per second, and estimated seconds left.
+        """Return the number of tag sets read, the total, the rate, and the estimated seconds left.
 
         Values that are not known yet are None.
         """

@@ -103,12 +103,12 @@ def count_tag_sets(
 
 
 def _sum_by_version(cells: Subquery) -> Subquery:
-    """Sum the cells of tag sets by version, and for all versions (`version_id` is null)."""
-    accepted = cells.c.status == TagSetStatus.ACCEPTED
+    """Build a subquery that sums the cells by version, and for all versions (null `version_id`)."""
+    is_accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},
         "total": literal(True),  # noqa: FBT003 - a SQL literal
-        "auto_accepted": accepted & (cells.c.reviewed == "false"),
+        "auto_accepted": is_accepted & (cells.c.reviewed == "false"),
     }
     count_columns = [
         cast(func.sum(case((condition, cells.c.n), else_=0)), BigInteger).label(name)

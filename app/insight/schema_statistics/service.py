@@ -48,13 +48,13 @@ def get_statistics(
 
 
 def _build_statistics(row: TagSetCounts) -> dict[str, Any]:
-    accepted, rejections = row.accepted or 0, int(row.rejections or 0)
-    decided = accepted + rejections
+    acceptances, rejections = row.accepted or 0, int(row.rejections or 0)
+    decisions = acceptances + rejections
     return {
         "tag_sets": {status: getattr(row, status) or 0 for status in _TAG_SET_COUNTS},
         "labeling_seconds": {"mean": row.mean, "median": row.median, "timed": row.timed or 0},
-        "decided": decided,
-        "acceptance_rate": accepted / decided if decided else None,
+        "decided": decisions,
+        "acceptance_rate": acceptances / decisions if decisions else None,
         "rejections": rejections,
         "auto_accepted": row.auto_accepted or 0,
     }

@@ -48,9 +48,11 @@ def list_assignments(
         team_id=team_id,
         due_before=due_before,
     )
-    reviews = caller.has_role(Role.reviewer) and kind != "label" and team_id is None
+    includes_reviews = caller.has_role(Role.reviewer) and kind != "label" and team_id is None
     work_types = WorkTypes(
-        kind != "review", reviews, organizations.allows_self_review(caller.org.settings)
+        label=kind != "review",
+        review=includes_reviews,
+        self_review=organizations.allows_self_review(caller.org.settings),
     )
     result = assignments.list_assignments(page, criteria, work_types)
     now = db.utc_now()
@@ -110,11 +112,14 @@ def _build_counts(row: SubmissionCounts | None) -> dict[str, int]:
 
 
 def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
-    accepted = totals["accepted"] + totals["corrected"]
-    decided = accepted + totals["rejected"]
-    if not decided:
+    acceptances = totals["accepted"] + totals["corrected"]
+    decisions = acceptances + totals["rejected"]
+    if not decisions:
         return {"acceptance_rate": None, "unchanged_rate": None}
-    return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
+    return {
+        "acceptance_rate": acceptances / decisions,
+        "unchanged_rate": totals["accepted"] / decisions,
+    }
 
 
 def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:

@@ -215,7 +215,7 @@ def test_large_tag_sets_are_read_in_chunks_or_left_out(
     monkeypatch.setattr(accepted, "MAX_BYTES", 600)
     chunks, load_chunk = [], accepted._load_chunk
 
-    def load(tag_set_ids: list[UUID]) -> list[accepted.AcceptedTagSet]:
+    def load(tag_set_ids: list[UUID]) -> list[accepted.EligibleTagSet]:
         rows = load_chunk(tag_set_ids)
         chunks.append(len(rows))
         return rows

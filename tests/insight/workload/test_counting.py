@@ -60,7 +60,7 @@ def test_each_skipped_document_is_read_once(
     _analyze(postgres)
     criteria = counting.WorkCriteria([labeler], by_team=True)
     with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
-        count = counting.count_documents_to_label(criteria)
+        count = counting.build_labeling_counts(criteria)
         assert db.session().scalar(select(count.c.n)) == 0
         db.session().rollback()
     documents = _SCHEMAS * (1 + _COPIES)

@@ -121,7 +121,7 @@ def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
 
 
 class AcknowledgedShift(NamedTuple):
-    """An acknowledged shift, with the latest start and end of its acknowledged reports."""
+    """A shift, with the latest `current_from` and `current_until` of its acknowledged reports."""
 
     shift_key: str
     current_from: datetime
@@ -212,8 +212,8 @@ def delete_baseline(schema_id: UUID) -> None:
     db.session().execute(delete(DriftBaseline).where(DriftBaseline.schema_id == schema_id))
 
 
-class VersionFields(NamedTuple):
-    """A schema version. `types` maps its field keys to field types."""
+class VersionFieldTypes(NamedTuple):
+    """The field types of a schema version, by field key."""
 
     version_id: UUID
     types: dict[str, str]
@@ -231,10 +231,10 @@ _VERSIONS = tenancy.build_text(
 ).columns(id=Uuid(), types=JSONB())
 
 
-def list_versions(schema_id: UUID) -> list[VersionFields]:
+def list_versions(schema_id: UUID) -> list[VersionFieldTypes]:
     """Return at most `MAX_VERSIONS` versions of a schema with their field types, newest first."""
     values = {"schema_id": schema_id, "limit": MAX_VERSIONS}
-    return [VersionFields._make(row) for row in db.session().execute(_VERSIONS, values)]
+    return [VersionFieldTypes._make(row) for row in db.session().execute(_VERSIONS, values)]
 
 
 def get_schema_name(schema_id: UUID) -> str:

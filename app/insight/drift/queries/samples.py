@@ -20,11 +20,12 @@ MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
 
 
-class AcceptedTagSet(NamedTuple):
-    """An accepted tag set.
+class SampledTagSet(NamedTuple):
+    """An accepted tag set whose values are sampled.
 
     `values` maps each filled field to a pair: its first value as text, truncated to
-    `MAX_VALUE_LENGTH`, and the full length of the value. `values` is None if no field is filled.
+    `MAX_VALUE_LENGTH`, and the full length of the value in characters. `values` is None if no field
+    is filled.
     """
 
     artifact_id: UUID
@@ -42,12 +43,12 @@ class AcceptedTagSet(NamedTuple):
 #
 # If a field has several values, only the first one is read, because the values of one document are
 # not independent of each other. A table is treated as filled if any of its cells is filled.
-_ACCEPTED = """
+_IS_ACCEPTED = """
     {of}.organization_id = :organization_id AND {of}.schema_id = :schema_id
     AND {of}.status = 'accepted' AND {of}.source <> 'model'
     AND {of}.decided_at >= :start AND {of}.decided_at < :end
 """
-_OF_ARTIFACT = """
+_TAG_SETS_OF_ARTIFACT = """
     (SELECT tag_set.* FROM tag_sets tag_set
      WHERE tag_set.organization_id = :organization_id AND tag_set.artifact_id = {artifact_id}
      OFFSET 0)
@@ -57,11 +58,11 @@ _DOCUMENTS = tenancy.build_text(
     f"""
     WITH documents AS MATERIALIZED (
         SELECT t.artifact_id, t.decided_at, t.id FROM tag_sets t
-        WHERE {_ACCEPTED.format(of="t")}
+        WHERE {_IS_ACCEPTED.format(of="t")}
           AND (t.decided_at, t.id) < (CAST(:before_time AS timestamptz), CAST(:before_id AS uuid))
           AND t.id = (SELECT other.id
-                      FROM {_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
-                      WHERE {_ACCEPTED.format(of="other")}
+                      FROM {_TAG_SETS_OF_ARTIFACT.format(artifact_id="t.artifact_id")} AS other
+                      WHERE {_IS_ACCEPTED.format(of="other")}
                       ORDER BY {_ORDER.format(of="other")} LIMIT 1)
         ORDER BY t.decided_at DESC, t.id DESC LIMIT :batch
     )
@@ -76,8 +77,8 @@ _DOCUMENTS = tenancy.build_text(
                ORDER BY split_part(tag ->> 'field', '.', 1), position) AS first) AS values
     FROM documents
     CROSS JOIN LATERAL (
-        SELECT t.* FROM {_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
-        WHERE {_ACCEPTED.format(of="t")}
+        SELECT t.* FROM {_TAG_SETS_OF_ARTIFACT.format(artifact_id="documents.artifact_id")} AS t
+        WHERE {_IS_ACCEPTED.format(of="t")}
         ORDER BY {_ORDER.format(of="t")} LIMIT :max_per_document
     ) AS t
     ORDER BY documents.decided_at DESC, documents.id DESC, {_ORDER.format(of="t")}
@@ -92,17 +93,18 @@ _DOCUMENTS = tenancy.build_text(
 )
 _LAST_ID = UUID(int=2**128 - 1)
 
-DocumentTagSets = list[AcceptedTagSet]
+DocumentTagSets = list[SampledTagSet]
 """The accepted tag sets of one document: merges before other tag sets, and newest first."""
 
 
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield batches of the documents accepted in a period, newest first, at most `limit` documents.
+    """Yield the documents accepted in a period in batches, newest first.
 
-    The documents contain only the tag sets that were accepted in the period and whose source is not
-    `model`. Documents are ordered by the decision time of their first tag set.
+    All batches together have at most `limit` documents. A document has at most `MAX_PER_DOCUMENT`
+    tag sets: only those that were accepted in the period and whose source is not `model`. Documents
+    are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:
@@ -116,7 +118,7 @@ def iterate_documents(
             "max_per_document": MAX_PER_DOCUMENT,
             "max_value": MAX_VALUE_LENGTH,
         }
-        rows = map(AcceptedTagSet._make, db.session().execute(_DOCUMENTS, values))
+        rows = map(SampledTagSet._make, db.session().execute(_DOCUMENTS, values))
         documents = [list(group) for _, group in groupby(rows, attrgetter("artifact_id"))]
         yield documents
         remaining -= len(documents)
@@ -126,7 +128,7 @@ def iterate_documents(
 
 
 class DecisionCount(NamedTuple):
-    """The number of review decisions of one type on a labeler's tag sets."""
+    """The number of review decisions of one type on the tag sets of one labeler, or of none."""
 
     labeler_id: UUID | None
     kind: str
@@ -158,7 +160,7 @@ def count_decisions(
 
 
 class PredictionOutcome(NamedTuple):
-    """The outcome of a model's prediction for a field; the confidence is in millionths."""
+    """The outcome of a prediction for a field. `confidence` is in millionths; None if unknown."""
 
     tag_set_id: UUID
     field: str

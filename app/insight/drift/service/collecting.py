@@ -1,4 +1,4 @@
-"""Collect the samples of a period from the newest documents, in bounded memory."""
+"""Collect the tag set values, decisions and outcomes of a period, and build samples from them."""
 
 import json
 import math
@@ -13,12 +13,12 @@ from uuid import UUID
 from app.engines.calibration import MILLION
 from app.engines.drift.model import CategorySample, NumberSample, RateSample, Sample
 from app.insight.drift.models import DriftMetric
-from app.insight.drift.queries.records import VersionFields
+from app.insight.drift.queries.records import VersionFieldTypes
 from app.insight.drift.queries.samples import (
-    AcceptedTagSet,
     DecisionCount,
     DocumentTagSets,
     PredictionOutcome,
+    SampledTagSet,
 )
 from app.insight.feedback.models import FeedbackOutcome
 
@@ -32,7 +32,7 @@ _HOUR_SECONDS = 3600
 class FieldTypes(NamedTuple):
     """The field types in the newest schema version, and the fields that can be compared.
 
-    `comparable_fields` maps each version to its fields that have the same type as in the newest
+    `comparable_fields` maps each version id to the fields that have the same type as in the newest
     version. `changed_fields` are the fields that had another type in an older version.
     """
 
@@ -41,7 +41,7 @@ class FieldTypes(NamedTuple):
     changed_fields: frozenset[str]
 
 
-def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
+def compare_versions(versions: Iterable[VersionFieldTypes]) -> FieldTypes:
     """Compare the field types of schema versions, and return the fields that can be compared.
 
     `versions` must be ordered newest first.
@@ -78,15 +78,15 @@ class LabelerSelection(NamedTuple):
     """The labelers whose tag sets are in a sample.
 
     A sample contains the tag sets of all labelers (`labeler_id` is None), of one labeler, or, with
-    `is_peers`, of all labelers except `labeler_id`. Each document is in a sample only once.
+    `peers_only`, of all labelers except `labeler_id`. Each document is in a sample only once.
     """
 
     labeler_id: UUID | None = None
-    is_peers: bool = False
+    peers_only: bool = False
 
     def includes_labeler(self, labeler_id: UUID | None) -> bool:
         """Return whether the work of a labeler belongs to the sample."""
-        return self.labeler_id is None or (labeler_id == self.labeler_id) is not self.is_peers
+        return self.labeler_id is None or (labeler_id == self.labeler_id) is not self.peers_only
 
 
 ALL_LABELERS = LabelerSelection()
@@ -96,9 +96,9 @@ class _Owner(NamedTuple):
     """The labeler of a tag set, and the samples in which the tag set represents its document.
 
     Every tag set represents its document in the sample of its own labeler. In the sample of all
-    labelers, the first tag set represents the document (`is_first`). This is also true for the
-    sample of a labeler's peers, unless the first tag set is by that labeler. Then the second tag
-    set represents the document; its `replaced_labeler_id` is the labeler of the first tag set.
+    labelers, the first tag set represents the document (`is_first`). In the sample of a labeler's
+    peers, the first tag set also represents the document, unless it is by that labeler. Then the
+    tag set of the second labeler does; its `replaced_labeler_id` is the first labeler.
     """
 
     labeler_id: UUID | None
@@ -112,7 +112,7 @@ class _Owner(NamedTuple):
             return self.is_first
         return (
             self.is_first
-            or not selection.is_peers
+            or not selection.peers_only
             or self.replaced_labeler_id == selection.labeler_id
         )
 
@@ -138,15 +138,15 @@ class PeriodData:
     def add_document(self, document: DocumentTagSets) -> None:
         """Add the values of a document, from the first tag set of each labeler."""
         self.document_count += 1
-        tag_set_by_labeler: dict[UUID | None, AcceptedTagSet] = {}
+        tag_set_by_labeler: dict[UUID | None, SampledTagSet] = {}
         for tag_set in document:
             tag_set_by_labeler.setdefault(tag_set.labeler_id, tag_set)
         for index, (labeler_id, tag_set) in enumerate(tag_set_by_labeler.items()):
             replaced_labeler_id = document[0].labeler_id if index == 1 else None
             self._add_tag_set(tag_set, _Owner(labeler_id, index == 0, replaced_labeler_id))
 
-    def _add_tag_set(self, tag_set: AcceptedTagSet, owner: _Owner) -> None:
-        """Add the values of a tag set, except fields whose type differs in its schema version."""
+    def _add_tag_set(self, tag_set: SampledTagSet, owner: _Owner) -> None:
+        """Add the values of the fields that have their newest type in the tag set's version."""
         owner_number = self._owners.setdefault(owner, len(self._owners))
         self.tag_set_counts[tag_set.labeler_id] += 1
         values = tag_set.values or {}
@@ -172,9 +172,9 @@ class PeriodData:
         for outcome in outcomes:
             outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
-            # The tag sets of a document may begin from the same prediction. Only one is used.
-            used = (outcomes_by_tag_set[t.id] for t in document if t.id in outcomes_by_tag_set)
-            for outcome in next(used, ()):
+            # Tag sets of a document may begin from the same prediction. Only one tag set is used.
+            groups = (outcomes_by_tag_set[t.id] for t in document if t.id in outcomes_by_tag_set)
+            for outcome in next(groups, ()):
                 self._outcomes[outcome.field, outcome.outcome] += 1
                 if outcome.confidence is not None:
                     self._confidences[outcome.field].append(outcome.confidence / MILLION)
@@ -191,8 +191,8 @@ class PeriodData:
         counts = {name: self._outcomes[field_key, name] for name in FeedbackOutcome}
         if metric == DriftMetric.ACCURACY:
             return RateSample(counts[FeedbackOutcome.CORRECT], sum(counts.values()))
-        corrected = counts[FeedbackOutcome.CORRECTED]
-        return RateSample(corrected, corrected + counts[FeedbackOutcome.CORRECT])
+        corrected_count = counts[FeedbackOutcome.CORRECTED]
+        return RateSample(corrected_count, corrected_count + counts[FeedbackOutcome.CORRECT])
 
     def build_sample(
         self, field_key: str | None, metric: DriftMetric, selection: LabelerSelection = ALL_LABELERS

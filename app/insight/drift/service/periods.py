@@ -25,9 +25,10 @@ def choose_periods(
     """Choose the periods of a requested detection, and validate them.
 
     By default, the current period is the last CURRENT_DAYS days. The default baseline is the fixed
-    baseline of the schema. Without a fixed baseline, it is the BASELINE_DAYS days before the
-    earliest shift that has an open report and started before the current period. If there is
-    none, it is the BASELINE_DAYS days before the current period.
+    baseline of the schema, unless `fix_baseline` is False. Without a fixed baseline, it is the
+    BASELINE_DAYS days before the earliest shift that has an open report and started before the
+    current period. If there is no such shift, it is the BASELINE_DAYS days before the current
+    period. If `fix_baseline` is True, `baseline` is required.
 
     Raises:
         ApiError: 400 that names the invalid property.
@@ -74,9 +75,9 @@ def find_last_days(zone: str) -> TimeRange:
 
 
 def _find_baseline(schema_id: UUID, current: TimeRange, *, ignore_fixed: bool) -> TimeRange:
-    fixed = None if ignore_fixed else records.get_baseline(schema_id)
-    if fixed is not None:
-        return TimeRange(fixed.baseline_from, fixed.baseline_until)
+    fixed_baseline = None if ignore_fixed else records.get_baseline(schema_id)
+    if fixed_baseline is not None:
+        return TimeRange(fixed_baseline.baseline_from, fixed_baseline.baseline_until)
     # A shift with an open report is not accepted yet, so the time before it remains the baseline.
     end = records.find_earliest_open_shift_start(schema_id, current.start) or current.start
     return TimeRange(end - timedelta(days=BASELINE_DAYS), end)

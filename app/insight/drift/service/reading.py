@@ -33,7 +33,10 @@ def list_reports(
 
 
 def _list_report_ids(detection_id: UUID) -> list[UUID]:
-    """Return the report ids of a completed detection, or an empty list if it does not exist."""
+    """Return the report ids of a completed detection, or an empty list if it does not exist.
+
+    Raises 409 `conflict` with `details.status` if the detection is not completed.
+    """
     detection = records.find(DriftDetection, detection_id)
     if detection is None:
         return []

@@ -30,16 +30,16 @@ def update_reports(
     """Update the reports of a schema: create, confirm or close them after a detection.
 
     Returns the reports that were created or confirmed. If a detected shift already has an open
-    report, the report is confirmed. No report is created for a shift that was acknowledged after
-    the samples were read. An open report is closed when its shift has ended, or when the newest
-    schema version no longer has its metric.
+    report, the report is confirmed. No report is created for a shift that was acknowledged while
+    the detection was running. An open report is closed when its shift has ended, or when the newest
+    schema version no longer has its field or its metric.
     """
     now = db.utc_now()
     open_reports = {
         report.shift_key: report
         for report in records.lock_reports(detection.schema_id, ReportStatus.OPEN)
     }
-    # A report may have been acknowledged while the samples were being compared.
+    # A report may have been acknowledged while the samples were being read or compared.
     newly_acknowledged_keys = {
         shift.shift_key
         for shift in records.list_acknowledged_shifts(detection.schema_id)

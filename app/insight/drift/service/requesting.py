@@ -32,8 +32,9 @@ def request_detection(
     baseline (False), or changes nothing (None).
 
     Raises:
-        ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
-            `details.detection_id` if the schema has an unfinished detection.
+        ApiError: 404 for an unknown schema; 400 for an invalid period, or if `fix_baseline` is True
+            without `baseline`; 409 `conflict` with `details.detection_id` if the schema has an
+            unfinished detection.
     """
     schemas.get(schema_id)
     chosen_periods = periods.choose_periods(

@@ -140,15 +140,15 @@ def iterate_comparisons(detection_data: DetectionData) -> Iterator[tuple[ShiftPe
 
 def _build_baseline(detection_data: DetectionData, shift: Shift) -> tuple[TimeRange, Sample]:
     periods = detection_data.periods
-    acknowledged = detection_data.acknowledged_shifts.get(shift.key)
-    if acknowledged is not None:
+    acknowledged_shift = detection_data.acknowledged_shifts.get(shift.key)
+    if acknowledged_shift is not None:
         # After an acknowledged shift, a labeler is compared with their own work.
-        start = acknowledged.current_until
+        start = acknowledged_shift.current_until
         period = TimeRange(start, max(start, periods.current_from))
         data = detection_data.reference_periods[start]
         return period, _build_sample(data, shift, LabelerSelection(shift.labeler_id))
     if shift.labeler_id is not None:
-        peers = LabelerSelection(shift.labeler_id, is_peers=True)
+        peers = LabelerSelection(shift.labeler_id, peers_only=True)
         return detection_data.current_range, _build_sample(detection_data.current, shift, peers)
     period = TimeRange(periods.baseline_from, periods.baseline_until)
     return period, _build_sample(detection_data.baseline, shift, LabelerSelection())

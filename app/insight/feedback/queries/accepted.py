@@ -28,16 +28,16 @@ _SIZE = TagSet.tags_bytes + func.coalesce(
     _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
 )
 # A copy of another labeler's tag set is excluded, because it began with that labeler's work.
-_IS_DIRECT = ~func.jsonb_path_exists(
+_STARTED_FROM_PREDICTION = ~func.jsonb_path_exists(
     _initial.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
 )
 
 
-class AcceptedTagSet(NamedTuple):
-    """An accepted tag set that began from a prediction.
+class EligibleTagSet(NamedTuple):
+    """An accepted tag set that is eligible for automatic feedback.
 
-    `initial` contains the tags of the first revision. `is_checked` is true if a person has saved or
-    reviewed the tag set.
+    `initial_tags` are the tags of the first revision, which are the predicted tags. `is_checked` is
+    true if a person has saved or reviewed the tag set.
     """
 
     id: UUID
@@ -49,22 +49,22 @@ class AcceptedTagSet(NamedTuple):
     revision: int
     model: str
     is_checked: bool
-    initial: list[dict[str, Any]]
+    initial_tags: list[dict[str, Any]]
     tags: list[dict[str, Any]]
 
 
 def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revision numbers of the tag sets eligible for automatic feedback, by id.
+    """Return the revision numbers of the eligible tag sets among these ids, by tag set id.
 
-    Eligible tag sets are accepted, began from a prediction alone, and have at most `MAX_BYTES` of
-    tags.
+    Tag sets are eligible for automatic feedback if they are accepted, began from a prediction alone
+    and have at most `MAX_BYTES` of tags.
     """
     rows = db.session().execute(_filter_eligible(select(TagSet.id, TagSet.revision), tag_set_ids))
     return {row.id: row.revision for row in rows}
 
 
-def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
-    """Yield the tag sets eligible for automatic feedback, in chunks of at most `MAX_BYTES`."""
+def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[EligibleTagSet]]:
+    """Yield the eligible tag sets among these ids, in chunks of at most `MAX_BYTES`."""
     rows = db.session().execute(
         _filter_eligible(select(TagSet.id, _SIZE.label("size")), tag_set_ids)
     )
@@ -72,16 +72,16 @@ def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]
         yield _load_chunk([row.id for row in chunk])
 
 
-def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
+def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[EligibleTagSet]:
     columns = db.build_columns(
-        AcceptedTagSet._fields,
+        EligibleTagSet._fields,
         TagSet,
         model=func.coalesce(TagSet.prediction_model_version, "unknown"),
         is_checked=build_checked_condition(),
-        initial=_initial.tags,
+        initial_tags=_initial.tags,
     )
     rows = db.session().execute(_filter_eligible(select(*columns), tag_set_ids))
-    return [AcceptedTagSet._make(row) for row in rows]
+    return [EligibleTagSet._make(row) for row in rows]
 
 
 def _filter_eligible(
@@ -99,7 +99,7 @@ def _filter_eligible(
             TagSet.status == TagSetStatus.ACCEPTED,
             TagSet.prediction_id.is_not(None),
             _SIZE <= MAX_BYTES,
-            _IS_DIRECT,
+            _STARTED_FROM_PREDICTION,
         )
         .order_by(TagSet.id)
     )

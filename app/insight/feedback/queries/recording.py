@@ -22,7 +22,8 @@ _LOCK = tenancy.build_text(
 def lock_recording() -> None:
     """Lock the recording of feedback in the current organization until the transaction ends.
 
-    The rows of artifacts are not locked, because bulk actions lock them in another order.
+    The lock is an advisory lock. It does not lock the rows of artifacts, because bulk actions lock
+    these rows in another order.
     """
     db.session().execute(_LOCK)
 
@@ -72,7 +73,7 @@ _ADD_DOCUMENTS = tenancy.build_text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute each model's outcomes on these documents; deleted documents get no outcomes."""
+    """Recompute the `FeedbackDocument` rows of these documents; deleted documents get no rows."""
     db.execute_bulk(delete(FeedbackDocument).where(FeedbackDocument.artifact_id.in_(artifact_ids)))
     db.session().execute(_ADD_DOCUMENTS, {"ids": list(map(str, artifact_ids))})
 

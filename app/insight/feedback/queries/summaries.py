@@ -1,4 +1,4 @@
-"""SQL queries for summaries, which add up daily counts."""
+"""SQL queries for summaries of feedback, which add up the feedback counters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def _to_datetime(day: date | None) -> datetime | None:
 
 
 class OutcomeRow(NamedTuple):
-    """The outcomes for one combination of facet values."""
+    """The number of values by outcome, for one combination of facet values."""
 
     facets: tuple[str, ...]
     outcomes: Outcomes
@@ -124,7 +124,7 @@ _SCHEMA_FIELDS_QUERY = _prepare_field_query(
 
 
 def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> list[OutcomeRow]:
-    """Sum the outcomes in a period by schema and field, for one schema or all schemas."""
+    """Sum the outcomes by schema and field, for one schema or all schemas; `end` is exclusive."""
     bounds = list_bound_values(
         _LEVELS, datetime.combine(first, time(), UTC), datetime.combine(end, time(), UTC)
     )

@@ -1,7 +1,7 @@
 """Record feedback automatically when a tag set that began from a prediction is accepted.
 
-The feedback depends only on the accepted tag sets: recording it again changes nothing, a tag set
-that is no longer accepted has no feedback, and a rebuild from scratch gives the same rows.
+Automatic feedback depends only on the accepted tag sets: recording it again changes nothing, a tag
+set that is no longer accepted has none, and a rebuild from scratch gives the same outcomes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 from app.engines.calibration import MILLION, get_bin_number
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import accepted, recording
-from app.insight.feedback.queries.accepted import AcceptedTagSet
+from app.insight.feedback.queries.accepted import EligibleTagSet
 from app.insight.feedback.service.outcomes import compare_tags
 from app.kit import db
 from app.kit.db import Checkpoint
@@ -26,9 +26,9 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
     `tag_sets` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
-    if it is accepted, began from a prediction alone, and has at most `MAX_BYTES` of tags. Automatic
-    feedback replaces feedback that was reported on the same document and model. Returns the number
-    of tag sets whose feedback has changed.
+    if it is accepted, began from a prediction alone, and has at most `accepted.MAX_BYTES` of
+    tags. Automatic feedback replaces feedback that was reported on the same document and model.
+    Returns the number of tag sets whose feedback has changed.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
@@ -48,7 +48,7 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     return len(changed_ids)
 
 
-def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
+def _insert_chunk(tag_sets: Sequence[EligibleTagSet]) -> None:
     recording.delete_reported_feedback([(row.artifact_id, _get_model(row)) for row in tag_sets])
     for row in tag_sets:
         recording.insert_feedback(list(_build_rows(row)))
@@ -69,13 +69,13 @@ def rebuild(checkpoint: Checkpoint) -> int:
     return rebuilt_count
 
 
-def _get_model(row: AcceptedTagSet) -> str:
+def _get_model(row: EligibleTagSet) -> str:
     return row.model[:MAX_MODEL_LENGTH]
 
 
-def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
+def _build_rows(row: EligibleTagSet) -> Iterator[dict[str, Any]]:
     shapes = rules.get_version_rules(row.schema_version_id).shapes
-    compared_values = list(compare_tags(row.initial, row.tags, shapes))
+    compared_values = list(compare_tags(row.initial_tags, row.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
         zip(compared_values, generate_ids(len(compared_values)), strict=True)

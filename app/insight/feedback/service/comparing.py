@@ -24,8 +24,8 @@ _get_sort_key = attrgetter(*_ORDER)
 class _ListedModel(NamedTuple):
     """A model in the list of models, with its sort keys: the day of its last feedback, and `key`.
 
-    `key` is unique, and begins with the day of the first feedback. Both are strings, because a
-    cursor contains strings.
+    `key` is unique, and begins with the day of the first feedback. Both sort keys are strings,
+    because a cursor contains strings. `other_model` is the model to compare with, or None.
     """
 
     last_day: str
@@ -45,7 +45,7 @@ def list_models(
     """
     if schema_id is not None:
         schemas.get(schema_id)
-    listed_models = _list_models(schema_id, compare_with)
+    listed_models = _pair_models(schema_id, compare_with)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         is_after = lt if edge.descending else gt
@@ -62,10 +62,10 @@ def list_models(
     return replace(result, items=_build_items(list(result.items)))
 
 
-def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
+def _pair_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
     """Return all models, each with the other model of its schema that it is compared with."""
     listed_models = []
-    previous: dict[UUID, str] = {}
+    previous_models: dict[UUID, str] = {}
     # Sort by first feedback, because work that began with an old model may still be accepted after
     # the first feedback on a new model.
     for feedback_model in sorted(
@@ -73,12 +73,12 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     ):
         other_model = compare_with
         if other_model in (None, feedback_model.model):
-            other_model = previous.get(feedback_model.schema_id)
+            other_model = previous_models.get(feedback_model.schema_id)
         key = f"{feedback_model.first_day} {feedback_model.schema_id} {feedback_model.model}"
         listed_models.append(
             _ListedModel(feedback_model.last_day.isoformat(), key, feedback_model, other_model)
         )
-        previous[feedback_model.schema_id] = feedback_model.model
+        previous_models[feedback_model.schema_id] = feedback_model.model
     return listed_models
 
 

@@ -1,4 +1,4 @@
-"""Compare predicted values with accepted values, field by field."""
+"""Compare predicted values with correct values, field by field."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,7 +15,8 @@ _TEXT = Shape("text", multiple=False)
 class ComparedValue(NamedTuple):
     """The outcome of comparing one value.
 
-    `row` is the table row of the correct value, or of the predicted value if it is spurious.
+    `row` is the table row of the correct value, or of the predicted value if it is spurious; None
+    outside tables. `confidence` is None if no value was predicted or its confidence is unknown.
     """
 
     field: str
@@ -25,14 +26,14 @@ class ComparedValue(NamedTuple):
 
 
 def compare_tags(
-    predicted: Sequence[Tag], accepted: Sequence[Tag], shapes: Shapes
+    predicted_tags: Sequence[Tag], correct_tags: Sequence[Tag], shapes: Shapes
 ) -> Iterator[ComparedValue]:
-    """Compare predicted tags with accepted tags, and yield the outcome of each value.
+    """Compare predicted tags with correct tags, and yield the outcome of each value.
 
     The rows of a table are matched by content, and their cells are compared one by one. If a field
     has several tags, they are matched by value. Values without a match are spurious or missed.
     """
-    old_tags, new_tags = align_rows([predicted, accepted], shapes).tag_sets
+    old_tags, new_tags = align_rows([predicted_tags, correct_tags], shapes).tag_sets
     for change in diff(old_tags, new_tags, shapes, include_same=True):
         old, new = change["from"], change["to"]
         outcome = classify(old, new, shapes.get(change["field"], _TEXT))
@@ -40,13 +41,13 @@ def compare_tags(
         yield ComparedValue(change["field"], change["row"], outcome, confidence)
 
 
-def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> FeedbackOutcome:
-    """Classify a predicted tag by comparing it with the correct tag; either tag may be None."""
-    if predicted is None:
+def classify(predicted_tag: Tag | None, correct_tag: Tag | None, shape: Shape) -> FeedbackOutcome:
+    """Classify a predicted tag by comparing it with the correct tag; one of them may be None."""
+    if predicted_tag is None:
         return FeedbackOutcome.MISSED
-    if correct is None:
+    if correct_tag is None:
         return FeedbackOutcome.SPURIOUS
-    is_same = _build_key(predicted, shape) == _build_key(correct, shape)
+    is_same = _build_key(predicted_tag, shape) == _build_key(correct_tag, shape)
     return FeedbackOutcome.CORRECT if is_same else FeedbackOutcome.CORRECTED
 
 

@@ -30,7 +30,11 @@ MAX_VALUE_BYTES = 10_000
 
 @dataclass(slots=True)
 class _ReferencedRecords:
-    """The records to which the reports of one request refer."""
+    """The records to which the reports of one request refer.
+
+    `automatic_pairs` are the pairs of artifact id and model that have automatic feedback.
+    `reported_ids` are the ids of reported feedback, by report key.
+    """
 
     documents: dict[UUID, ReportedDocument]
     tag_sets: dict[UUID, ReportedTagSet]
@@ -43,7 +47,7 @@ def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
 
     Raises 400 with the name of the invalid property. Raises 409 `conflict` with
     `details.feedback_id` if the prediction already has feedback, or with `details.recorded` if
-    feedback was recorded from an accepted tag set.
+    feedback on the same model and artifact was recorded from an accepted tag set.
     """
     (result,) = create_many([report], caller=caller)
     if isinstance(result, ApiError):
@@ -212,7 +216,7 @@ def _build_report_key(row: dict[str, Any]) -> ReportKey:
 
 
 def _check_not_reported(row: dict[str, Any], records: _ReferencedRecords) -> None:
-    """Raise 409 if the prediction already has feedback."""
+    """Raise 409 for a reported prediction, and for a document and model with automatic feedback."""
     if (row["artifact_id"], row["model"]) in records.automatic_pairs:
         raise errors.conflict(
             "Feedback on this model and artifact was already recorded from an accepted tag set.",

@@ -23,7 +23,7 @@ from app.kit import db, errors
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts as schemas
 
-DEFAULT_TARGET = 0.95
+DEFAULT_TARGET_PRECISION = 0.95
 MAX_DAYS = 366
 MAX_MODELS = 200
 MAX_FIELDS = 1000
@@ -104,7 +104,7 @@ def get_summary(
         by_time[bucket].append(outcomes)
     models = [(model, merge_outcomes(rows)) for model, rows in by_model.items()]
     models.sort(key=lambda row: (-row[1].predictions, row[0]))
-    times = [(bucket, merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
+    trend = [(bucket, merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
     return {
         **_build_criteria_response(filters),
         "interval": interval,
@@ -113,7 +113,7 @@ def get_summary(
             {"model": model, **build_metrics(outcomes)} for model, outcomes in models[:MAX_MODELS]
         ],
         "model_count": len(models),
-        "trend": [{"date": _parse_bucket(day), **build_metrics(row)} for day, row in times],
+        "trend": [{"date": _parse_bucket(bucket), **build_metrics(row)} for bucket, row in trend],
     }
 
 
@@ -140,7 +140,7 @@ def get_outcomes_by_field(
 ) -> dict[tuple[UUID, str], Outcomes]:
     """Return the outcomes in a period by schema and field, for at most `MAX_FIELDS` fields.
 
-    The caller must have checked that the schema exists.
+    `end` is exclusive. The caller must have checked that the schema exists.
     """
     rows = summaries.sum_outcomes_by_field(schema_id, _clamp_day(first), _clamp_day(end))
     return {(UUID(row.facets[0]), row.facets[1]): row.outcomes for row in rows[:MAX_FIELDS]}
@@ -149,7 +149,7 @@ def get_outcomes_by_field(
 def get_summary_by_field(
     *,
     caller: Caller,
-    target_precision: float = DEFAULT_TARGET,
+    target_precision: float = DEFAULT_TARGET_PRECISION,
     **filters: Unpack[SummaryFilters],
 ) -> dict[str, Any]:
     """Return a summary by field: metrics, calibration and recommended threshold of each field.
@@ -184,7 +184,7 @@ def get_summary_by_field(
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
     """Build the calibration and the recommended threshold.
 
-    The threshold is None if no threshold reaches the target.
+    The threshold is None if no threshold reaches the target precision.
     """
     bins = merge_bins(counts)
     by_number: dict[int, tuple[int, int]] = {}

@@ -32,7 +32,7 @@ def build_repair(table: str, key: str, counted: str, condition: str) -> TextClau
 
     `key` lists the key columns, separated by commas. `counted` is a SELECT of these columns and of
     the counters. `condition` selects the rows of `table` that are compared. The statement returns
-    how many rows were wrong.
+    how many rows were wrong or missing.
     """
     return tenancy.build_text(
         f"""
@@ -81,7 +81,7 @@ _COLUMNS = ", ".join(
     f"CAST(value ->> {4 + number} AS bigint) AS {name}"
     for number, name in enumerate(COUNTERS, start=1)
 )
-_UNPACKED = f"""
+_CONTRIBUTION_ROWS = f"""
     SELECT value ->> 0 AS subject, CAST(value ->> 1 AS uuid) AS schema_id, value ->> 2 AS name,
            value ->> 3 AS field_type, CAST(value ->> 4 AS date) AS day, {_COLUMNS}
 """
@@ -89,7 +89,7 @@ _ADD = tenancy.build_text(
     f"""
     INSERT INTO quality_cells AS cell (organization_id, {_KEY}, {_NAMES})
     SELECT :organization_id, delta.* FROM (
-        {_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
+        {_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb)) ORDER BY {_KEY}
     ) AS delta
     ON CONFLICT (organization_id, {_KEY}) DO UPDATE
     SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
@@ -98,7 +98,7 @@ _ADD = tenancy.build_text(
 _DELETE_EMPTY = tenancy.build_text(
     f"""
     DELETE FROM quality_cells cell
-    USING ({_UNPACKED} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
+    USING ({_CONTRIBUTION_ROWS} FROM jsonb_array_elements(CAST(:deltas AS jsonb))) AS delta
     WHERE cell.organization_id = :organization_id AND {_match("cell", "delta", _KEY)}
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
@@ -122,7 +122,7 @@ _REPAIR = build_repair(
     _KEY,
     f"""
     SELECT {_KEY}, {SUM_COLUMNS}
-    FROM ({_UNPACKED} FROM quality_documents, jsonb_array_elements(contributions)
+    FROM ({_CONTRIBUTION_ROWS} FROM quality_documents, jsonb_array_elements(contributions)
           WHERE organization_id = :organization_id
             AND (schema_id = :schema_id OR schema_id IS NULL)
             AND value ->> 1 = CAST(:schema_id AS text)) AS unpacked
@@ -146,9 +146,9 @@ class RecountState(NamedTuple):
 def lock_state_shared(time_zone: str) -> str:
     """Lock the state of the current organization in share mode, and return its time zone.
 
-    Creates the state with `time_zone` if there is none. Transactions that count documents use this
-    lock. A recount or a repair uses `lock_state`, so that neither runs at the same time as such a
-    transaction.
+    Creates the state with `time_zone` if it does not exist. Transactions that count documents use
+    this lock. A recount or a repair uses `lock_state`, so that neither runs at the same time as
+    such a transaction.
     """
     statement = select(QualityState.time_zone).with_for_update(read=True)
     zone = db.session().scalar(statement)
@@ -161,7 +161,7 @@ def lock_state_shared(time_zone: str) -> str:
 def lock_state(time_zone: str) -> RecountState:
     """Lock the state of the current organization until the transaction ends, and return it.
 
-    Creates the state with `time_zone` if there is none.
+    Creates the state with `time_zone` if it does not exist.
     """
     _create_state(time_zone)
     statement = select(*db.build_columns(RecountState._fields, QualityState)).with_for_update()
@@ -231,10 +231,10 @@ def list_schemas(after: UUID) -> list[UUID]:
 
 
 def repair(schema_id: UUID) -> int:
-    """Repair the cells of a schema from the contributions; return how many cells were wrong.
+    """Repair the cells of a schema from the contributions.
 
-    The caller must have locked the state. Turns off the statement timeout until the transaction
-    ends.
+    Returns how many cells were wrong or missing. The caller must have locked the state. Turns off
+    the statement timeout until the transaction ends.
     """
     db.disable_statement_timeout()
     return int(db.session().execute(_REPAIR, {"schema_id": schema_id}).scalar_one())

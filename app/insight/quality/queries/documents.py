@@ -28,9 +28,9 @@ _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 _SUBMISSION_KINDS = ("submit", "import")
 
 SubjectKey = tuple[CellSubject, str, str]
-"""A subject, its name, and its field type. The type is empty unless the subject is a field."""
+"""A subject, its name, and its field type; see `QualityCell`. Only a field has a type."""
 
-_NEXT = tenancy.build_text(
+_NEXT_ARTIFACTS = tenancy.build_text(
     """
     SELECT artifact_id FROM (
         (SELECT DISTINCT artifact_id FROM tag_sets
@@ -44,7 +44,7 @@ _NEXT = tenancy.build_text(
     ORDER BY artifact_id LIMIT :batch
     """
 )
-_COUNT = tenancy.build_text(
+_ARTIFACT_COUNT = tenancy.build_text(
     "SELECT count(DISTINCT artifact_id) FROM tag_sets WHERE organization_id = :organization_id"
 )
 
@@ -85,7 +85,7 @@ class TagSetHistory:
         return [(CellSubject.SCHEMA, "", ""), (CellSubject.LABELER, str(self.labeler_id), "")]
 
     def list_submissions(self) -> list[Revision]:
-        """Return the revisions that submitted the tag set."""
+        """Return the revisions that submitted or imported the tag set."""
         return [revision for revision in self.revisions if revision.kind in _SUBMISSION_KINDS]
 
 
@@ -107,12 +107,12 @@ def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned, in ascending order.
     """
-    return list(db.session().scalars(_NEXT, {"after": after, "batch": batch}))
+    return list(db.session().scalars(_NEXT_ARTIFACTS, {"after": after, "batch": batch}))
 
 
 def count_labeled_artifacts() -> int:
     """Count the artifacts that have tag sets. Scans an index of all tag sets."""
-    return int(db.session().execute(_COUNT).scalar_one())
+    return int(db.session().execute(_ARTIFACT_COUNT).scalar_one())
 
 
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:

@@ -80,13 +80,13 @@ class PersonRow(SumRow, Protocol):
 _FIELD_COUNTERS = ("accepted", "corrected", "compared", "agreement")
 
 
-def _select_sums(cells: Subquery, names: Sequence[str] = COUNTERS) -> list[Any]:
+def _build_sum_columns(cells: Subquery, names: Sequence[str] = COUNTERS) -> list[Any]:
     return [select_sum(cells.c[name]).label(name) for name in names]
 
 
 def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
     return (
-        select(cells.c.schema_id, ArtifactSchema.name, *_select_sums(cells))
+        select(cells.c.schema_id, ArtifactSchema.name, *_build_sum_columns(cells))
         .join(
             ArtifactSchema,
             and_(
@@ -103,7 +103,7 @@ def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
 def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
     key = (cells.c.schema_id, cells.c.name, cells.c.field_type)
     return (
-        select(key[0], key[1].label("field"), key[2], *_select_sums(cells, _FIELD_COUNTERS))
+        select(key[0], key[1].label("field"), key[2], *_build_sum_columns(cells, _FIELD_COUNTERS))
         .group_by(*key)
         .order_by(*key)
         .limit(MAX_ROWS + 1)
@@ -111,19 +111,19 @@ def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
 
 
 def _select_people(cells: Subquery, _source: RowSource, *, descending: bool) -> Select[Any]:
-    """Return the statement for a page of people, after the user id `edge` or from the start."""
+    """Return the statement for a page of people: those after the user id `edge`, if it is set."""
     user_id = cast(cells.c.name, Uuid)
     sums = (
-        select(user_id.label("user_id"), *_select_sums(cells))
+        select(user_id.label("user_id"), *_build_sum_columns(cells))
         .group_by(cells.c.name)
         .subquery("own")
     )
-    accepted = sums.c.accepted + sums.c.corrected
-    decided = accepted + sums.c.rejected
+    acceptances = sums.c.accepted + sums.c.corrected
+    decisions = acceptances + sums.c.rejected
     people = select(
         sums,
-        cast(func.sum(accepted).over() - accepted, BigInteger).label("peers_accepted"),
-        cast(func.sum(decided).over() - decided, BigInteger).label("peers_decided"),
+        cast(func.sum(acceptances).over() - acceptances, BigInteger).label("peers_accepted"),
+        cast(func.sum(decisions).over() - decisions, BigInteger).label("peers_decided"),
         func.count().over().label("page_total"),
     ).subquery("people")
     edge = bindparam("edge", type_=Uuid())

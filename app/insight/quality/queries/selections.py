@@ -45,9 +45,9 @@ from app.kit.prepared import Prepared
 class CellFilter:
     """A filter for cells: a type of subject, a period, and the conditions that are not None.
 
-    `labelers` limits the result to these labelers or reviewers. `teams` limits grouping by team to
-    these teams. `field_types` maps the name of a field to the only type that is read for it; fields
-    that are not in `field_types` are read with any type.
+    `end` is exclusive. `labelers` limits the result to these labelers or reviewers. `teams` limits
+    grouping by team to these teams. `field_types` maps the name of a field to the only type that is
+    read for it; fields that are not in `field_types` are read with any type.
     """
 
     subject: CellSubject
@@ -280,10 +280,10 @@ def _round_down(day: date, unit: SumUnit) -> date:
 
 def round_up(day: date, unit: SumUnit) -> date:
     """Return the first day that is not before `day` and on which a unit begins."""
-    down = _round_down(day, unit)
-    if down == day:
+    unit_start = _round_down(day, unit)
+    if unit_start == day:
         return day
-    return _round_down(down + timedelta(days=32 if unit is SumUnit.MONTH else 7), unit)
+    return _round_down(unit_start + timedelta(days=32 if unit is SumUnit.MONTH else 7), unit)
 
 
 def _to_parameter(value: object) -> object:

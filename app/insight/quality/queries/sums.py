@@ -47,10 +47,10 @@ def are_complete() -> bool:
 
 
 def repair() -> int:
-    """Repair the sums of the current organization from its cells; return how many sums were wrong.
+    """Repair the sums of the current organization from its cells.
 
-    The caller must have locked the state. Turns off the statement timeout until the transaction
-    ends.
+    Returns how many sums were wrong or missing. The caller must have locked the state. Turns off
+    the statement timeout until the transaction ends.
     """
     # Reading the cells of a large organization takes longer than the timeout of requests.
     db.disable_statement_timeout()

@@ -54,9 +54,10 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 class TrendGroup(NamedTuple):
     """The sums of one group.
 
-    `name` is the name of the schema, team or labeler. It is None if the record was deleted, if the
-    groups are fields, or without grouping. `sums` has the counters of each bucket that has cells,
-    by the position of the bucket.
+    `key` is the id of the schema, team or labeler, or the name of the field; it is empty without
+    grouping. `name` is the name of the schema, team or labeler. It is None if the record was
+    deleted, if the groups are fields, or without grouping. `sums` has the counters of each bucket
+    that has cells, by the position of the bucket.
     """
 
     key: str
@@ -131,15 +132,15 @@ def _get_query(
         if (group_by, source) not in _SUMMED_GROUPS:
             sum_columns: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
             rows = rows.with_only_columns(key, position, *sum_columns).group_by("key", "bucket")
-        summed = rows.subquery("summed")
-        case_count = func.sum(reduce(add, (summed.c[name] for name in cases)))
+        totals = rows.subquery("summed")
+        case_count = func.sum(reduce(add, (totals.c[name] for name in cases)))
         # All arrays of a group have the same order, so their elements belong together.
-        arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
+        arrays = [func.array_agg(totals.c[name]).label(f"{name}s") for name in ("bucket", *names)]
         groups = (
-            select(summed.c.key, case_count.label("case_count"), *arrays)
-            .group_by(summed.c.key)
+            select(totals.c.key, case_count.label("case_count"), *arrays)
+            .group_by(totals.c.key)
             .having(case_count > 0)
-            .order_by(case_count.desc(), summed.c.key)
+            .order_by(case_count.desc(), totals.c.key)
             .limit(limit)
             .subquery("groups")
         )

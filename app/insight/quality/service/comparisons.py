@@ -58,10 +58,10 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
         return
     shapes = _find_common_shapes(tag_sets)
     submissions = [tag_set.list_submissions()[-1] for tag_set in tag_sets]
-    aligned = align_rows(
+    alignment = align_rows(
         [_select_tags(submission.tags, shapes) for submission in submissions], shapes
     )
-    result = measure_agreement(aligned.tag_sets, shapes, budget)
+    result = measure_agreement(alignment.tag_sets, shapes, budget)
     if result is None or result.overall is None or not shapes:
         return
     at = max(submission.created_at for submission in submissions)
@@ -71,7 +71,7 @@ def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budg
         subjects = [(CellSubject.FIELD, name, shapes[name].field_type)]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
     for index, agreement in _measure_agreement_by_tag_set(
-        aligned.tag_sets, shapes, budget, result.overall
+        alignment.tag_sets, shapes, budget, result.overall
     ).items():
         subjects = [(CellSubject.LABELER, str(tag_sets[index].labeler_id), "")]
         tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))

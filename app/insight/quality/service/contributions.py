@@ -26,11 +26,11 @@ def compute_contributions(document: DocumentHistory, zone: ZoneInfo) -> Contribu
     """
     tally = Tally(zone)
     for tag_set in document.tag_sets:
-        _count_submissions(tally, tag_set)
-        _count_decisions(tally, tag_set)
+        _add_submissions(tally, tag_set)
+        _add_decisions(tally, tag_set)
         if document.has_tags:
-            _count_overturned_decisions(tally, tag_set)
-            _count_reviewed_fields(tally, tag_set)
+            _add_overturned_decisions(tally, tag_set)
+            _add_reviewed_fields(tally, tag_set)
     if document.has_tags:
         budget = Budget(MAX_MATCHED_MARKS)
         for schema_id in {tag_set.schema_id for tag_set in document.tag_sets}:
@@ -40,7 +40,7 @@ def compute_contributions(document: DocumentHistory, zone: ZoneInfo) -> Contribu
     return dict(tally.counts)
 
 
-def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
+def _add_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
     subjects = tag_set.list_subjects()
     submissions = tag_set.list_submissions()
     for revision in submissions:
@@ -51,7 +51,7 @@ def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
         tally.add(at, tag_set.schema_id, subjects, timed=1, seconds=tag_set.seconds_spent)
 
 
-def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
+def _add_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
     for revision in tag_set.revisions:
         counter = _DECISION_COUNTERS.get(revision.kind)
         if counter is None:
@@ -64,7 +64,7 @@ def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
         tally.add(revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
-def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
+def _add_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
     outcomes = [revision for revision in tag_set.revisions if revision.kind in _OUTCOME_KINDS]
     for position, decision in enumerate(outcomes):
         if decision.author_id is None or decision.kind == "reopen":
@@ -86,8 +86,8 @@ def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
             tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
 
 
-def _count_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
-    """Count the fields whose values a reviewer kept or changed when accepting the tag set."""
+def _add_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
+    """Add the fields whose values a reviewer kept or changed when accepting the tag set."""
     if tag_set.labeler_id is None:
         return
     for old_revision, new_revision in pairwise(tag_set.revisions):

@@ -47,7 +47,7 @@ def get_latest_metrics(
         schemas.check_exists(schema_id)
     cell_filter = CellFilter(CellSubject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(cell_filter)
-    gold_rates = _sum_visible_weeks(cell_filter, period) if gold.is_restricted(caller) else None
+    gold_rates = _compute_gold_rates(cell_filter, period) if gold.is_restricted(caller) else None
     return {
         **build_period_response(period),
         "schemas": [_build_schema(row, gold_rates) for row in rows[: reading.MAX_ROWS]],
@@ -60,18 +60,18 @@ def build_period_response(period: Period) -> dict[str, Any]:
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
-def _sum_visible_weeks(cell_filter: CellFilter, period: Period) -> dict[str, Rate]:
-    """Return the accuracy on gold documents in the visible weeks with enough cases, by schema."""
+def _compute_gold_rates(cell_filter: CellFilter, period: Period) -> dict[str, Rate]:
+    """Compute the accuracy on gold documents from large samples of visible weeks, by schema id."""
     weeks = list_buckets(period, gold.UNIT)
     visible_filter = gold.limit_to_visible_weeks(cell_filter, period, weeks)
     metric = METRICS[gold.METRIC]
     groups = trends.sum_by_bucket(
         visible_filter, "schema", weeks, gold.UNIT, cases=metric.cases, sums=metric.sums
     )
-    return {key: _sum_large_samples(metric, sums.values()) for key, _, sums in groups}
+    return {key: _compute_large_sample_rate(metric, sums.values()) for key, _, sums in groups}
 
 
-def _sum_large_samples(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) -> Rate:
+def _compute_large_sample_rate(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) -> Rate:
     """Compute the metric from the sum of the weeks that have at least `gold.MIN_CASES` cases."""
     shown_weeks = [counts for counts in weeks if counts[0] >= gold.MIN_CASES]
     if not shown_weeks:
@@ -81,7 +81,7 @@ def _sum_large_samples(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) 
 
 
 def _build_schema(row: SchemaRow, gold_rates: Mapping[str, Rate] | None) -> dict[str, Any]:
-    """Build a schema's metrics. `gold_rates` replaces the accuracy on gold documents if set."""
+    """Build a schema's metrics. If set, `gold_rates` replaces the accuracy on gold documents."""
     counts = row._asdict()
     rates = compute_rates(counts, *_SCHEMA_METRICS)
     if gold_rates is not None:

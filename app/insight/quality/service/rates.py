@@ -65,8 +65,8 @@ def _compute_agreement(counts: Mapping[str, int]) -> Rate:
 
 def compute_acceptance_rate(counts: Mapping[str, int]) -> Rate:
     """Compute the fraction of decisions that accepted a tag set, with or without corrections."""
-    accepted = counts["accepted"] + counts["corrected"]
-    return compute_rate(accepted, accepted + counts["rejected"])
+    acceptances = counts["accepted"] + counts["corrected"]
+    return compute_rate(acceptances, acceptances + counts["rejected"])
 
 
 def _compute_correction_rate(counts: Mapping[str, int]) -> Rate:
@@ -78,13 +78,14 @@ def _compute_accuracy(counts: Mapping[str, int]) -> Rate:
 
 
 def _compute_throughput(counts: Mapping[str, int]) -> Rate:
-    submitted = counts["submitted"]
-    return Rate(float(submitted), None, None, submitted)
+    submissions = counts["submitted"]
+    return Rate(float(submissions), None, None, submissions)
 
 
 def _compute_seconds(counts: Mapping[str, int]) -> Rate:
-    timed = counts["timed"]
-    return Rate(counts["seconds"] / timed if timed else None, None, None, timed)
+    timed_count = counts["timed"]
+    mean = counts["seconds"] / timed_count if timed_count else None
+    return Rate(mean, None, None, timed_count)
 
 
 METRICS: Mapping[str, QualityMetric] = {
@@ -136,7 +137,7 @@ METRICS: Mapping[str, QualityMetric] = {
 
 
 def count_decisions(counts: Mapping[str, int]) -> int:
-    """Count the review decisions: acceptances, corrections and rejections."""
+    """Count the review decisions: acceptances with or without corrections, and rejections."""
     return sum(counts[name] for name in _DECISIONS)
 
 
@@ -151,9 +152,9 @@ def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
     The averages are the mean seconds per tag set and the tag sets per hour. They are None if no tag
     set has a recorded time.
     """
-    timed, seconds = counts["timed"], counts["seconds"]
+    timed_count, seconds = counts["timed"], counts["seconds"]
     return {
-        "timed": timed,
-        "mean_seconds": seconds / timed if timed else None,
-        "tag_sets_per_hour": timed * _SECONDS_PER_HOUR / seconds if seconds else None,
+        "timed": timed_count,
+        "mean_seconds": seconds / timed_count if timed_count else None,
+        "tag_sets_per_hour": timed_count * _SECONDS_PER_HOUR / seconds if seconds else None,
     }

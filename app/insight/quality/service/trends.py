@@ -70,10 +70,10 @@ def get_trends(
 ) -> dict[str, Any]:
     """Return the trend of a metric: its value in each bucket, for each group that has cases.
 
-    The metrics of teams and of other labelers require the reviewer role. Raises 400 if the metric
-    does not apply to fields, if filters and group cannot be combined, or if `schema_id` is missing
-    for fields; 403 if the caller may not see the metric; 404 for an unknown schema; 400 for an
-    invalid period or too many buckets.
+    The metrics of teams and of other labelers require the reviewer role. Raises 400 if a trend of
+    fields has no `schema_id` or a metric that does not apply to fields, if filters and group cannot
+    be combined, for an invalid period, or for too many buckets; 403 if the caller may not see the
+    metric; 404 for an unknown schema.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
@@ -83,10 +83,10 @@ def get_trends(
         gold.check_trend(caller, bucket, by_field=cell_filter.subject is CellSubject.FIELD)
         cell_filter = gold.limit_to_visible_weeks(cell_filter, period, buckets)
     cell_filter, warnings = _limit_to_current_types(cell_filter)
-    sum_by = partial(_sum_by, cell_filter, definition, buckets, SumUnit(bucket))
-    groups = sum_by(group_by, MAX_SERIES + 1)
+    sum_groups = partial(_sum_groups, cell_filter, definition, buckets, SumUnit(bucket))
+    groups = sum_groups(group_by, MAX_SERIES + 1)
     if hide_small_samples and cell_filter.schema_id is None and group_by != "schema":
-        sums = gold.sum_large_samples(sum_by("schema", None))
+        sums = gold.sum_large_samples(sum_groups("schema", None))
         groups = [group._replace(sums=sums) for group in groups]
     series = _build_series(groups, definition, buckets, hide_small_samples=hide_small_samples)
     return {
@@ -130,7 +130,7 @@ def _build_filter(
         )
     labelers = teams = None
     if subject is CellSubject.LABELER:
-        labelers, teams = _get_visibility(caller, group_by, filters)
+        labelers, teams = _choose_people(caller, group_by, filters)
     if schema_id is not None:
         schemas.check_exists(schema_id)
     return CellFilter(
@@ -161,8 +161,8 @@ def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
     return CellSubject.FIELD if field_filter else subject
 
 
-def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:
-    """Return the labelers and teams to include in a trend.
+def _choose_people(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:
+    """Choose the labelers and teams to include in a trend; None means all.
 
     Raises 403 if the caller may not see the labeler or team in `filters`, or may not group by team.
     """
@@ -180,7 +180,7 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
     return visibility._replace(labelers=[filters["labeler_id"]])
 
 
-def _sum_by(
+def _sum_groups(
     cell_filter: CellFilter,
     metric: QualityMetric,
     buckets: Sequence[tuple[date, date]],

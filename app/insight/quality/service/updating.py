@@ -44,12 +44,13 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Rebuild the aggregates of the current organization; return how many cells or sums were wrong.
+    """Rebuild the aggregates of the current organization by recounting all documents.
 
-    All documents are recounted. The service can run meanwhile: `checkpoint` commits each batch of
-    documents, and then each schema. `report` receives the number of counted documents and the
-    total. With `resume`, an interrupted recount is continued if it began with the same rules and
-    time zone. Errors raised by `checkpoint` are not caught.
+    Returns how many cells and sums were wrong or missing. The service can run meanwhile:
+    `checkpoint` commits each batch of documents, and then the repair of each schema. `report`
+    receives the number of counted documents and the total. With `resume`, an interrupted recount is
+    continued if it began with the same rules and time zone. Errors raised by `checkpoint` are not
+    caught.
     """
     zone = _get_time_zone()
     total = documents.count_labeled_artifacts() if report is not None else 0
@@ -80,7 +81,7 @@ def rebuild(
 
 
 def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
-    """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
+    """Repair the cells of the schemas after `state.repaired_until`; return how many were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an
     interrupted repair continues with the next schema. The caller must have locked the state.

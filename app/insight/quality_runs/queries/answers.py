@@ -41,7 +41,7 @@ _WHERE = f"""
 t.organization_id = :organization_id AND t.schema_id = :schema_id
 AND ({IS_ANSWER} AND {_PERIOD} OR t.status = 'accepted')"""
 # S608: the parts are constants of this module.
-_STREAM = tenancy.build_text(
+_ANSWERS = tenancy.build_text(
     f"""
     SELECT t.artifact_id, a.text_length, CAST(t.labeler_id AS text) AS labeler_id,
         t.schema_version_id,
@@ -55,7 +55,7 @@ _STREAM = tenancy.build_text(
     ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT} DESC, t.id DESC
     """  # noqa: S608
 )
-_COUNT = tenancy.build_text(
+_TAG_SET_COUNTS = tenancy.build_text(
     f"""
     SELECT count(*) FILTER (WHERE t.tags_bytes <= {MAX_BYTES}),
         count(*) FILTER (WHERE t.tags_bytes > {MAX_BYTES})
@@ -76,14 +76,14 @@ class Answer(NamedTuple):
 
 
 class DocumentAnswers(NamedTuple):
-    """The answers for a document, one per labeler, and the accepted answer if there is one.
+    """The answers for a document, one per labeler, and the accepted answer if it exists.
 
-    `accepted` is None for gold documents. `tag_set_count` is the number of tag sets that were read.
+    `accepted_answer` is None for gold documents. `tag_set_count` is the number of tag sets read.
     """
 
     id: UUID
     answers: list[Answer]
-    accepted: Answer | None
+    accepted_answer: Answer | None
     text_length: int
     tag_set_count: int
 
@@ -96,7 +96,7 @@ class AnswerSnapshot:
     ) -> None:
         self._connection = connection
         self._values = {"schema_id": schema_id, "starts_at": starts_at, "ends_at": ends_at}
-        counts = connection.execute(_COUNT, self._values).one()
+        counts = connection.execute(_TAG_SET_COUNTS, self._values).one()
         self.total = int(counts[0])
         """The number of tag sets that one pass over the snapshot reads."""
         self.too_large_count = int(counts[1])
@@ -106,7 +106,7 @@ class AnswerSnapshot:
         """Yield all documents with answers or an accepted tag set, in the order of their ids."""
         tenancy.send_scope(self._connection)
         rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
-        with rows.execute(_STREAM, self._values) as result:
+        with rows.execute(_ANSWERS, self._values) as result:
             for artifact_id, group in groupby(result, key=attrgetter("artifact_id")):
                 yield _build_document(artifact_id, list(group))
 

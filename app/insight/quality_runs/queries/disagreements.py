@@ -42,7 +42,7 @@ _SIZES = tenancy.build_text(
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )
-_NEXT = tenancy.build_text(
+_NEXT_DOCUMENTS = tenancy.build_text(
     """
     SELECT DISTINCT t.artifact_id FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id > :after
@@ -89,7 +89,7 @@ def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
 
 
 def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """Return the documents that have answers from several labelers, in chunks by size.
+    """Return the ids of the documents that have answers from several labelers, in chunks by size.
 
     The tags in a chunk have at most `CHUNK_BYTES`, unless a single document has more.
     """
@@ -104,7 +104,7 @@ def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
     At most `batch` ids above `after` are returned.
     """
     values = {"schema_id": schema_id, "after": after, "batch": batch}
-    return list(db.session().scalars(_NEXT, values))
+    return list(db.session().scalars(_NEXT_DOCUMENTS, values))
 
 
 def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:

@@ -33,7 +33,7 @@ class RunFilters(CreatedFilters, total=False):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose newest full run does not include all tag sets."""
+    """A schema whose tag sets have changed since its newest run; see `list_outdated_schemas`."""
 
     organization_id: UUID
     schema_id: UUID
@@ -136,7 +136,7 @@ def list_versions(schema_id: UUID) -> list[VersionFields]:
     return [VersionFields._make(row) for row in db.session().execute(statement)]
 
 
-_OUTDATED = text(
+_OUTDATED_SCHEMAS = text(
     """
     SELECT s.organization_id, s.id AS schema_id
     FROM schemas s
@@ -164,7 +164,7 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     Requires access across organizations.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
-    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
+    return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED_SCHEMAS, values)]
 
 
 def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:

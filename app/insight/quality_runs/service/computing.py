@@ -77,9 +77,9 @@ def compute(
     computation.warn_about_omissions()
     # The order of the passes differs from the order of the fields.
     order = {plan.name: position for position, plan in enumerate(plans)}
-    computation.computed.results.sort(key=lambda result: order[result["field"]])
-    computation.computed.pairs.sort(key=lambda pair: order[pair["field"]])
-    return computation.computed
+    computation.run_results.results.sort(key=lambda result: order[result["field"]])
+    computation.run_results.pairs.sort(key=lambda pair: order[pair["field"]])
+    return computation.run_results
 
 
 class _Computation:
@@ -95,7 +95,7 @@ class _Computation:
         self._omitted_counts: dict[tuple[str, int], int] = {}
         mark_plans = [plan for plan in plans if plan.comparison != ComparisonMethod.VALUE]
         self._total = snapshot.total * (len(mark_plans) + len(group_value_plans(plans)))
-        self.computed = RunResults()
+        self.run_results = RunResults()
 
     def measure_values(self, plans: list[FieldPlan]) -> None:
         """Measure fields with one value per labeler, in one pass over the documents."""
@@ -120,7 +120,9 @@ class _Computation:
             # Measuring needs as much memory as the ratings, so these are deleted immediately.
             del ratings[plan.name]
             ratings.pop(plan.name + _DISTANCES_SUFFIX, None)
-        self.computed.confusions.update({key: counts.build() for key, counts in confusions.items()})
+        self.run_results.confusions.update(
+            {key: counts.build() for key, counts in confusions.items()}
+        )
 
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions per labeler, in one pass."""
@@ -137,10 +139,10 @@ class _Computation:
                 f"The field has another type in version {number} of the schema;"
                 f" {count} tag sets of that version were left out."
             )
-            self.computed.add_warning("field_type_changed", message, name)
+            self.run_results.add_warning("field_type_changed", message, name)
         if self._snapshot.too_large_count:
             message = f"{self._snapshot.too_large_count} tag sets are too large and were left out."
-            self.computed.add_warning("tag_set_too_large", message)
+            self.run_results.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         self._add_result(plan, measure(ratings, metric, seed=self._seed))
@@ -168,13 +170,13 @@ class _Computation:
             return False
         if len(data.raters) > MAX_RATERS_IN_PAIRS:
             message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers, so pairs are omitted."
-            self.computed.add_warning("too_many_pairs", message, plan.name)
+            self.run_results.add_warning("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
         pair_count = count_pairs(data) if isinstance(data, Ratings) else count_mark_pairs(data)
-        if len(self.computed.pairs) + pair_count > MAX_PAIRS:
+        if len(self.run_results.pairs) + pair_count > MAX_PAIRS:
             message = f"The run would exceed {MAX_PAIRS:,} pairs, so this field has no pairs."
-            self.computed.add_warning("too_many_pairs", message, plan.name)
+            self.run_results.add_warning("too_many_pairs", message, plan.name)
             return False
         return len(data.raters) > 1
 
@@ -188,15 +190,15 @@ class _Computation:
     def _add_result(self, plan: FieldPlan, estimate: Estimate) -> None:
         values = asdict(estimate)
         del values["warnings"]
-        self.computed.results.append({"field": plan.name, **values})
+        self.run_results.results.append({"field": plan.name, **values})
         for warning in estimate.warnings:
-            self.computed.add_warning(warning.code, warning.text, plan.name)
+            self.run_results.add_warning(warning.code, warning.text, plan.name)
 
     def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
         names = ("metric", "value", "ci_low", "ci_high", "units")
         for pair in pairs:
             values = {name: getattr(pair.estimate, name) for name in names}
-            self.computed.pairs.append({"a": pair.a, "b": pair.b, "field": plan.name, **values})
+            self.run_results.pairs.append({"a": pair.a, "b": pair.b, "field": plan.name, **values})
 
     def _iterate_documents(self) -> Iterator[DocumentAnswers]:
         for document in self._snapshot.iterate_documents():
@@ -225,10 +227,9 @@ class _Computation:
                 (answer, {tag["field"]: tag["value"] for tag in answer.tags})
                 for answer in document.answers
             ]
-            accepted = document.accepted
-            accepted_values = (
-                {tag["field"]: tag["value"] for tag in accepted.tags} if accepted else {}
-            )
+            accepted_answer = document.accepted_answer
+            accepted_tags = accepted_answer.tags if accepted_answer else []
+            accepted_values = {tag["field"]: tag["value"] for tag in accepted_tags}
             for plan in plans:
                 plan_values = [
                     (answer.labeler_id, value_by_field.get(plan.name))
@@ -241,7 +242,7 @@ class _Computation:
                 if confusion is not None:
                     answers = [value for _, value in plan_values]
                     confusion.add(answers)
-                    if accepted is not None and accepted.version_id in plan.version_ids:
+                    if accepted_answer and accepted_answer.version_id in plan.version_ids:
                         confusion.add_accepted(answers, accepted_values.get(plan.name))
 
     def _iterate_marks(
@@ -257,7 +258,7 @@ class _Computation:
                 # If text recognition was repeated, the new text may be shorter than earlier spans.
                 ends = [int(mark.box[3]) for _, _, marks in rows for mark in marks]
                 length = max([document.text_length, *ends])
-                yield [(name, length, labeler, marks) for name, labeler, marks in rows]
+                yield [(key, length, labeler_id, marks) for key, labeler_id, marks in rows]
             else:
                 yield list(rows)
 

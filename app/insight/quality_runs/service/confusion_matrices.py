@@ -29,47 +29,47 @@ class ConfusionCounter:
         for a, b in combinations(sorted(frequency), 2):
             self._labeler_pairs[a, b] += frequency[a] * frequency[b]
 
-    def add_accepted(self, values: Sequence[Any], accepted: object) -> None:
+    def add_accepted(self, values: Sequence[Any], accepted_value: object) -> None:
         """Count each answer for a document against the accepted value."""
-        column = self._get_number(accepted)
+        column = self._get_number(accepted_value)
         for value in values:
             self._accepted_pairs[self._get_number(value), column] += 1
 
     def build(self) -> dict[str, Any]:
         """Build the stored matrices from the counts, limited to the most frequent values."""
-        names = list(self._numbers)
+        values = list(self._numbers)
         return {
-            "labelers": _keep_most_frequent(self._labeler_pairs, names),
-            "accepted": _keep_most_frequent(self._accepted_pairs, names),
+            "labelers": _keep_most_frequent(self._labeler_pairs, values),
+            "accepted": _keep_most_frequent(self._accepted_pairs, values),
         }
 
     def _get_number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
-def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]:
+def _keep_most_frequent(cells: Counter[tuple[int, int]], values: list[Any]) -> dict[str, Any]:
     frequency: Counter[int] = Counter()
     for (a, b), count in cells.items():
         frequency[a] += count
         frequency[b] += count
-    ranked = sorted(frequency, key=lambda number: (-frequency[number], number))
-    kept_numbers = ranked[:MAX_STORED_VALUES]
+    ranked_numbers = sorted(frequency, key=lambda number: (-frequency[number], number))
+    kept_numbers = ranked_numbers[:MAX_STORED_VALUES]
     positions = {number: position for position, number in enumerate(kept_numbers)}
     other = len(kept_numbers)
-    reduced: Counter[tuple[int, int]] = Counter()
+    reduced_cells: Counter[tuple[int, int]] = Counter()
     for (a, b), count in cells.items():
         # If both values of a pair are combined but differ, they get two different positions,
         # because a symmetric matrix counts a pair of different values twice.
         other_column = other if a == b else other + 1
-        reduced[positions.get(a, other), positions.get(b, other_column)] += count
+        reduced_cells[positions.get(a, other), positions.get(b, other_column)] += count
     return {
-        "values": [names[number] for number in kept_numbers],
-        "other_values": len(ranked) - len(kept_numbers),
-        "cells": [[a, b, count] for (a, b), count in sorted(reduced.items())],
+        "values": [values[number] for number in kept_numbers],
+        "other_values": len(ranked_numbers) - len(kept_numbers),
+        "cells": [[a, b, count] for (a, b), count in sorted(reduced_cells.items())],
     }
 
 
-def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> dict[str, Any]:
+def build_matrix(stored_data: dict[str, Any], *, limit: int, is_symmetric: bool) -> dict[str, Any]:
     """Build the properties of a matrix of the `limit` most frequent values.
 
     If `other_values` is not 0, the last row and column combine that many less frequent values.
@@ -77,11 +77,11 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> d
     A symmetric matrix counts a pair of equal answers once. It counts a pair of different answers
     twice: in two cells, or twice in the combined cell if both values are combined.
     """
-    values = stored["values"][:limit]
-    other_count = stored["other_values"] + len(stored["values"]) - len(values)
+    values = stored_data["values"][:limit]
+    other_count = stored_data["other_values"] + len(stored_data["values"]) - len(values)
     size = len(values) + bool(other_count)
     counts = [[0] * size for _ in range(size)]
-    for a, b, count in stored["cells"]:
+    for a, b, count in stored_data["cells"]:
         row, column = min(a, len(values)), min(b, len(values))
         counts[row][column] += count
         if is_symmetric and a != b:
@@ -90,5 +90,5 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> d
         "values": values,
         "other_values": other_count,
         "counts": counts,
-        "units": sum(count for _, _, count in stored["cells"]),
+        "units": sum(count for _, _, count in stored_data["cells"]),
     }

@@ -18,6 +18,7 @@ from app.insight.quality_runs.queries.disagreements import StoredAnswer
 from app.kit import db
 from app.kit.ids import uuid7
 
+# The limits of a stored disagreement: answers, values of an answer, and characters of a value.
 MAX_ANSWERS = 10
 MAX_VALUES = 20
 MAX_CHARACTERS = 200
@@ -128,8 +129,8 @@ def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]
         is_list = shape.multiple or "." in name
         value_by_key.setdefault(key, values if is_list else next(iter(values), None))
         counts[key] += 1
-    ranked = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(value_by_key[key])))
-    return [{"value": value_by_key[key], "count": counts[key]} for key in ranked[:MAX_ANSWERS]]
+    ranked_keys = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(value_by_key[key])))
+    return [{"value": value_by_key[key], "count": counts[key]} for key in ranked_keys[:MAX_ANSWERS]]
 
 
 def _shorten(value: object) -> object:

@@ -32,8 +32,8 @@ INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 PAIR_RESAMPLES = 200
 MAX_PAIRS_WITH_INTERVALS = 66
 """The maximum number of pairs with confidence intervals: the pairs of twelve labelers. With more
-pairs, no pair has an interval, because each interval takes as long to compute as that of a field.
-"""
+pairs, no pair has an interval, because each interval takes as long to compute as the interval of
+a field."""
 MAX_RATERS_IN_PAIRS = 100
 MAX_PAIRS = 20_000
 """The maximum number of pairs that a run computes. A field that would exceed this limit has no

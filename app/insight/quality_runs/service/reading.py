@@ -74,16 +74,16 @@ def get_agreement(
     start: datetime | None = None,
     end: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the agreement from the newest run that covers the query.
+    """Return the agreement from the completed run that best fits the query.
 
-    For each parameter that is None, the widest runs are preferred (see `records.find_best_run`). If
-    no run covers the query, `computed_at` is None and there are no results. Raises 400 for an
-    unknown schema or field, and for an empty or future period.
+    `records.find_best_run` chooses the run. For each parameter that is None, it prefers the widest
+    runs. If no run covers the query, `computed_at` is None and there are no results. Raises 400 for
+    an unknown schema or field, and for an empty or future period.
     """
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
 
-    def list_shown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def select_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [
             entry
             for entry in entries
@@ -94,9 +94,9 @@ def get_agreement(
     return {
         **_build_run_properties(run),
         "schema_id": schema_id,
-        "results": list_shown(run.results) if run else [],
-        "pairs": _build_visible_pairs(list_shown(run.pairs), caller) if run else [],
-        "warnings": list_shown(run.warnings) if run else [],
+        "results": select_entries(run.results) if run else [],
+        "pairs": _build_visible_pairs(select_entries(run.pairs), caller) if run else [],
+        "warnings": select_entries(run.warnings) if run else [],
     }
 
 
@@ -109,7 +109,7 @@ def get_confusion(
     start: datetime | None = None,
     end: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the confusion matrix of a choice field from the newest run that covers the query.
+    """Return the confusion matrix of a choice field from the run that best fits the query.
 
     If no run covers the query, `computed_at` is None and the matrix is empty. Raises 400 for an
     unknown schema or field, a field without a confusion matrix, and an empty or future period.

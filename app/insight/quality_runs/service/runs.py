@@ -1,4 +1,4 @@
-"""Create quality runs, and change their status. Only the job with the lease completes a run."""
+"""Create quality runs, and change their status. Only a job that holds its lease completes a run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -85,10 +85,9 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
 
 
 def create_runs_for_outdated_schemas() -> None:
-    """Create a run for each outdated schema.
+    """Create a run for each outdated schema; see `records.list_outdated_schemas`.
 
-    A schema is outdated if it requires several labelers, and its tag sets have changed since its
-    newest full run. Requires access across organizations.
+    Requires access across organizations.
     """
     for organization_id, schema_id in records.list_outdated_schemas(DEFAULT_METRICS):
         with tenancy.organization(organization_id):
@@ -108,7 +107,7 @@ def start(run_id: UUID) -> QualityRun | None:
     return run
 
 
-def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
+def complete(job: Job, run_id: UUID, run_results: "RunResults") -> None:
     """Complete a run and store its results; do nothing if the run has already ended.
 
     Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
@@ -119,7 +118,7 @@ def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
     run = change_status(run_id, RunStatus.COMPLETED)
     if run is None:
         return
-    for name, value in asdict(computed).items():
+    for name, value in asdict(run_results).items():
         setattr(run, name, value)
     run.progress_total = run.progress_total or 0
     run.progress_done = run.progress_total

@@ -19,7 +19,7 @@ _ACTED_IN_PERIOD = """
     organization_id = :org AND author_id = :me AND kind <> 'save'
     AND created_at >= :start AND created_at < :end
 """
-_SUBMITTED = text(
+_SUBMISSIONS_BY_DAY = text(
     f"""
     WITH submissions AS (
         SELECT tag_set_id, number + 1 AS next,
@@ -46,7 +46,7 @@ _SUBMITTED = text(
     FROM timed GROUP BY GROUPING SETS ((day), ())
     """  # noqa: S608 - made of the parts above
 )
-_REVIEWED = text(
+_REVIEWS_BY_DAY = text(
     f"""
     SELECT width_bucket(created_at, CAST(:days AS timestamptz[])) AS day, count(*) AS reviewed
     FROM tag_set_revisions
@@ -90,11 +90,11 @@ def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissi
 
     Day n, counted from 1, starts at the nth of `edges` and ends before the next edge.
     """
-    rows = db.session().execute(_SUBMITTED, _build_parameters(user_id, edges))
+    rows = db.session().execute(_SUBMISSIONS_BY_DAY, _build_parameters(user_id, edges))
     return [SubmissionCounts._make(row) for row in rows]
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
     """Count a user's review decisions by day, numbered as in `count_submissions`."""
-    rows = db.session().execute(_REVIEWED, _build_parameters(user_id, edges))
+    rows = db.session().execute(_REVIEWS_BY_DAY, _build_parameters(user_id, edges))
     return {row.day: row.reviewed for row in rows}

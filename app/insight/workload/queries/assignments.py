@@ -45,7 +45,7 @@ _OPEN_ASSIGNMENTS = """
       AND (CAST(:schema_id AS uuid) IS NULL OR user_schemas.schema_id = :schema_id)
 """
 # Excludes assignees and schemas that have no work due before `due_before`.
-_DUE = """
+_DUE_JOIN = """
     JOIN (
         SELECT CAST(assignee_id AS uuid) AS assignee_id, CAST(schema_id AS uuid) AS schema_id
         FROM ({cells}) AS cells WHERE schema_id <> '' GROUP BY 1, 2 HAVING sum(n) > 0
@@ -58,7 +58,7 @@ _DUE = """
      AND due.schema_id = user_schemas.schema_id
 """
 _RANK, _AT = RANK_LEVEL.format(of="item."), RANK_TIME.format(of="item.")
-_ITEMS = f"""
+_TAG_SETS_TO_REVIEW = f"""
     SELECT 'review' AS kind, {_RANK} AS rank, {_AT} AS at, item.id, item.artifact_id
     FROM (
         SELECT item.id, item.artifact_id, item.review_rank FROM tag_sets item
@@ -71,8 +71,8 @@ _ITEMS = f"""
         ORDER BY {{order}} LIMIT :limit
     ) AS item
 """  # noqa: S608 - made of constants
-_ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
-_CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
+_IS_ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
+_IS_CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
 _PAGE = f"""
     WITH {labeling_work.PEOPLE_CTES}, {labeling_work.BEGUN_CTES}, page AS MATERIALIZED (
         SELECT * FROM ({{keys}}) AS page ORDER BY {{order}} LIMIT :limit
@@ -87,7 +87,7 @@ _PAGE = f"""
            END AS team_id,
            CASE WHEN item.id IS NULL AND {claimable.CLAIMED.format(of="document.", user=":me")}
                 THEN document.claim_expires_at
-                WHEN {_CLAIMED} THEN item.claim_expires_at END AS claimed_until
+                WHEN {_IS_CLAIMED} THEN item.claim_expires_at END AS claimed_until
     FROM page
     LEFT JOIN own ON page.kind = 'label' AND own.artifact_id = page.id
     LEFT JOIN tag_sets item ON page.kind = 'review' AND item.organization_id = :org
@@ -161,7 +161,7 @@ def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
     where = {"assignee_id": counting.ASSIGNEES}
     span = BucketSpan("due", None, criteria.daily_counters_until)
     cells = statement.select_cells(OFFERED, ("assignee_id", "schema_id"), where, span)
-    return _DUE.format(cells=cells)
+    return _DUE_JOIN.format(cells=cells)
 
 
 def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
@@ -196,8 +196,8 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
             "item.review_rank DESC, item.id DESC" if descending else "item.review_rank, item.id"
         )
         selects += [
-            _ITEMS.format(is_mine=is_mine, edge=after_edge, order=queue_order)
-            for is_mine in (_ASSIGNED, _CLAIMED)
+            _TAG_SETS_TO_REVIEW.format(is_mine=is_mine, edge=after_edge, order=queue_order)
+            for is_mine in (_IS_ASSIGNED, _IS_CLAIMED)
         ]
     keys = " UNION ALL ".join(
         f"(SELECT * FROM ({select_sql}) AS page ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants
@@ -219,10 +219,10 @@ def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) 
 def _count_assignments(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     subqueries = []
     if work_types.label:
-        subqueries.append(counting.count_documents_to_label(criteria))
+        subqueries.append(counting.build_labeling_counts(criteria))
     if work_types.review:
         subqueries.append(
-            counting.count_tag_sets_to_review(criteria, self_review=work_types.self_review)
+            counting.build_review_counts(criteria, self_review=work_types.self_review)
         )
     total: ColumnElement[int] = literal(0)
     for subquery in subqueries:

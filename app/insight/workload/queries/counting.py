@@ -102,7 +102,7 @@ class WorkCriteria:
         }
 
 
-def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
+def build_labeling_counts(criteria: WorkCriteria) -> Subquery:
     """Build a subquery that counts the documents that each user has to label.
 
     Its columns are `user_id` and `n`.
@@ -126,7 +126,7 @@ def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
     return counts.subquery()
 
 
-def count_tag_sets_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
+def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
     """Build a subquery that counts the tag sets that each user has to review.
 
     Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because few tag sets
@@ -166,6 +166,10 @@ def _select_claimed(
     *,
     self_review: bool,
 ) -> Select[Any]:
+    """Select the user in `user_column` and `sign` as `n`, for each claimed tag set to review.
+
+    A claimed tag set counts for the user who claimed it, instead of for its assignee.
+    """
     is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
     rows = _select_items(criteria, cast(user_column, Text), literal(sign, Integer).label("n"))
     rows = rows.where(is_claimed, user_column.in_(criteria.user_ids))

@@ -55,7 +55,7 @@ ASSIGNMENT_SUBQUERY = """
 user. `team_id` is the first of the user's teams to which the document is assigned, or null.
 """
 
-_FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
+_MAY_CLAIM = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
     of="document.", user="begun.user_id", required_labels="required_labels"
 )
@@ -97,7 +97,7 @@ begun AS MATERIALIZED (
         AND (skip.user_id IS NULL OR skip.created_at <= since)
     ) OR (
         user_schemas.schema_id IS NOT NULL
-        AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
+        AND (required_labels > 1 OR {_MAY_CLAIM.format(user="begun.user_id")})
         AND {_NEEDS_TAG_SET}
         AND (assignment.by_name IS TRUE OR has_skills)
         AND (assignment.by_name IS TRUE OR skip.user_id IS NULL)
@@ -174,7 +174,7 @@ candidates AS (
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
       AND (begun.user_id IS NOT NULL
-           OR required_labels <= 1 AND NOT {_FREE.format(user="document.user_id")}
+           OR required_labels <= 1 AND NOT {_MAY_CLAIM.format(user="document.user_id")}
            OR NOT assignment.by_name AND skip.user_id IS NOT NULL)
     GROUP BY document.user_id
 )
@@ -195,7 +195,7 @@ MAY_BEGIN_CONDITION = f"""
     AND (assignee_ids.by_name OR {_NOT_SKIPPED})
     AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
-          AND {_FREE.format(user="{user}")}))
+          AND {_MAY_CLAIM.format(user="{user}")}))
 """  # noqa: S608 - made of constants
 """The SQL condition that a user may start to label a document.
 

@@ -90,11 +90,11 @@ def count_work(
     Finished work is counted from `start` until `end`, exclusive.
     """
     all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
-    to_label = counting.count_documents_to_label(all_work)
-    to_review = counting.count_tag_sets_to_review(all_work, self_review=self_review)
-    overdue_labels = counting.count_documents_to_label(overdue_work)
-    overdue_reviews = counting.count_tag_sets_to_review(overdue_work, self_review=self_review)
-    finished = _count_finished(user_ids, start, end)
+    to_label = counting.build_labeling_counts(all_work)
+    to_review = counting.build_review_counts(all_work, self_review=self_review)
+    overdue_labels = counting.build_labeling_counts(overdue_work)
+    overdue_reviews = counting.build_review_counts(overdue_work, self_review=self_review)
+    finished_counts = _build_finished_counts(user_ids, start, end)
 
     def replace_null(column: ColumnElement[int]) -> ColumnElement[int]:
         return cast(func.coalesce(column, 0), Integer)
@@ -104,15 +104,15 @@ def count_work(
         replace_null(to_label.c.n).label("to_label"),
         replace_null(to_review.c.n).label("to_review"),
         (replace_null(overdue_labels.c.n) + replace_null(overdue_reviews.c.n)).label("overdue"),
-        replace_null(finished.c.labeled).label("labeled"),
-        replace_null(finished.c.reviewed).label("reviewed"),
+        replace_null(finished_counts.c.labeled).label("labeled"),
+        replace_null(finished_counts.c.reviewed).label("reviewed"),
     )
-    for part in (to_review, overdue_labels, overdue_reviews, finished):
+    for part in (to_review, overdue_labels, overdue_reviews, finished_counts):
         statement = statement.outerjoin(part, part.c.user_id == to_label.c.user_id)
     return {row.user_id: MemberWork._make(row) for row in db.session().execute(statement)}
 
 
-def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
+def _build_finished_counts(user_ids: Sequence[UUID], start: datetime, end: datetime) -> Subquery:
     at = TagSetRevision.created_at
     rows: Select[*tuple[Any, ...]] = select(
         cast(TagSetRevision.author_id, Text).label("author_id"), TagSetRevision.kind
@@ -125,13 +125,13 @@ def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) ->
     where = {"author_id": list(user_ids), "kind": list(_FINISHED_KINDS)}
     between = Between("at", at, start, end, rows)
     cells = counters.select_cells_between(WORK, ("author_id", "kind"), where, between)
-    labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
+    labeled_count = case((cells.c.kind == "submit", cells.c.n), else_=0)
     author = cast(cells.c.author_id, Uuid)
     return (
         select(
             author.label("user_id"),
-            func.sum(labeled).label("labeled"),
-            (func.sum(cells.c.n) - func.sum(labeled)).label("reviewed"),
+            func.sum(labeled_count).label("labeled"),
+            (func.sum(cells.c.n) - func.sum(labeled_count)).label("reviewed"),
         )
         .group_by(author)
         .subquery()
@@ -140,7 +140,7 @@ def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) ->
 
 # OFFSET 0 makes the planner look up each document that somebody has begun. Otherwise, it would read
 # all begun documents for each document of the team, because it expects only few begun documents.
-_BEGUN = """
+_BEGUN_DOCUMENTS = """
     SELECT work.artifact_id, work.due_at
     FROM (
         SELECT artifact_id FROM tag_sets WHERE organization_id = :org AND status = 'draft'
@@ -171,14 +171,14 @@ def count_pending_work(team_id: UUID, *, now: datetime) -> PendingWorkCounts:
     )
     where = {"assignee_id": team_id}
     due = Between("due", work.due_at, None, now, rows)
-    begun = (
-        text(_BEGUN)
+    begun_work = (
+        text(_BEGUN_DOCUMENTS)
         .bindparams(org=tenancy.current_organization_id(), team_id=team_id)
         .columns(artifact_id=Uuid(), due_at=work.due_at.type)
         .cte("begun")
     )
-    begun_count = select(func.count(begun.c.artifact_id)).scalar_subquery()
-    overdue_begun_count = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
+    begun_count = select(func.count(begun_work.c.artifact_id)).scalar_subquery()
+    overdue_begun_count = select(func.count()).where(begun_work.c.due_at < now).scalar_subquery()
     statement = select(
         cast(counters.build_total(OFFERED, where) - begun_count, BigInteger).label("open"),
         cast(counters.build_total(OFFERED, where, between=due) - overdue_begun_count, BigInteger),
