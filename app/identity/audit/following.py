@@ -18,7 +18,7 @@ _REASON = "the operator reads any organization's log"
 class AuditFollower:
     """Returns each entry of a log once, even if newer entries are committed before it.
 
-    Without a slug, the entries about records that belong to no organization are read.
+    If the slug is None, the entries about records that belong to no organization are read.
     """
 
     def __init__(self, organization_slug: str | None) -> None:
@@ -41,7 +41,10 @@ class AuditFollower:
             return self._record_known(reading.list_latest_entries(self._chain_id, limit))
 
     def read_new(self) -> list[dict[str, Any]]:
-        """Return at most MAX_ENTRIES entries that are new since the last call, oldest first."""
+        """Return at most MAX_ENTRIES entries that no earlier call returned, oldest first.
+
+        Entries that were committed before `start` ran are not returned.
+        """
         with tenancy.across_organizations(reason=_REASON):
             known_ids = self._known_times.keys()
             return self._record_known(

@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditRemoval(db.Base):
-    """Links an entry that was removed together with an account to the entry about the removal."""
+    """An entry removed with an account; `forgotten_by` is the id of the entry about the removal."""
 
     __tablename__ = "audit_forgotten"
 

@@ -150,7 +150,7 @@ def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of organizations with entries that are not in a chain, oldest entry first."""
+    """Return the ids of the organizations with pending entries, oldest pending entry first."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 
@@ -219,7 +219,7 @@ def find_removed_ids(ids: Sequence[UUID]) -> set[UUID]:
 
 
 def list_invalid_removal_ids(limit: int) -> list[UUID]:
-    """Return the ids of `users.forget` entries that do not match the removals they record.
+    """Return up to `limit` ids of `users.forget` entries that do not match the recorded removals.
 
     An entry matches if it contains the hash of the removed entries' ids. Also returns ids of
     missing `users.forget` entries.
@@ -274,7 +274,7 @@ def count_entries(organization_id: UUID) -> EntryCounts:
 
 
 def list_unchained_ids(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return ids of entries that no trigger wrote: they are neither in a block nor pending."""
+    """Return up to `limit` ids of entries that are neither in a block nor pending."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 

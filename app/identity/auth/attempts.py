@@ -1,11 +1,12 @@
-"""Forced waits after failed logins: each additional consecutive failure doubles the wait.
+"""Forced waits after failed password checks: each additional failure doubles the wait.
 
-Failures are counted per email address, even if the address has no account. A rate limit per
-client IP address also applies. The counts are stored in the database, so they survive the loss of
-Redis. A failure is committed immediately, because the failed request is rolled back.
+Failed logins are counted per email address, even if the address has no account. Wrong passwords
+in the requests of a signed-in user are counted per user. A rate limit per client IP address also
+applies. The counts are stored in the database, so they survive the loss of Redis. A failure is
+committed immediately, because the failed request is rolled back.
 
 Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. The
-failures of a client that sends a token for the account, even an expired token, are counted
+failed logins of a client that sends a token for the account, even an expired token, are counted
 separately.
 """
 
@@ -66,7 +67,7 @@ def get_user_subject(user_id: UUID) -> str:
 def check_wait(subject: str) -> bool:
     """Raise 429 `rate_limited` if the subject must wait before its next attempt.
 
-    Otherwise, returns whether failures of the subject are recorded, so that the caller must clear
+    Otherwise, returns whether failures of the subject are recorded. If so, the caller must clear
     them after a successful attempt.
     """
     row = db.session().execute(_READ, {"subject": subject}).first()

@@ -58,8 +58,9 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     The token proves that the user can read the account's email. Therefore, this function deletes
     the record of failed logins, ends all sessions, invalidates other links and marks the address as
     verified (see `mark_verified`). Raises 400 `validation_error` if the token is not valid or the
-    new password is rejected; in the second case, the token stays valid, because the transaction is
-    rolled back. Raises 403 `permission_denied` if the account may not use a password.
+    new password is rejected, 403 `permission_denied` if the account may not use a password, and 503
+    under overload. The token stays valid if the password is rejected, because the transaction is
+    rolled back.
     """
     user, _ = links.consume(token, links.PASSWORD_RESET)
     audit.set_actor("user", user.id, user.email)
@@ -76,8 +77,8 @@ def change_password(
 ) -> dict[str, Any]:
     """Change the caller's password, and return a login response with a new access token.
 
-    All earlier access tokens become invalid. Raises the errors of `verify_password`, and 400
-    `validation_error` on `new_password` if the new password is rejected.
+    All earlier access tokens become invalid. Raises the errors of `verify_password`, 400
+    `validation_error` on `new_password` if the new password is rejected, and 503 under overload.
     """
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, current_password)
@@ -91,8 +92,9 @@ def change_password(
 def verify_password(caller: Caller, password: str) -> User:
     """Verify the caller's password, and return the caller's account with its row locked.
 
-    Raises 401 if the password is wrong, 429 after repeated failures, 409 if a concurrent request
-    has changed the password, and 403 if the account is disabled or may not use a password.
+    Raises 401 if the password is wrong or the account has no password, 429 after repeated failures,
+    409 if a concurrent request has changed the password, and 403 if the account is disabled or may
+    not use a password.
     """
     subject = attempts.get_user_subject(caller.user_id)
     has_failures = attempts.check_wait(subject)
@@ -120,9 +122,9 @@ def verify_password(caller: Caller, password: str) -> User:
 def set_password(user: User, password: str) -> None:
     """Set a user's password without verifying the old password; used by the operator.
 
-    The caller must have locked the user. Like every password change, this ends all sessions and
-    invalidates all links. Raises 400 `validation_error` if the password is rejected, and 403
-    `permission_denied` if the account may not use a password.
+    The caller must have locked the user. Like every password change, this function ends all
+    sessions, invalidates all links and emails a notice. Raises 400 `validation_error` if the
+    password is rejected, and 403 `permission_denied` if the account may not use a password.
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -169,8 +171,8 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     The response is the same whether or not another account has the address. It contains the link's
     lifetime in seconds. Within 30 seconds of the previous link, the email is delayed, and a new
     request replaces the delayed email. Raises 400 `validation_error` if the address is invalid or
-    is already the verified address, 503 while another request verifies the caller's password, and
-    the errors of `verify_password`.
+    is already the verified address, 503 under overload or while another request verifies the
+    caller's password, and the errors of `verify_password`.
     """
     address = addresses.parse(email)
     # The contract limits the rate of all other operations that verify a password.
@@ -198,12 +200,12 @@ def _enqueue_confirmation(user: User, email: str) -> None:
 
 
 def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> None:
-    """Email the link that confirms a user's new address; called by a worker.
+    """Email the link that confirms a user's new or unverified address; called by a worker.
 
     If another account has the address, the link is created but not sent: the user must then wait
-    before the next request as usual, so the wait does not reveal the other account. If the user's
-    token version is no longer `token_version`, no link is created, because all links were
-    invalidated after the request. If the user must still wait, the job is enqueued again.
+    before the next request as usual, so the wait does not reveal the other account. No link is
+    created if the account is disabled, or if the user's token version is no longer `token_version`,
+    because all links were then invalidated. If the user must still wait, the job is enqueued again.
     """
     user = user_queries.lock(user_id)
     if user is None or user.disabled_at is not None or user.token_version != token_version:
@@ -222,8 +224,8 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     """Set the account's verified address to the address that the token was sent to.
 
     Returns the address. If it differs from the old address, all sessions end, and a notice is sent
-    to the old address. Raises 400 `validation_error` on `token`, 409 `conflict` if another account
-    now has the address, and 403 if the account may no longer use a password.
+    to the old address. Raises 400 `validation_error` on `token` if it is not valid, 409 `conflict`
+    if another account now has the address, and 403 if the account may no longer use a password.
     """
     user, email = links.consume(token, links.EMAIL_CONFIRMATION)
     audit.set_actor("user", user.id, user.email)

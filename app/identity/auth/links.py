@@ -66,7 +66,7 @@ def send_link(user: User, purpose: str, email: str) -> None:
 
 
 def send_notice(user: User, template: str, *, to: str) -> None:
-    """Email a notice about a user's account to the address `to`, with the given template."""
+    """Email a notice about a user's account to the address `to`; `template` names the notice."""
     values = {"name": user.name, "email": user.email}
     emails.enqueue(template, to=to, locale=user.locale, values=values)
 
@@ -87,7 +87,10 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
 
 
 def get_next_send_time(user_id: UUID, purpose: str) -> datetime | None:
-    """Return the time from which another link may be sent, or None if it may be sent now."""
+    """Return the time 30 seconds after the previous link for `purpose`, if it is in the future.
+
+    Otherwise, returns None. Does not consider the limit of reset links per hour.
+    """
     next_time = func.max(MailedToken.created_at) + _MIN_INTERVAL
     statement = (
         select(next_time).where(*_build_conditions(user_id, purpose)).having(next_time > func.now())
@@ -100,7 +103,7 @@ def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool],
 
 
 def consume(token: str, purpose: str) -> tuple[User, str]:
-    """Verify and delete a token, and return its user, who is locked, and its email address.
+    """Verify and delete a token, and return its locked user and the address it was sent to.
 
     If two concurrent requests contain the same token, only one succeeds. The user is locked first,
     as in every function that invalidates links, to prevent deadlocks. Raises 400 `validation_error`

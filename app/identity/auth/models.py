@@ -13,9 +13,9 @@ from app.kit.ids import uuid7
 class Session(db.Base):
     """A session, which a login opens; the access token contains its id in the claim `sid`.
 
-    The session ends when the user's `token_version` changes. `method` is password, oidc or saml. If
-    `organization_id` is not null, the session gives access only to that organization; otherwise, it
-    gives access to all of the user's organizations.
+    The session also ends when the user's `token_version` changes. `method` is password, oidc or
+    saml. If `organization_id` is not null, the session gives access only to that organization;
+    otherwise, it gives access to all of the user's organizations.
     """
 
     __tablename__ = "sessions"
@@ -63,7 +63,8 @@ class MailedToken(db.Base):
 class LoginFailure(db.Base):
     """The consecutive failed password checks of one subject.
 
-    `subject` is a keyed hash of the address or the user; the address need not have an account.
+    `subject` is a keyed hash of a user's id, or of an address and optionally a session (see
+    `attempts`). The address need not have an account.
     """
 
     __tablename__ = "login_failures"

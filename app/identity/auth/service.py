@@ -38,9 +38,9 @@ def register(
 ) -> dict[str, Any]:
     """Create an account and optionally its first organization, and return the login response.
 
-    Also emails a link that confirms the address. Raises 403 `permission_denied` if registration
-    requires an invitation or single sign-on is enforced for the address, 400 `validation_error` if
-    a field is invalid, and 409 `conflict` if the mailbox already has an account.
+    Emails a link that confirms the address. Raises 403 `permission_denied` if registration requires
+    an invitation or single sign-on is enforced for the address, 400 `validation_error` if a field
+    is invalid, 409 `conflict` if the mailbox already has an account, and 503 under overload.
     """
     # The first account of an installation needs no invitation, because nobody could have sent it.
     if container.settings().registration != "open" and not user_queries.lock_first_registration():
@@ -61,14 +61,12 @@ def login(
 
     `authorization` is the request's Authorization header. It may contain an earlier access token of
     the account; the client's failures are then counted separately (see `attempts`). Raises 401
-    `invalid_credentials`, 403 `permission_denied` if single sign-on is enforced for the account,
-    429 `rate_limited` after repeated failures, and 503 under overload.
+    `invalid_credentials`, 403 `permission_denied` if single sign-on is enforced for the address or
+    the account, 429 `rate_limited` after repeated failures, and 503 under overload.
     """
     with secrets.hashing_slots.reserve():
         account = user_queries.get_credentials(email)
-        subject = attempts.get_address_subject(
-            email, _find_session_by_token(account, authorization)
-        )
+        subject = attempts.get_address_subject(email, _find_session_id(account, authorization))
         has_failures = attempts.check_wait(subject)
         # A hash is also computed for an unknown address, so that the response time reveals nothing.
         stored_hash, user_id = account.password_hash, account.user_id
@@ -96,7 +94,7 @@ def login(
     return open_session(user, client)
 
 
-def _find_session_by_token(account: Credentials, authorization: str | None) -> UUID | None:
+def _find_session_id(account: Credentials, authorization: str | None) -> UUID | None:
     """Return the id of the session in an Authorization header, if it is a session of the account.
 
     The access token may have expired. Returns None if there is no such session.
@@ -170,7 +168,7 @@ def logout(caller: Caller) -> None:
 
 
 def get_session(caller: Caller) -> dict[str, Any]:
-    """Return the user and organizations of the caller's access token or API key.
+    """Return the caller's user and organizations, and the caller's session or API key.
 
     For an API key, the user is its creator, and the only organization is the key's organization
     with the key's role.
@@ -200,7 +198,8 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
     """Verify an access token and its session, and return the caller.
 
     Implements `Authenticator.authenticate_token`. `slug` names the organization of the request, or
-    is None. Raises 401 for an invalid token or session, and 403 for a user who is not a member.
+    is None. Raises 401 for an invalid token or session, and 403 if the user cannot access the
+    organization.
     """
     claims = tokens.read(token)
     state = queries.find_session(claims.session_id, slug)
@@ -224,7 +223,8 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
 def _get_organization(state: queries.SessionState) -> Organization:
     """Return the organization that the request names.
 
-    Raises the same 403 for an unknown slug as for an organization that the user is not a member of.
+    Raises the same 403 if the slug is unknown, the organization is closed, the session is limited
+    to another organization, or the user is not a member.
     """
     organization = state.organization
     if organization is None or state.role is None or organization.status in CLOSED_STATUSES:
@@ -236,7 +236,7 @@ def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) 
     """Return a page of the caller's active sessions, filtered by when they were issued.
 
     A caller whose session is limited to one organization sees only sessions limited to that
-    organization: its identity provider must not learn where else the user is signed in.
+    organization, because its identity provider must not learn where else the user is signed in.
     """
     return queries.list_active_sessions(
         caller.user_id,

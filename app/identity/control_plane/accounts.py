@@ -23,7 +23,8 @@ def create_user(
 ) -> dict[str, Any]:
     """Create an account; if `password` is None, email the user a link to choose a password.
 
-    Raises 400 `validation_error`, and 409 `conflict` if the mailbox already has an account.
+    Raises 400 `validation_error` if a value is not accepted, and 409 `conflict` if the mailbox
+    already has an account.
     """
     user = users.create(
         email=email,

@@ -1,4 +1,4 @@
-"""The periodic job that reports permanently failed jobs to the operators, every 5 minutes."""
+"""The job that, every 5 minutes, reports permanently failed jobs to the operators by email."""
 
 from app.identity.control_plane.service import emails
 from app.kit import container, jobs, tenancy

@@ -34,7 +34,7 @@ LIMITS = {
 }
 """Maps each limit of a plan to its description."""
 LINK_LIFETIME = timedelta(days=7)
-"""The lifetime of the link with which the user of a new account chooses a password.
+"""The lifetime of the link with which the user of a new or unverified account sets a password.
 
 Invitations have the same lifetime.
 """
@@ -199,8 +199,8 @@ def provision(
     has the same link. An account with a verified address is not changed. Emits
     `organization.provisioned`.
 
-    Raises 400 `validation_error`, and 409 `conflict` if the slug is taken, if the owner's account
-    is disabled, or if another spelling of the owner's address already has an account.
+    Raises 400 `validation_error` if a field is invalid, and 409 `conflict` if the slug is taken, if
+    the owner's account is disabled, or if a look-alike of the owner's address has an account.
     """
     with _prefix_error_field("owner"):
         user, created = _find_or_create_owner(owner["email"], owner["name"])
@@ -208,7 +208,7 @@ def provision(
         record = organizations.create(**organization, owner_id=user.id, plan=plan)
     with tenancy.organization(record.id):
         events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
-    _email_owner(record, user)
+    _email_instructions(record, user)
     rendered_owner = {"id": user.id, "email": user.email, "name": user.name, "created": created}
     return {**render(record), "owner": rendered_owner}
 
@@ -238,7 +238,7 @@ def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
     return account, False
 
 
-def _email_owner(organization: Organization, owner: User) -> None:
+def _email_instructions(organization: Organization, owner: User) -> None:
     values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
     needs_password = owner.email_verified_at is None
     if needs_password:

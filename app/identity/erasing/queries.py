@@ -88,7 +88,7 @@ def list_tables() -> list[Table]:
 def erase_batch(table: Table, organization_id: UUID) -> int:
     """Erase up to `BATCH_SIZE` rows of an organization from a table; return how many were erased.
 
-    Returns 0 if no rows are left.
+    Returns 0 if the table has no more rows of the organization.
     """
     keys = list(table.primary_key.columns)
     in_organization = table.columns.organization_id == organization_id
@@ -176,7 +176,7 @@ def record_file_totals(organization_id: UUID, file_count: int, total_bytes: int)
 
 
 def list_nonempty_tables(organization_id: UUID) -> list[str]:
-    """Return the names of the tables that still contain an organization's rows."""
+    """Return the names of the tables to erase that still contain an organization's rows."""
     all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERSHIP_TABLE]]
     return [
         table.name

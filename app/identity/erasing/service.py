@@ -28,8 +28,9 @@ def list_due_ids() -> list[UUID]:
     """Return the ids of the organizations that are due for erasure.
 
     Erasing deletes what an invoice is computed from. Therefore, an organization whose last invoice
-    is not complete waits for it after the grace period, but only until `MAX_BILLING_WAIT` after its
-    closing. Otherwise, the data would be kept forever if the operator never closed a month.
+    is not complete waits for it after the grace period, unless its erasure has begun. The wait ends
+    `MAX_BILLING_WAIT` after its closing. Otherwise, the data would be kept forever if the operator
+    never closed a month.
     """
     due_organizations = queries.list_due_organizations()
     wait_start = db.utc_now() - MAX_BILLING_WAIT

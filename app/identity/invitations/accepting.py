@@ -1,4 +1,4 @@
-"""Service that shows and accepts invitations; the emailed token is the credential."""
+"""Service that shows and accepts invitations, which are identified by the emailed token."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,9 +58,9 @@ def accept(
     """Accept an invitation, join the organization, and return the login response.
 
     If the invited address has an account, its password or bearer token (`authorization`) is
-    required; otherwise, an account with a verified address is created. Raises 404 and 409 as
-    `get_preview` does, 400 for a missing value, 401 for a wrong password or token, 402 at the plan
-    limit, and 403 for another account's token, a suspended organization or disabled passwords.
+    required; otherwise, a verified account is created. Raises the errors of `get_preview` and
+    `auth.login`, 400 for a missing or invalid value, 401 for a wrong token, 402 at the plan limit,
+    and 403 for another account's token, a suspended organization or disabled passwords.
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":

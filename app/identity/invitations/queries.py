@@ -119,7 +119,7 @@ def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
 
 
 def revoke_by_invitee(user_id: UUID) -> None:
-    """Revoke the pending invitation that was sent to a user's address.
+    """Revoke the current organization's pending invitation to a user's address, if any.
 
     Otherwise, an invitation sent before the user's removal could admit the user again.
     """

@@ -36,7 +36,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the address of an open invitation, or None if its token is no longer valid.
+    """Return the address of the invitation that an email is for, or None if its token is invalid.
 
     Also counts the email toward the limits that delayed it, because they have not counted it yet.
     """
@@ -58,8 +58,8 @@ def invite(
     Raises 400 if `email` or `team_ids` is invalid, 403 `insufficient_role` if the role is above
     the caller's role, and 409 `conflict` if the address belongs to a member.
 
-    If a limit on emails is reached, the email is delayed. A delayed email is not sent if the
-    invitation is sent again, accepted or revoked in the meantime.
+    If a limit on emails is reached, the email is delayed. A delayed email is not sent if, in the
+    meantime, the invitation is sent again, accepted or revoked, or expires.
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
@@ -162,8 +162,8 @@ class _Schedule(NamedTuple):
     """The delay of an email in seconds, and the limits that have not counted the email.
 
     `uncounted_positions` are the positions in `ADDRESS_LIMITS` of limits that do not allow the
-    email yet. `is_reserved` is false if the email will not be sent, because its invitation expires
-    first.
+    email yet. `is_reserved` is true if the daily limit has counted the email, and false if the
+    email will not be sent, because its invitation expires first.
     """
 
     delay: float
@@ -205,6 +205,7 @@ def _reserve_day(delay: int) -> int | None:
 
 
 def _count_for_mailbox(limit: RateLimitItem, mailbox: str) -> int:
+    """Count an email toward a limit, and return the seconds that it must wait, or 0."""
     return ratelimit.count_action(limit, "invited_address", mailbox)
 
 

@@ -1,4 +1,4 @@
-"""Service that updates and removes members; an organization always keeps at least one owner."""
+"""Service that changes roles and removes members; every organization keeps at least one owner."""
 
 from uuid import UUID
 
@@ -21,10 +21,10 @@ def get(user_id: UUID) -> MemberDetails:
 
 
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
-    """Update a member's role, and emit `member.role_changed`.
+    """Update a member's role, and emit `member.role_changed` if the role changes.
 
-    Raises 404, 403 if the caller would get a higher role or if only an owner may make the change,
-    409 `stale_precondition`, and 409 `conflict` if no owner would be left.
+    Raises 404, 403 if the caller would get a higher role or may not make this change, 409
+    `stale_precondition`, and 409 `conflict` if no enabled owner would remain.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)
@@ -50,7 +50,8 @@ def remove(caller: Caller, user_id: UUID, *, revision: int | None) -> None:
     """Remove a member. Admins may remove other members, and every member may leave.
 
     Emits `member.removed`; subscribers release the member's work. Raises 404, 403 if the caller may
-    not remove this member, 409 `stale_precondition`, and 409 `conflict` if no owner would be left.
+    not remove this member, 409 `stale_precondition`, and 409 `conflict` if no enabled owner would
+    remain.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)
@@ -71,10 +72,10 @@ def remove(caller: Caller, user_id: UUID, *, revision: int | None) -> None:
 def transfer_ownership(caller: Caller, *, user_id: UUID, revision: int | None) -> MemberDetails:
     """Transfer ownership: make another member an owner and the caller an admin.
 
-    Returns the new owner. Emits `member.role_changed` for both users. Raises 400 if `user_id` is
-    not another member, or if the member's account is disabled: the organization might then have no
-    owner who can sign in. Raises 409 `stale_precondition` if `revision` is not the revision of this
-    member.
+    Returns the new owner. Emits `member.role_changed` for each user whose role changes. Raises 400
+    if `user_id` is not another member, or if the member's account is disabled: the organization
+    might then have no owner who can sign in. Raises 403 if the caller is no longer an owner, and
+    409 `stale_precondition` if `revision` is not the revision of the other member.
     """
     organization_queries.lock(caller.org.id)
     role = organization_queries.get_role(user_id)

@@ -47,7 +47,7 @@ def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     The caller becomes the organization's owner. If `slug` is absent, a slug is generated from the
     name. Responds with 403 `permission_denied` to a session that is limited to one organization.
     """
-    session_scope.check_creation(caller)
+    session_scope.check_organization_creation(caller)
     return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
 

@@ -192,11 +192,11 @@ def update(
     if name is not None:
         record.name = name
     if settings:
-        allowed_self_review = allows_self_review(record.settings)
+        was_self_review_allowed = allows_self_review(record.settings)
         record.settings, record.ai_provider_key = organization_settings.merge(
             record.settings, record.ai_provider_key, settings
         )
-        if allowed_self_review and not allows_self_review(record.settings):
+        if was_self_review_allowed and not allows_self_review(record.settings):
             events.emit(emitted_events.SELF_REVIEW_DISALLOWED, {"organization_id": record.id})
     db.session().flush()
     return render(record, role=caller.role)
@@ -249,7 +249,7 @@ def reopen_locked_organization(record: Organization) -> None:
 
 
 def lock(organization_id: UUID, revision: int | None = None) -> Organization:
-    """Lock and return an organization. Raises 409 if `revision` is given but outdated."""
+    """Lock and return an organization. Raises 409 if `revision` is not None and outdated."""
     record = queries.lock(organization_id)
     errors.check_revision(revision, record.revision)
     return record

@@ -5,11 +5,11 @@ from app.kit import errors, tenancy
 from app.kit.principal import Caller
 
 
-def check_creation(caller: Caller) -> None:
+def check_organization_creation(caller: Caller) -> None:
     """Raise 403 if the caller's session is limited to one organization.
 
-    Otherwise, the identity provider of that organization could make the user the owner of other
-    organizations.
+    Without this check, the identity provider of that organization could make the user the owner of
+    new organizations.
     """
     if caller.only_organization_id is not None:
         raise errors.denied(

@@ -113,7 +113,7 @@ def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
 
     Resolves the host name, which may be slow. Call this function before locking any row. `owner_id`
     is the id of the organization or, when an organization is created, of the user; see
-    `outbound_slots.hold_check_slot`.
+    `outbound_slots.hold_check_slot`, which raises 503 if no slot becomes free in time.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

@@ -1,4 +1,4 @@
-"""The page that notification links open; it shows what the link refers to, and how to get it.
+"""The page that a notification link opens: it names the link's target and shows how to open it.
 
 The page is built only from the link. It reads none of the organization's data, so a visitor who is
 not signed in learns nothing, not even whether the linked record exists.
@@ -49,14 +49,14 @@ def show(slug: str, resource: str) -> Response:
     """Show the page for a notification's link; respond with 404 to any other link."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
-    phrase_key = _find_target(resource) if is_slug(slug) else None
+    phrase_key = _find_phrase_key(resource) if is_slug(slug) else None
     if phrase_key is None:
         view = View(title="open.title", problems=[Problem("target_unknown")])
         return rendering.render(view, language, _NOT_FOUND)
     return rendering.render(_build_view(slug, resource, phrase_key, language), language)
 
 
-def _find_target(resource: str) -> str | None:
+def _find_phrase_key(resource: str) -> str | None:
     return next((key for pattern, key in TARGETS.items() if re.fullmatch(pattern, resource)), None)
 
 

@@ -79,7 +79,7 @@ def find_problem(error: ApiError, language: str) -> Problem:
 
 
 def format_wait(seconds: int, language: str) -> str:
-    """Format a waiting time, such as "in 2 minutes".
+    """Format a waiting time in seconds as text, such as "in 2 minutes".
 
     A time of more than one minute is rounded up to whole minutes.
     """

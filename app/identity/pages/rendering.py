@@ -46,7 +46,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The content of a page; all text is given as phrase keys for the language files.
+    """The content of a page; its texts are keys of phrases in the language files.
 
     `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
     `action` is None, the page has no form. `operation` contains the lines of an API request that

@@ -24,7 +24,7 @@ from app.kit.links import WebPage
 from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
-"""The maximum number of characters in an email address, as in the API operation."""
+"""The maximum number of characters in an email address, as in the API's password reset."""
 
 Context = dict[str, Any]
 """The values that a page shows, such as `email`."""

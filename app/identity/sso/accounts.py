@@ -1,8 +1,8 @@
 """Accounts for identities: finding, creating or refusing the account, and email confirmation.
 
-Until an account's address is verified, it is only a claim of a provider. Somebody else may have
-made their own provider claim the address, and could otherwise keep access to the account. Therefore
-the verification of the address removes the identities that were linked before.
+Until an account's address is verified, it is only a claim. Somebody else may have made their own
+provider claim the address, and could otherwise keep access to the account. Therefore, the
+verification of the address removes the identities that were linked before.
 """
 
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ def _clean_name(name: str | None) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_NAME_LENGTH]
 
 
-def count_confirmation(organization: Organization, user: User) -> bool:
+def claim_confirmation_email(organization: Organization, user: User) -> bool:
     """Count an email that asks to confirm a sign-in, and return whether it may be sent now."""
     key = f"{organization.id}/{user.id}"
     return not ratelimit.count_action(CONFIRMATION_LIMIT, "sso_confirmation", key)

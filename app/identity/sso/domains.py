@@ -1,8 +1,8 @@
 """Email domains of an organization, and the DNS records that prove their ownership.
 
 A domain can be verified for only one organization at a time. A verification expires when the DNS
-has reported for three days that the record is missing. While the DNS does not respond, the domain
-stays verified.
+has reported for three days that the record is missing, unless the operator has confirmed the
+domain. While the DNS does not respond, the domain stays verified.
 """
 
 import secrets
@@ -38,7 +38,8 @@ _MAX_THREADS = 8
 class ProofResult(Enum):
     """The result of looking for the DNS record that proves ownership of a domain.
 
-    `ABSENT` means that the DNS has no such record, `UNKNOWN` that the query failed.
+    `ABSENT` means that the DNS has no such record. `UNKNOWN` means that the query failed or was not
+    sent in time.
     """
 
     FOUND = "found"
@@ -62,24 +63,27 @@ Tests replace it to use their own DNS server.
 """
 
 
-def list_tokens(rows: Iterable[Domain]) -> dict[str, str]:
+def get_domains_by_token(rows: Iterable[Domain]) -> dict[str, str]:
     """Return the domains by token; a domain that was removed and added again has a new token."""
     return {row.token: row.domain for row in rows}
 
 
-def check_domains(names: Mapping[str, str], *, timeout: float = inf) -> dict[str, ProofResult]:
+def check_domains(
+    domains_by_token: Mapping[str, str], *, timeout: float = inf
+) -> dict[str, ProofResult]:
     """Look up the TXT record of each domain, and check whether it contains the domain's token.
 
-    `names` maps tokens to domains, as in `list_tokens`; the result has the same keys. The queries
-    can take seconds, so no transaction may be open. `timeout` is the timeout in seconds for all
-    domains together. Domains that are not checked within the timeout are `UNKNOWN`.
+    The result has the same keys as `domains_by_token`. The queries can take seconds, so no
+    transaction may be open. `timeout` is the timeout in seconds for all domains together. Domains
+    that are not checked within the timeout are `UNKNOWN`.
     """
-    if not names:
+    if not domains_by_token:
         return {}
     deadline = monotonic() + timeout
-    with ThreadPoolExecutor(min(_MAX_THREADS, len(names))) as pool:
-        results = pool.map(lambda token: _check_domain(names[token], token, deadline), names)
-        return dict(zip(names, results, strict=True))
+    tokens, names = domains_by_token.keys(), domains_by_token.values()
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
+        results = pool.map(lambda name, token: _check_domain(name, token, deadline), names, tokens)
+        return dict(zip(tokens, results, strict=True))
 
 
 def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:

@@ -13,7 +13,7 @@ MAX_BYTES = 256 * 1024
 
 
 class UnusableResponse(Exception):  # noqa: N818 - names what the response is
-    """Raised if there was no usable response; the message may be shown to an administrator."""
+    """Raised if there was no usable response; the message may be shown to users."""
 
 
 class RequestRejected(UnusableResponse):

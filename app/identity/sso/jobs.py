@@ -45,13 +45,13 @@ def end_sessions_of_former_owner(job: Job) -> None:
 
 
 def _check_domains(job: Job) -> None:
-    tokens = domains.list_tokens(queries.list_domains())
+    domains_by_token = domains.get_domains_by_token(queries.list_domains())
     job.checkpoint()
-    results = domains.check_domains(tokens)
+    results = domains.check_domains(domains_by_token)
     configuration = queries.get_configuration(lock=True)
-    newly_verified = domains.record_results(queries.list_domains(), results)
+    newly_verified_domains = domains.record_results(queries.list_domains(), results)
     if configuration is not None:
-        enforcement.end_password_sessions(configuration, newly_verified)
+        enforcement.end_password_sessions(configuration, newly_verified_domains)
     job.checkpoint()
 
 

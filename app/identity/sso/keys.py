@@ -27,7 +27,7 @@ shared secret.
 """
 
 MAX_AGE = timedelta(minutes=10)
-"""The maximum age of stored keys, after which a withdrawn key is no longer trusted."""
+"""The age at which stored keys are fetched again, so that no withdrawn key is trusted for long."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
 """The maximum age of stored keys if the rate limit prevents a new fetch."""
 _FETCHES_PER_MINUTE = 10

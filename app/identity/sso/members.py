@@ -46,9 +46,9 @@ def sync_membership(
 
     Raises 403 `permission_denied` if the person's groups give no access; in this case, the
     membership is ended and the transaction is committed. Also raises 403 if `groups` is None and
-    there is a mapping, for a person who was removed from the organization or left it, and for a new
-    person while the organization is suspended. Raises 402 `plan_limit_reached` if the plan does not
-    allow another member.
+    there is a mapping, for a former member who was removed or left and has no new invitation, and
+    for a new person while the organization is suspended. Raises 402 `plan_limit_reached` if the
+    plan does not allow another member.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:

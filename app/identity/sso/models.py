@@ -17,8 +17,9 @@ class Configuration(TenantModel, db.Revised, db.Base):
     """An organization's single sign-on configuration; each organization has at most one.
 
     `kind` is the protocol, oidc or saml. `settings` contains the protocol's settings, as the
-    administrator sent them. `provider` contains the result of the last check of the provider's
-    metadata: `issuer`, `anchor` and `ProviderCheck.provider_data`. `client_secret` is encrypted.
+    administrator sent them, but without the client secret. `provider` contains the result of the
+    last check of the provider's metadata: `issuer`, `anchor` and `ProviderCheck.provider_data`.
+    `client_secret` is encrypted.
     """
 
     __tablename__ = "sso_configurations"

@@ -36,7 +36,7 @@ _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 def check(settings: Mapping[str, Any]) -> ProviderCheck:
     """Check the provider by fetching and validating its discovery document and its keys.
 
-    Raises 400 for `oidc.issuer` if either cannot be fetched or is invalid.
+    Raises 400 for `oidc.issuer` if the issuer, the document or the keys cannot be used.
     """
     issuer = settings["issuer"]
     try:

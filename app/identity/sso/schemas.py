@@ -18,7 +18,7 @@ from app.kit.api.fields import (
 )
 from app.kit.api.read_only import ReadOnly
 
-_KINDS = OneOf(("oidc", "saml"))
+_PROTOCOLS = OneOf(("oidc", "saml"))
 _ROLES = OneOf(("viewer", "labeler", "reviewer", "admin"))
 _MAX_URL_LENGTH = 2000
 
@@ -66,7 +66,7 @@ class ConfigureSso(Schema):
     The request replaces the whole configuration; omitted fields get their defaults.
     """
 
-    kind = Str(required=True, validate=_KINDS)
+    kind = Str(required=True, validate=_PROTOCOLS)
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
@@ -134,7 +134,7 @@ class Sso(Response):
     """The single sign-on configuration of an organization, without secrets."""
 
     id = Uuid()
-    kind = Str(validate=_KINDS)
+    kind = Str(validate=_PROTOCOLS)
     enabled = Bool()
     enforced = Bool()
     default_role = Str(validate=_ROLES)
@@ -176,7 +176,7 @@ class SsoRedirect(Response):
     """The URL to which the browser must be sent."""
 
     redirect_url = Str()
-    kind = Str(validate=_KINDS)
+    kind = Str(validate=_PROTOCOLS)
     expires_in = Int(description="The number of seconds after which the sign-in expires.")
 
 

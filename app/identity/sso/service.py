@@ -99,14 +99,14 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     """
     # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
-    tokens = domains.list_tokens(rows)
+    domains_by_token = domains.get_domains_by_token(rows)
     try:
         with outbound_slots.hold_slot():
-            results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
+            results = domains.check_domains(domains_by_token, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return
-    newly_verified = domains.record_results(queries.list_domains(), results)
-    enforcement.end_password_sessions(configuration, newly_verified)
+    newly_verified_domains = domains.record_results(queries.list_domains(), results)
+    enforcement.end_password_sessions(configuration, newly_verified_domains)
 
 
 def _select_settings(
@@ -196,8 +196,8 @@ def start(
     """Start a sign-in, and return the response and the protocol, `oidc` or `saml`.
 
     The domain of the email address selects the organization, so the response reveals nothing about
-    accounts. An OpenID Connect provider gets the whole address as `login_hint`.
-    Raises 400 for an invalid field, and 404 if single sign-on is not available.
+    accounts. An OpenID Connect provider gets the whole address as `login_hint`. Raises 400 for an
+    invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Send either email or org_slug.", "email")
@@ -274,7 +274,8 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     """Verify a domain by its DNS record, and return whether the domain is verified.
 
     If `vouch` is true, accepts the domain without a DNS record. Used by the operator's command, for
-    the current organization. Raises 404 if the organization does not list the domain.
+    the current organization. Raises 404 if the organization does not list the domain or has no
+    single sign-on configuration.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)
@@ -286,7 +287,8 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_verified(row)
     else:
         db.checkpoint()
-        domains.record_results([row], domains.check_domains(domains.list_tokens([row])))
+        results = domains.check_domains(domains.get_domains_by_token([row]))
+        domains.record_results([row], results)
     # Flush now: when the caller commits, there is no current organization anymore.
     db.session().flush()
     if row.verified_at is not None and not was_verified:

@@ -42,7 +42,7 @@ def sign_in(
     ownership_id = membership.ownership_id if membership is not None else None
     if match.needs_confirmation or _must_confirm(membership, configuration, known_identity):
         # If no email is sent now, the link in the previous email stays valid.
-        if accounts.count_confirmation(organization, user):
+        if accounts.claim_confirmation_email(organization, user):
             pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
             code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
             accounts.send_confirmation(organization, user, flow, code)

@@ -13,7 +13,7 @@ MAX_TEAMS = 20_000
 MAX_MEMBERS = 200_000
 """The maximum numbers of teams and team members in one chart.
 
-With all members, the response is about 35 MB.
+The response for a chart of this size is about 35 MB.
 """
 # One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned. The ORM adds
@@ -25,29 +25,29 @@ _CHART = """
         SELECT teams.id, teams.parent_id, level + 1 FROM tree
         JOIN teams ON teams.organization_id = :org AND teams.parent_id = tree.id
         WHERE level < :depth
-    ), shown AS MATERIALIZED (
+    ), node AS MATERIALIZED (
         SELECT teams.id, teams.parent_id, teams.name, teams.description, teams.skills,
                teams.lead_id, teams.member_count,
                count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS membership_count
         FROM tree JOIN teams ON teams.organization_id = :org AND teams.id = tree.id
     )
-    SELECT shown.*,
+    SELECT node.*,
            (SELECT count(*) FROM teams child WHERE child.organization_id = :org
-             AND child.parent_id = shown.id) AS child_count,
+             AND child.parent_id = node.id) AS child_count,
            (SELECT json_build_object('id', id, 'email', email, 'name', name)
-             FROM users WHERE id = shown.lead_id) AS lead,
-           CASE WHEN :with_members AND shown.member_count > 0
-                 AND shown.team_count <= :max_teams AND shown.membership_count <= :max_members
+             FROM users WHERE id = node.lead_id) AS lead,
+           CASE WHEN :with_members AND node.member_count > 0
+                 AND node.team_count <= :max_teams AND node.membership_count <= :max_members
            THEN (SELECT json_agg(json_build_object(
                'user', json_build_object('id', person.id, 'email', email, 'name', person.name),
-               'role', CASE WHEN person.id = shown.lead_id THEN 'lead' ELSE 'member' END,
+               'role', CASE WHEN person.id = node.lead_id THEN 'lead' ELSE 'member' END,
                'joined_at', to_char(timezone('UTC', member.created_at),
                                     'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-               ) ORDER BY person.id IS DISTINCT FROM shown.lead_id, person.name, person.id)
+               ) ORDER BY person.id IS DISTINCT FROM node.lead_id, person.name, person.id)
                FROM team_members member JOIN users person ON person.id = member.user_id
-               WHERE member.organization_id = :org AND member.team_id = shown.id)
+               WHERE member.organization_id = :org AND member.team_id = node.id)
            END AS members
-    FROM shown ORDER BY shown.name, shown.id LIMIT :max_teams
+    FROM node ORDER BY node.name, node.id LIMIT :max_teams
 """
 _WHOLE_CHART = text(_CHART.format(start="parent_id IS NULL"))
 _SUBTREE_CHART = text(_CHART.format(start="id = :team_id"))
@@ -81,8 +81,9 @@ def build_org_chart(
 
     The chart starts at the team `team_id` or, by default, at all teams without a parent. `depth` is
     the maximum number of levels. Each node of the tree has the fields of its team, `lead`,
-    `members` and `children`. In the total, a user who is in two teams counts twice. Raises 404 if
-    the team does not exist, and 400 if the chart exceeds `MAX_TEAMS` or `MAX_MEMBERS`.
+    `members` and `children`. If `members` is false, the lists of members are empty. In the total, a
+    user who is in two teams counts twice. Raises 404 if the team does not exist, and 400 if the
+    chart has more than `MAX_TEAMS` teams or, unless `members` is false, `MAX_MEMBERS` members.
     """
     rows = _list_rows(team_id, depth=depth, members=members)
     if team_id is not None and not rows:
@@ -107,7 +108,8 @@ def build_org_chart(
 def _list_rows(team_id: UUID | None, *, depth: int | None, members: bool) -> list[_ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 
-    If the chart is too large, the rows contain no members, and the list may be incomplete.
+    The rows contain no members if `members` is false or the chart is too large. In the second case,
+    the list may be incomplete.
     """
     values = {
         "org": tenancy.current_organization_id(),

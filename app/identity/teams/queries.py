@@ -136,8 +136,8 @@ def exists(team_id: UUID) -> bool:
 def lock(team_id: UUID, *, for_deletion: bool = False) -> Team | None:
     """Lock a team's row until the transaction ends, and return the team.
 
-    `for_deletion` also waits for transactions that are adding members to the team. Returns None if
-    the team does not exist.
+    If `for_deletion` is true, also waits for transactions that are adding members to the team.
+    Returns None if the team does not exist.
     """
     statement = (
         select(Team)

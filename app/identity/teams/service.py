@@ -113,7 +113,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
 def _lock_team(team_id: UUID, revision: int | None, *, for_deletion: bool = False) -> Team:
     """Lock a team's row until the transaction ends, and return the team.
 
-    Raises 404, and 409 if `revision` is given but is not the current revision.
+    Raises 404 if the team does not exist, and 409 if `revision` is not None and outdated.
     """
     team = errors.require_found(queries.lock(team_id, for_deletion=for_deletion))
     errors.check_revision(revision, team.revision)
@@ -183,8 +183,8 @@ def add_members(
 def remove_member(team_id: UUID, user_id: UUID, *, revision: int | None = None) -> None:
     """Remove a user from a team.
 
-    Emits `team.member_removed`; its subscribers release the team's pending work once no member is
-    left to do it. Raises 404 if the team does not exist or the user is not a member of the team,
+    Emits `team.member_removed`; its subscribers release the pending work that none of the team's
+    remaining members can do. Raises 404 if the team does not exist or does not have this member,
     and 409 `stale_precondition` if `revision` is not the revision of the team.
     """
     queries.lock_members(team_id, user_id)
@@ -225,7 +225,7 @@ def _parse_members(members: list[dict[str, Any]], user_ids: list[UUID]) -> Reque
 
 
 def _merge_roles(requested_members: RequestedMembers) -> dict[UUID, str | None]:
-    """Return each user's role, by user id.
+    """Return each user's role, or None for a user without a role, by user id.
 
     Raises 400 if there are two leads, or if a user is listed with two roles.
     """

@@ -1,7 +1,8 @@
 """Email addresses: parsing, and the mailbox key that identifies look-alike addresses.
 
-Email is sent to the stored address. The key is only used to compare addresses: addresses that a
-person would confuse have the same key, so that they cannot belong to two accounts.
+Email is sent to the stored address. The key is only used to compare addresses: addresses that
+differ only in case, or that look alike because of non-ASCII characters, have the same key, so that
+they cannot belong to two accounts.
 """
 
 import unicodedata

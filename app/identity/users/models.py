@@ -14,8 +14,8 @@ from app.kit import db
 class User(db.Revised, db.Base):
     """A user account.
 
-    `email` is the stored form of the address. `email_key` is the mailbox key, which all spellings
-    of the address share; it is updated whenever `email` is set (see `addresses`). Increasing
+    `email` is the stored form of the address. `email_key` is the mailbox key, which look-alike
+    addresses share; it is updated whenever `email` is set (see `addresses`). Increasing
     `token_version` ends all sessions. `notification_preferences` contains only the differences from
     the defaults.
     """

@@ -79,12 +79,12 @@ def get(user_id: UUID) -> User | None:
 
 
 def get_time_zone(user_id: UUID) -> str:
-    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
+    """Return the time zone of an existing user as an IANA name, such as Europe/Vienna."""
     return db.session().scalars(select(User.time_zone).where(User.id == user_id)).one()
 
 
 def is_disabled(user_id: UUID) -> bool:
-    """Return whether an account is disabled."""
+    """Return whether an account, which must exist, is disabled."""
     statement = select(User.disabled_at).where(User.id == user_id)
     return db.session().execute(statement).scalar_one() is not None
 

@@ -21,8 +21,8 @@ db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
 def check_enabled(user_id: UUID) -> None:
     """Check that an account is enabled. Raises 403 `permission_denied` if it is disabled.
 
-    Call this function after locking a membership of the user: the account cannot be disabled until
-    the transaction ends.
+    Call this function after locking a membership of the user, so that the account cannot be
+    disabled until the transaction ends.
     """
     if queries.is_disabled(user_id):
         raise errors.denied("This account is disabled.")
@@ -40,8 +40,8 @@ def create(
     """Create an account and flush it; the caller commits.
 
     A user without a password must sign in by other means, such as single sign-on. Raises 400
-    `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
-    account.
+    `validation_error` if `email` or `password` is not accepted, and 409 `conflict` if the mailbox
+    already has an account.
     """
     address = addresses.parse(email)
     if password is not None:
@@ -91,9 +91,9 @@ def update_profile(
 ) -> dict[str, Any]:
     """Update the caller's name, locale or time zone, and return the profile.
 
-    Raises 403 for a limited session (see `session_scope`), 400 `validation_error` if the locale or
-    the time zone is invalid, and 409 `stale_precondition` if `revision` is not the current revision
-    of the profile.
+    Raises 403 if the session must not change the account (see `session_scope`), 400
+    `validation_error` if the locale or the time zone is invalid, and 409 `stale_precondition` if
+    `revision` is not the current revision of the profile.
     """
     session_scope.check_account_change(caller)
     if "locale" in changes:
@@ -112,7 +112,7 @@ def update_own_preferences(
 ) -> dict[str, dict[str, bool]]:
     """Change the caller's notification channels (see `update_preferences`).
 
-    Also raises 403 for a limited session (see `session_scope`).
+    Also raises 403 if the session must not change the account (see `session_scope`).
     """
     session_scope.check_account_change(caller)
     return update_preferences(caller.user_id, changes=changes, revision=revision)

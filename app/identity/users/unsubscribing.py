@@ -33,7 +33,7 @@ def build_token(user_id: UUID, notification_types: Iterable[str]) -> str:
 
 
 def read_token(token: str) -> Unsubscription:
-    """Verify a token and return its user and notification types.
+    """Verify a token, and return its user and those of its notification types that still exist.
 
     Raises 404 if the token was not created by `build_token`.
     """

@@ -77,7 +77,7 @@ class AssertedIdentity:
     expires_at: datetime
 
 
-def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
+def read_assertion(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     """Read and check a signed assertion, and return the person whom it identifies.
 
     Raises `ResponseRefused` if the assertion does not match `expected` or lacks a required part,
@@ -106,7 +106,7 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
 
 
 def check_issuer(element: etree._Element, expected: ExpectedValues, *, required: bool) -> None:
-    """Raise `ResponseRefused` if the expected provider did not issue the element.
+    """Raise `ResponseRefused` unless the element names the expected provider as its issuer.
 
     If `required` is false, an element without an issuer is accepted.
     """

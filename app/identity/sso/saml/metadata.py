@@ -49,7 +49,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
 
     If `allow_http` is true, the provider's URL may use plain http, for tests and closed networks.
     Raises `InvalidDocument` if the document is not metadata, has expired, does not describe exactly
-    one provider, or lacks a required part.
+    one provider, or has no usable entity id, sign-on URL or certificate.
     """
     role, entity = _find_provider(xml.parse(document, allow_comments=True))
     try:

@@ -12,7 +12,7 @@ from app.identity.sso.saml.assertion import (
     SignInDeclined,
     check_issue_time,
     check_issuer,
-    read,
+    read_assertion,
 )
 from app.identity.sso.saml.names import ASSERTION, PROTOCOL, SUCCESS
 from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, build_tag, find_children
@@ -40,7 +40,7 @@ def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdenti
     try:
         _check_header(response, expected)
         _check_shape(response)
-        return read(_verify_assertion(response, expected), expected)
+        return read_assertion(_verify_assertion(response, expected), expected)
     except ValueError as failure:
         raise ResponseRefused(str(failure)) from None
 
