@@ -38,7 +38,10 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a field. `draw` draws a sample of a given size from before or after the shift."""
+    """A metric. `shift` describes its planted shift.
+
+    `draw` returns a random sample of a size, from after the shift if its last argument is true.
+    """
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]
@@ -111,7 +114,10 @@ METRICS: Mapping[str, Metric] = {
 
 
 class Result(NamedTuple):
-    """The counts of a simulation. `detected` and `planted` count the shifts of each metric."""
+    """The counts of a simulation. `detected` and `planted` count the shifts of each metric.
+
+    `false_runs` is the number of quiet runs that reported any metric.
+    """
 
     detected: dict[str, int]
     planted: dict[str, int]
