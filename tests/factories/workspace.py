@@ -108,8 +108,8 @@ class Workspace:
     ) -> UUID:
         """Create a ready document of two pages, and return its id.
 
-        By default, its text is the letter x, repeated `text_length` times (1,000). `columns` are
-        values for columns of `artifacts`.
+        By default, its text is `text_length` times the letter x, and `text_length` is 1,000.
+        `columns` are values for columns of `artifacts`.
         """
         length = len(text) if text is not None else columns.pop("text_length", 1000)
         values = {
@@ -164,8 +164,8 @@ class Workspace:
         body = {"tags": tags, "revision": draft["revision"], **body}
         return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
 
-    def mark_as_models(self, tag_set: dict[str, Any]) -> None:
-        """Mark all tags of a draft as a model's, as if it had started from a prediction."""
+    def mark_tags_as_predicted(self, tag_set: dict[str, Any]) -> None:
+        """Set the source of all tags of a draft to `model`, as if they came from a prediction."""
         self.sql(
             'UPDATE tag_sets SET tags = (SELECT jsonb_agg(tag || \'{"source": "model"}\')'
             " FROM jsonb_array_elements(tags) AS tag) WHERE id = :id",

@@ -114,7 +114,7 @@ class Site:
         return UUID(schema["id"])
 
     def create_labelers(self, number: int) -> list[UUID]:
-        """Create labelers who never sign in, and return their ids."""
+        """Create `number` labelers without passwords, and return their ids."""
         ids = [uuid7() for _ in range(number)]
         users = [{"id": id_, "email": f"{id_}@site.example", "name": "Labeler"} for id_ in ids]
         members = [{"organization_id": self.org, "user_id": id_, "role": "labeler"} for id_ in ids]
