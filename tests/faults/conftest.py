@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "127.0.0.2"
-DEADLINE = 150.0
+DEADLINE_SECONDS = 150.0
 
 
 @dataclass

@@ -161,9 +161,9 @@ class Site:
         """Check that no attempt of a function's latest job was counted."""
         assert self.find_job(function).attempts == 0, "a kill does not count as an attempt"
 
-    def turnstile(self, table: str, *, saying: str = "") -> Turnstile:
+    def turnstile(self, table: str, *, sql_part: str = "") -> Turnstile:
         """Return a turnstile that stops the service's processes before they write to a table."""
-        return Turnstile(self.service.processes, self.engine, table, saying)
+        return Turnstile(self.service.processes, self.engine, table, sql_part)
 
     def expire_lease(self, job_id: UUID) -> None:
         """Expire the lease of a job, as happens minutes after its worker was killed."""

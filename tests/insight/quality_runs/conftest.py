@@ -71,7 +71,7 @@ class Answers:
         own: list[dict[str, Any]] | None = None,
         **members: Any,
     ) -> UUID:
-        """Insert a tag set of a labeler; `own` contains the tags before a reviewer's correction."""
+        """Insert a labeler's tag set. If a reviewer corrected it, `own` has the labeler's tags."""
         now = db.utc_now()
         tag_set = {
             "id": uuid7(),
