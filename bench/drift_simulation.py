@@ -38,10 +38,7 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric. `shift` describes its planted shift.
-
-    `draw` returns a random sample of a size, from after the shift if its last argument is true.
-    """
+    """A metric and its planted shift. `draw` takes a sample size, and whether the shift applies."""
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]
@@ -114,10 +111,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 class Result(NamedTuple):
-    """The counts of a simulation. `detected` and `planted` count the shifts of each metric.
-
-    `false_runs` is the number of quiet runs that reported any metric.
-    """
+    """The counts of shifts by metric, of quiet runs, and of quiet runs with a false report."""
 
     detected: dict[str, int]
     planted: dict[str, int]

@@ -110,10 +110,7 @@ def create_members(service: Service, org: Org, rows: int) -> None:
 
 
 def create_audit_entries(service: Service, org: Org, rows: int) -> None:
-    """Create `rows` audit entries about new teams, and wait until they are in the hash chain.
-
-    Raises TimeoutError if they are not in the hash chain after five minutes.
-    """
+    """Create `rows` audit entries in the hash chain. Raises TimeoutError after five minutes."""
     values = {"org": org.id, "salt": org.slug, "members": 0}
     with open_cursor(service) as cursor:
         for first in range(1, rows + 1, _BATCH):

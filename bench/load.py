@@ -42,7 +42,7 @@ def build_request(
 
 
 class Connection:
-    """A keep-alive connection to the server at `base`, a URL."""
+    """A keep-alive connection to the server at the URL `base`."""
 
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)

@@ -1,4 +1,4 @@
-"""Measure single requests: liveness, a list, one document, login, saving tags and creating one."""
+"""Measure single requests, for example a list, one document, a login, and saving tags."""
 
 import json
 from collections.abc import Callable

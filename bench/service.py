@@ -45,10 +45,7 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float 
 
 @dataclass
 class Service:
-    """The running service. `base` is its URL, and `folder` contains its data and logs.
-
-    `app` is an application in this process that uses the same database.
-    """
+    """The running service; `app` is an application in this process that uses its database."""
 
     base: str
     environ: dict[str, str]

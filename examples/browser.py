@@ -30,10 +30,7 @@ def register_service(
 
 
 def sign_in(browser: requests.Session, url: str, who: dict[str, str]) -> str:
-    """Send the provider's forms, and return the one-time code that the service finally returns.
-
-    Exits with an error if the sign-in fails.
-    """
+    """Send the provider's forms; return the service's one-time code, or exit with an error."""
     response = browser.get(url, timeout=10)
     for _ in range(MAX_STEPS):
         if response.headers["Content-Type"].startswith("application/json"):

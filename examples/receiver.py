@@ -21,9 +21,9 @@ def verify(secret: str, body: bytes, header: str) -> bool:
 
 
 def verify_standard(secret: str, body: bytes, headers: dict[str, str]) -> str:
-    """Verify a delivery with `standardwebhooks`; return "verified", or else "not installed".
+    """Verify a delivery with `standardwebhooks`; return "verified" or "not installed".
 
-    The package needs the secret in Base64. Raises the package's error if the delivery is invalid.
+    Raises the package's error if the delivery is invalid.
     """
     try:
         from standardwebhooks.webhooks import Webhook

@@ -1,6 +1,5 @@
-// Measure the longest task while a list of thousands of documents is scrolled to its end.
+// Measure the milliseconds of the longest task while a list of documents is scrolled to its end.
 
-// Returns the milliseconds of the longest task, or 0 if all tasks are short.
 export async function measure(walk, { token, slug, rows }) {
   const session = { access_token: token, organizations: [{ slug, role: 'owner' }] };
   session.user = await walk.call(session, 'GET', '/users/me');

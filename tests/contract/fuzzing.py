@@ -111,7 +111,7 @@ def fill_path(path: str, parameters: dict[str, Any]) -> str:
 
 
 class Requests:
-    """Generates requests of `op`."""
+    """Generates valid and invalid requests of the operation `op`."""
 
     def __init__(self, op: Operation, description: Any, seeds: Seeds) -> None:
         self.op = op

@@ -1,4 +1,4 @@
-"""Create thousands of tag sets with a few statements, for volume tests and benchmarks."""
+"""Create fields and schemas, and thousands of tag sets with a few statements."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -59,7 +59,7 @@ VALUES (:id, :org, 'default', :function, '{}', 'queued', now())
 
 
 class Site:
-    """An organization. Requests are sent as its admin; in SQL, `:org` is its id."""
+    """An organization. `call` sends requests as its admin. In SQL, `:org` is its id."""
 
     def __init__(self, service: Service, engine: Engine, slug: str) -> None:
         self.service = service
@@ -130,7 +130,7 @@ class Site:
         self.sql(_TEXTS)
 
     def create_submitted_tag_sets(self, labeler: UUID) -> None:
-        """Create a tag set for each document that waits for review."""
+        """Create a submitted tag set of `labeler` for each document of the organization."""
         for statement in (_SUBMITTED, _FIRST_REVISIONS, _WAIT_FOR_REVIEW):
             self.sql(statement, labeler=labeler)
 
@@ -158,7 +158,7 @@ class Site:
         return job
 
     def check_no_attempts(self, function: str) -> None:
-        """Check that no attempt of a function's latest job was counted."""
+        """Check that the latest job with this function has no counted attempts."""
         assert self.find_job(function).attempts == 0, "a kill does not count as an attempt"
 
     def turnstile(self, table: str, *, sql_part: str = "") -> Turnstile:

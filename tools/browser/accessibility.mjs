@@ -19,9 +19,8 @@ async function findViolations({ options, rules }) {
   return checker.run(document, options);
 }
 
-// Returns the rules of WCAG 2.2 AA that a page passes, and the violations that axe-core finds. The
-// script is evaluated with the DevTools protocol, to which the page's Content Security Policy does
-// not apply. `preload` is off, because the policy would block axe-core's requests for style sheets.
+// Returns the rules of WCAG 2.2 AA that a page passes and violates. The page's security policy does
+// not apply to this script, but would block its requests for style sheets, so `preload` is off.
 export async function runAxe(page) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false, resultTypes: ['violations'] };

@@ -1,8 +1,7 @@
 // Send a document through the API with a client of openapi-typescript and openapi-fetch: log in,
 // upload, label, submit, accept, export and download. Prints the results as JSON.
 //
-// node walk.ts URL PASSWORD. The service at URL must have the demo organization. `schema.d.ts` is
-// generated from the API description.
+// node walk.ts URL PASSWORD; the service has the demo organization, and schema.d.ts is generated.
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
 

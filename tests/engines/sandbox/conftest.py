@@ -38,7 +38,7 @@ def make_server() -> Iterator[MakeServer]:
 
 @pytest.fixture
 def calls(make_server: MakeServer) -> Calls:
-    """Return calls of the tests' entry functions on a new server."""
+    """Return an object that calls the tests' entry functions on a new server."""
     return Calls(make_server())
 
 

@@ -1,4 +1,4 @@
-"""Fixtures: a workspace with AI assistance, and a model server in a process of its own."""
+"""Fixtures: a workspace with AI assistance, and a model server in a separate process."""
 
 import subprocess
 import sys
