@@ -107,7 +107,7 @@ def insert_plan(plan: Plan, name: str, created_at: str = "2001-01-01") -> None:
     )
 
 
-def make_customer_of(org: Org) -> Customer:
+def set_up_customer(org: Org) -> Customer:
     """Give an organization the plan team and a profile since January 2001; return the customer."""
     customer = Customer(org)
     customer.set_created_at("2001-01-01T00:00:00Z")
@@ -118,7 +118,7 @@ def make_customer_of(org: Org) -> Customer:
 
 @pytest.fixture
 def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
-    """Return a function that creates organizations as `make_customer_of` describes.
+    """Return a function that creates organizations as `set_up_customer` describes.
 
     After the test, their creation times are set to November 2026, so that no other test bills them
     for earlier months.
@@ -126,7 +126,7 @@ def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
     customers: list[Customer] = []
 
     def make() -> Customer:
-        customers.append(make_customer_of(make_org(app)))
+        customers.append(set_up_customer(make_org(app)))
         return customers[-1]
 
     yield make

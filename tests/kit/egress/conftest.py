@@ -167,8 +167,7 @@ Names = dict[str, list[str]]
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """Return a table that maps host names to addresses.
 
-    If a list begins with "then", each lookup returns its next address.
-    The last address repeats.
+    If a list begins with "then", each lookup returns its next address, and finally the last one.
     """
     table: Names = {}
     getaddrinfo = socket.getaddrinfo
