@@ -99,7 +99,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
             search_rows,
             stalled_rows,
         )
-        from bench.requests_rows import SingleRequests  # noqa: PLC0415
+        from bench.requests_rows import SingleRequestMeasurements  # noqa: PLC0415
         from tests.factories import make_org  # noqa: PLC0415
         from tests.factories.labels import make_labeled  # noqa: PLC0415
 
@@ -117,7 +117,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         filling.analyze(service)
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.print_header()
-        requests = SingleRequests(service, org, labeled, options.seconds)
+        requests = SingleRequestMeasurements(service, org, labeled, options.seconds)
         report.attempt("single requests", lambda: requests.measure(report, names))
         seconds, rows = options.seconds, options.rows
         groups: dict[tuple[str, ...], Callable[[], None]] = {

@@ -13,8 +13,8 @@ from app.engines.agreement.tag_keys import build_shapes, build_value_key, list_m
 from bench.report import Report
 from tests.factories.labels import make_field
 
-_COUNT = 10_000
-_ROWS = 1_000
+_SPANS = 10_000
+_TABLE_ROWS = 1_000
 _COLUMNS = ("item", "unit", "count", "price", "sum")
 _SHAPES = build_shapes(
     [
@@ -32,7 +32,7 @@ def measure(report: Report) -> None:
     overlapping = _build_spans(lambda n, set_index: (n, n + 40_000 + set_index))
     _add_row(report, "2 x 10,000 spans, all overlap", overlapping, _check_agreement, 60)
     generator = random.Random(1)
-    table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
     longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
     _add_row(
         report,
@@ -41,7 +41,7 @@ def measure(report: Report) -> None:
         _check_changes,
         60,
     )
-    other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
+    other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_TABLE_ROWS)]
     _add_row(
         report,
         "2 x 1,000 rows, all different",
@@ -62,7 +62,7 @@ def _build_spans(get_offsets: Callable[[int, int], tuple[int, int]]) -> list[_Ta
         evidence = {"page": None, "box": None, "start": start, "end": end, "text": None}
         return _build_tag("names", "", None, [evidence])
 
-    return [[build_span(number, set_index) for number in range(_COUNT)] for set_index in (0, 1)]
+    return [[build_span(number, set_index) for number in range(_SPANS)] for set_index in (0, 1)]
 
 
 def _build_table(rows: Sequence[Sequence[str]]) -> _Tags:

@@ -33,7 +33,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
         short_rate = median(
             _measure_rate(cursor, busy, SMALL_BACKLOG_JOBS, seconds=60.0) for _ in range(3)
         )
-        _fill(cursor, busy, QUEUED_JOBS)
+        _enqueue_jobs(cursor, busy, QUEUED_JOBS)
         long_rate = _measure_rate(cursor, busy, 0, seconds=10.0)
         loaded = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
         pending_count = _count_pending_jobs(cursor, busy)
@@ -55,7 +55,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     )
 
 
-def _fill(cursor: Any, org: Org, count: int) -> None:
+def _enqueue_jobs(cursor: Any, org: Org, count: int) -> None:
     values = {"org": str(org.id), "function": _FUNCTION, "count": count}
     cursor.execute(_FILL, values)
 
@@ -72,7 +72,7 @@ def _measure_rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float
     at the end. Counting 50,000 rows repeatedly would take processor time from the workers.
     """
     if count:
-        _fill(cursor, org, count)
+        _enqueue_jobs(cursor, org, count)
     before, began = _count_pending_jobs(cursor, org), time.perf_counter()
     if not count:
         time.sleep(seconds)

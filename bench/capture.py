@@ -49,16 +49,16 @@ def record_statements(app: Flask) -> Iterator[list[Statement]]:
             event.remove(engine, "before_cursor_execute", record)
 
 
-def build_plan(app: Flask, known: set[str], perform: Callable[[], Any]) -> dict[str, Any]:
+def build_plan(app: Flask, known_ids: set[str], perform: Callable[[], Any]) -> dict[str, Any]:
     """Run `perform`, and return {"statements": [[sql, parameters]], "uuids", "hashes"}.
 
-    `uuids` and `hashes` are the captured values that `perform` created: all except those in
-    `known`.
+    `uuids` and `hashes` are the captured ids and hashes that `perform` created: all except
+    `known_ids`.
     """
     with record_statements(app) as recorded:
         perform()
     statements = [[sql, _to_json(parameters)] for sql, parameters in recorded]
-    texts = set(_list_texts(statements)) - known
+    texts = set(_list_texts(statements)) - known_ids
     return {
         "statements": statements,
         "uuids": sorted(text for text in texts if _UUID.fullmatch(text)),

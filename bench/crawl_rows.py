@@ -19,12 +19,12 @@ from bench.filling import analyze
 from bench.import_rows import get_job_seconds, wait_for_job
 from bench.jobs_rows import report_memory
 from bench.report import Report
-from bench.s3_server import BUCKET, KEYS
+from bench.s3_server import BUCKET, CREDENTIALS
 from bench.service import Service, find_free_port
 from tests.factories import Org
 
-_BOUND = 2.0
-_MEMORY_MB = 250
+_MAX_RATIO = 2.0
+_MAX_MEMORY_MB = 250
 _BATCH = 1000
 
 
@@ -41,9 +41,9 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
         f"{ours:.1f} s",
         f"{floor:.1f} s listing",
         ours / floor,
-        _BOUND,
+        _MAX_RATIO,
     )
-    report_memory(report, memory, _MEMORY_MB)
+    report_memory(report, memory, _MAX_MEMORY_MB)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def _run_server(count: int) -> Iterator[str]:
 
 def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
     """Create a connector, store the versions of all objects, and return the connector's id."""
-    settings = {"bucket": BUCKET, "endpoint_url": url, **KEYS}
+    settings = {"bucket": BUCKET, "endpoint_url": url, **CREDENTIALS}
     body = {"name": "Bucket", "type": "s3", "settings": settings}
     response = org.api("admin").post("/connectors", json=body)
     assert response.status_code == 201, response.json
@@ -85,8 +85,8 @@ def _time_listing(url: str, count: int) -> float:
         "s3",
         endpoint_url=url,
         region_name="us-east-1",
-        aws_access_key_id=KEYS["access_key_id"],
-        aws_secret_access_key=KEYS["secret_access_key"],
+        aws_access_key_id=CREDENTIALS["access_key_id"],
+        aws_secret_access_key=CREDENTIALS["secret_access_key"],
     )
     began = time.perf_counter()
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)

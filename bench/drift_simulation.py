@@ -38,7 +38,7 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a field. `draw` draws a sample of a given size from before or after the shift."""
+    """A metric and its planted shift. `draw` takes a sample size, and whether the shift applies."""
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]
@@ -111,7 +111,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 class Result(NamedTuple):
-    """The counts of a simulation. `detected` and `planted` count the shifts of each metric."""
+    """The counts of shifts by metric, of quiet runs, and of quiet runs with a false report."""
 
     detected: dict[str, int]
     planted: dict[str, int]

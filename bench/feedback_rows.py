@@ -1,7 +1,7 @@
-"""Measure summaries of a million feedback rows. The floor is one SQL query on the rows.
+"""Measure summaries of a million feedback rows, and the job that records feedback.
 
-The feedback covers one year, three models, one schema with eight fields, and the users of one
-organization. Each document has feedback on all models.
+The floor of the summaries is one SQL query on the rows. The feedback covers a year, three models, a
+schema with eight fields, and an organization's users. Each document has feedback on all models.
 """
 
 import time
@@ -24,8 +24,8 @@ from tests.factories.feedback import Assisted, make_predicted_tag
 from tests.factories.labels import Labeled, make_labeled
 
 ROWS = 1_000_000
-FIELDS = 8
-DOCUMENTS = 10_000
+FIELD_COUNT = 8
+DOCUMENT_COUNT = 10_000
 _ROUNDS = 15
 _WARM_UP_ROUNDS = 2
 _ACCEPTED_COUNT = 100
@@ -48,7 +48,7 @@ FROM (
     FROM generate_series(0, :rows - 1) AS i
 ) AS row
 """
-_DOCUMENTS = """
+_FEEDBACK_DOCUMENTS = """
 INSERT INTO feedback_documents (organization_id, artifact_id, schema_id, model, correct, corrected,
     missed, spurious, shared)
 SELECT organization_id, artifact_id, schema_id, model,
@@ -70,7 +70,7 @@ def measure(report: Report, service: Service) -> None:
     """Fill an organization; measure the summaries, and the job that records feedback."""
     org = make_org(service.app)
     with filling.disable_triggers(service):
-        labeled = make_labeled(org, DOCUMENTS)
+        labeled = make_labeled(org, DOCUMENT_COUNT)
     began = time.perf_counter()
     _fill(service, org, labeled)
     filling.analyze(service)
@@ -90,13 +90,13 @@ def _fill(service: Service, org: Org, labeled: Labeled) -> None:
         "schema": str(labeled.schema_id),
         "artifacts": artifacts,
         "labelers": [str(user) for user in org.users.values()],
-        "fields": FIELDS,
-        "documents": DOCUMENTS,
+        "fields": FIELD_COUNT,
+        "documents": DOCUMENT_COUNT,
         "rows": ROWS,
         "start": db.utc_now().date() - timedelta(days=364),
     }
     with filling.disable_triggers(service), filling.open_cursor(service) as cursor:
-        for statement in (_FEEDBACK, _DOCUMENTS):
+        for statement in (_FEEDBACK, _FEEDBACK_DOCUMENTS):
             cursor.execute(filling.compile_statement(statement), values)
     with filling.open_cursor(service) as cursor:
         for source in ("feedback", "feedback_confidence"):
@@ -151,7 +151,7 @@ def _time_floor(service: Service, org: Org) -> float:
 
 
 def _measure_recording(report: Report, service: Service) -> None:
-    """Measure the job that records a hundred accepted tag sets of three fields."""
+    """Measure the job that records the feedback of a hundred accepted tag sets of three fields."""
     org = make_org(service.app)
     assisted = Assisted(org)
     schema = assisted.workspace.schema()

@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from bench.service import Service
 from tests.factories import Org
 
-_PEOPLE = """
+_MEMBERS = """
 INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
                    revision)
 SELECT md5('{salt}user' || i)::uuid, '{salt}-' || i || '@test.example', 'Person ' || i, 'en', 'UTC',
@@ -31,7 +31,7 @@ SELECT '{org}', md5('{salt}team' || i)::uuid, 'Team ' || i, '["English"]', '{{en
        {members}, now(), now(), 1
 FROM generate_series({first}, {last}) AS i;
 """
-_IN_TEAMS = """
+_TEAM_MEMBERS = """
 INSERT INTO team_members (organization_id, team_id, user_id, created_at)
 SELECT '{org}', md5('{salt}team' || i)::uuid, md5('{salt}user' || i)::uuid, now()
 FROM generate_series(1, {rows}) AS i;
@@ -81,7 +81,7 @@ def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any
 def disable_triggers(service: Service) -> Iterator[None]:
     """Disable all triggers during the block, so that the audit log does not record new rows.
 
-    After the block, the triggers are enabled, and all counts are recomputed from the rows.
+    After the block, unless it raises, the triggers are enabled and all counts are recomputed.
     """
     with open_cursor(service) as cursor:
         cursor.execute(
@@ -104,13 +104,13 @@ def create_members(service: Service, org: Org, rows: int) -> None:
     """
     values = {"org": org.id, "salt": org.slug, "rows": rows}
     with disable_triggers(service), open_cursor(service) as cursor:
-        cursor.execute(_PEOPLE.format(**values))
+        cursor.execute(_MEMBERS.format(**values))
         cursor.execute(_TEAMS.format(**values, members=1, first=1, last=rows))
-        cursor.execute(_IN_TEAMS.format(**values))
+        cursor.execute(_TEAM_MEMBERS.format(**values))
 
 
 def create_audit_entries(service: Service, org: Org, rows: int) -> None:
-    """Create `rows` audit entries about new teams, and wait until they are in the hash chain."""
+    """Create `rows` audit entries in the hash chain. Raises TimeoutError after five minutes."""
     values = {"org": org.id, "salt": org.slug, "members": 0}
     with open_cursor(service) as cursor:
         for first in range(1, rows + 1, _BATCH):

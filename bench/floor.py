@@ -1,8 +1,8 @@
-"""Serve the floor: minimal Flask routes that run the same SQL as the service with psycopg2.
+"""Serve the floor: minimal Flask routes that run SQL with psycopg2.
 
-There is no authentication, tenancy or validation. The statements are those that the service ran
-(see `capture`), except the authentication of the caller, so both sides do the same work in
-PostgreSQL.
+There is no authentication, tenancy or validation. Except for the routes /lean, the statements are
+those that the service ran after the authentication of the caller (see `capture`), so both sides do
+the same work in PostgreSQL.
 """
 
 import json
@@ -22,7 +22,7 @@ from app.kit import secrets as passwords
 
 psycopg2.extras.register_uuid()  # type: ignore[no-untyped-call]
 PLAN: dict[str, Any] = json.loads(Path(os.environ["BENCH_PLAN"]).read_text())
-_MAX_COUNT = 2**31
+_MIN_LOCK_KEY = 2**31
 app = Flask("floor")
 _local = threading.local()
 
@@ -51,7 +51,7 @@ def _build_response(value: Any) -> Response:
 
 
 @app.get("/")
-def ready() -> Response:
+def get_readiness() -> Response:
     """Return an empty object, which shows that the floor is ready."""
     return _build_response({})
 
@@ -63,7 +63,7 @@ def read(name: str) -> Response:
 
 
 @app.get("/lean/<name>")
-def lean(name: str) -> Response:
+def read_lean(name: str) -> Response:
     """Run statements that the service does not run; return the rows of each statement."""
     cursor = _get_connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
@@ -104,8 +104,8 @@ def _replace_values(value: Any, values: dict[Any, Any]) -> Any:
         return {key: _replace_values(item, values) for key, item in value.items()}
     if isinstance(value, list):
         return [_replace_values(item, values) for item in value]
-    if isinstance(value, int) and abs(value) > _MAX_COUNT:
-        # The key of an advisory lock; a common key would make all requests wait for each other.
+    if isinstance(value, int) and abs(value) > _MIN_LOCK_KEY:
+        # This is an advisory lock key. With the captured key, all requests would wait in turn.
         return secrets.randbits(62)
     return values.get(value, value) if isinstance(value, str) else value
 

@@ -1,4 +1,4 @@
-"""List the requests whose time must not grow with the size of the organization."""
+"""List the requests that are compared in a small and in a large organization."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -2,7 +2,7 @@
 
 PostgreSQL generates the rows while triggers are disabled. Documents and their results are spread
 evenly over a year: two thirds are done, a tenth are in review, and a fifth are to be labeled, most
-of them by one team. The numbers of drafts and skills do not depend on the size.
+of them by one team. The number of drafts does not depend on the number of documents.
 """
 
 from dataclasses import dataclass
@@ -203,12 +203,11 @@ FROM generate_series(1, :rows) AS i
 
 @dataclass(frozen=True)
 class BenchmarkOrganization:
-    """An organization created by `grow`, with the ids of its records."""
+    """An organization with `rows` documents, and the ids of some of its records."""
 
     org: Org
     rows: int
     schema_id: UUID
-    overlapping_id: UUID
     team_id: UUID
     review_team_id: UUID
     webhook_id: UUID
@@ -217,7 +216,7 @@ class BenchmarkOrganization:
 
 
 def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
-    """Create an organization with `rows` documents, audit entries, deliveries and imports."""
+    """Create an organization with `rows` documents, and with records in its other lists."""
     org = make_org(service.app)
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
     reviewers = [str(org.add_user(f"reviewer{n}", "reviewer")) for n in range(REVIEWERS)]
@@ -259,7 +258,7 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
     with filling.disable_triggers(service):
         _fill(service, values)
     ids = (team, review_team, webhook, values["job"], scheduled_export)
-    return BenchmarkOrganization(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
+    return BenchmarkOrganization(org, rows, schemas[0][0], *map(UUID, ids))
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:

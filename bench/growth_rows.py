@@ -14,7 +14,7 @@ from bench.service import Service
 from tests.factories import Org
 
 SMALL, LARGE = 10_000, 1_000_000
-BOUND = 2
+MAX_RATIO = 2
 PERSONAL_CASES = {
     # For each document that the labeler has labeled, the tag sets of others are found separately.
     "tag sets as a labeler who labels blind",
@@ -26,7 +26,7 @@ PERSONAL_CASES = {
 In the large organization, each user has done a hundred times as much, which is more than a person
 can do: 170 submissions a day, and 40,000 tag sets labeled blind.
 """
-PERSONAL_BOUND = 20
+MAX_PERSONAL_RATIO = 20
 _ROUNDS = 40
 _WARM_UP_ROUNDS = 2
 
@@ -41,7 +41,7 @@ def measure(report: Report, service: Service) -> None:
 
 
 def measure_notifications(report: Report, service: Service) -> None:
-    """Create a user with few and a user with many notifications, and compare their requests."""
+    """Compare the requests of a user with `SMALL` and a user with `LARGE` notifications."""
     small, large = (notification_filling.fill(service, rows) for rows in (SMALL, LARGE))
     filling.analyze(service)
     cases = list(list_notification_cases())
@@ -76,7 +76,7 @@ def _compare(
             f"{large_seconds * 1000:.1f} ms",
             f"{small_seconds * 1000:.1f} ms",
             large_seconds / small_seconds,
-            PERSONAL_BOUND if small_case[0] in PERSONAL_CASES else BOUND,
+            MAX_PERSONAL_RATIO if small_case[0] in PERSONAL_CASES else MAX_RATIO,
         )
 
 

@@ -11,7 +11,7 @@ from bench.report import Report
 from tests.factories import Org
 
 HEALTHY_WEBHOOKS, HANGING_WEBHOOKS = 15, 5
-_BOUND = 1.3
+_MAX_RATIO = 1.3
 _LIMIT_SECONDS = 1_800
 _BATCH = 500
 
@@ -25,7 +25,7 @@ def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int)
         f"{seconds:,.1f} s",
         f"{floor:,.1f} s without",
         seconds / floor,
-        _BOUND,
+        _MAX_RATIO,
     )
 
 

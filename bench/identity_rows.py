@@ -19,7 +19,7 @@ from app.kit.prepared import Prepared
 from app.kit.principal import Caller, Organization
 from bench import filling, load
 from bench.report import Report
-from bench.requests_base import Requests
+from bench.requests_base import RequestMeasurements
 from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.labels import Labeled
@@ -155,7 +155,7 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
     report.add_at_most(name, f"{ours:.1f} ms", f"{floor:.1f} ms", ours / floor, 1.6)
 
 
-class _ListMeasurement(Requests):
+class _ListMeasurement(RequestMeasurements):
     """The measurement of one long list of an organization."""
 
     reader = "admin"

@@ -24,7 +24,7 @@ _MIN_LABELED_COPY_RATIO = 0.05
 They have not been reached yet (decision 0048), so the rows have no bounds.
 """
 _MAX_SLOWDOWN = 1.25
-_MEMORY_MB = 250
+_MAX_MEMORY_MB = 250
 _TEXT_BYTES = 600
 _SAMPLE_SIZE = 1000
 """The number of texts at the beginning and at the end of the import whose rates are compared."""
@@ -73,7 +73,7 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
         last / first,
         _MAX_SLOWDOWN,
     )
-    report_memory(report, memory, _MEMORY_MB)
+    report_memory(report, memory, _MAX_MEMORY_MB)
 
 
 def measure_labeled(report: Report, service: Service, org: Org, count: int) -> None:

@@ -24,12 +24,12 @@ ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 5
 _POLL_SECONDS = 0.2  # each poll takes processor time from the export
 _THREADS = 8
-_MEMORY_MB = 200
+_MAX_MEMORY_MB = 200
 _WORKERS = ("worker.py", "app.engines.formats.child")
 """Parts of the command lines of workers, and of processes that write files for workers."""
 _EVENT = "drift.detected"
 """An event that only webhooks receive, so that no other handlers are measured."""
-_EXPORT_BOUNDS = {"jsonl": 2.5, "csv": 3, "parquet": 3}
+_MAX_EXPORT_RATIOS = {"jsonl": 2.5, "csv": 3, "parquet": 3}
 """The measured formats, and the maximum ratio of an export's time to the time of COPY."""
 _COPY = """
 COPY (
@@ -62,14 +62,14 @@ class _Sink:
 
 
 def measure_export(report: Report, service: Service, org: Org, count: int) -> None:
-    """Measure exports of `count` accepted tag sets of 4 tags."""
+    """Measure exports of `count` accepted tag sets of 4 tags in each of `_MAX_EXPORT_RATIOS`."""
     with disable_triggers(service):
         make_labeled(org, count)
     analyze(service)
     peaks = [
-        _measure_format(report, service, org, count, format_id) for format_id in _EXPORT_BOUNDS
+        _measure_format(report, service, org, count, format_id) for format_id in _MAX_EXPORT_RATIOS
     ]
-    report_memory(report, max(peaks), _MEMORY_MB)
+    report_memory(report, max(peaks), _MAX_MEMORY_MB)
 
 
 def _measure_format(
@@ -90,7 +90,7 @@ def _measure_format(
         f"{median(jobs):.2f} s",
         f"{median(floors):.2f} s COPY",
         median(jobs) / median(floors),
-        _EXPORT_BOUNDS[format_id],
+        _MAX_EXPORT_RATIOS[format_id],
     )
     return max(peaks)
 
@@ -169,7 +169,7 @@ def measure_delivery(report: Report, org: Org, count: int) -> None:
         _emit(org, count)
         seconds = _wait_until_received(url, count)
         ours = count / seconds
-        floor = count / _measure_loop(url, count)
+        floor = count / _measure_plain_requests(url, count)
     ratio = ours / floor
     met = ours >= 300 and ratio >= 0.5
     report.add(
@@ -198,17 +198,17 @@ def _wait_until_received(url: str, count: int) -> float:
         time.sleep(0.2)
 
 
-def _measure_loop(url: str, count: int) -> float:
-    """Send `count` requests from threads, each with its own session; return the seconds."""
+def _measure_plain_requests(url: str, count: int) -> float:
+    """Send `count` requests from threads that have their own sessions; return the seconds."""
     body = b'{"event":"drift.detected","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}
 
-    def work(_: int) -> None:
+    def send_share(_: int) -> None:
         with requests.Session() as session:
             for _n in range(count // _THREADS):
                 session.post(f"{url}/floor", data=body, headers=headers, timeout=10)
 
     began = time.perf_counter()
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(work, range(_THREADS)))
+        list(pool.map(send_share, range(_THREADS)))
     return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Compare saves of a large and a small tag set, and measure listing many revisions."""
+"""Measure saves of large tag sets, listing many revisions, and comparisons of tag sets."""
 
 import json
 from collections.abc import Callable

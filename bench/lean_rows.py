@@ -1,7 +1,7 @@
 """Compare read requests with a floor that runs the simplest SQL for the same data.
 
-Unlike the other floors, this floor does not run the service's own statements. It receives the
-organization id as a parameter, does not authenticate, and returns the columns unchanged.
+Unlike the floor of `requests_base`, this floor does not run the service's own statements. It gets
+the organization id as a parameter, does not authenticate, and returns the columns unchanged.
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.factories import Org
 from tests.factories.labels import Labeled
 
 CONNECTIONS = 8
-BOUND = 0.5
+MIN_RATIO = 0.5
 _ROUNDS = 5
 _DOCUMENT = """
     id, name, schema_id, external_id, metadata, priority, due_at, gold, archived, media_type,
@@ -102,5 +102,5 @@ def _compare(
         f"{our_round.per_second:,.0f}/s",
         f"{floor_round.per_second:,.0f}/s",
         ratio,
-        BOUND,
+        MIN_RATIO,
     )

@@ -26,7 +26,7 @@ class Result:
         """Return the number of responses per second."""
         return len(self.times) / self.seconds
 
-    def quantile(self, share: float) -> float:
+    def get_quantile(self, share: float) -> float:
         """Return the quantile `share` (from 0 to 1) of the response times, in seconds."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
@@ -42,7 +42,7 @@ def build_request(
 
 
 class Connection:
-    """A keep-alive connection to the server at `base`, a URL."""
+    """A keep-alive connection to the server at the URL `base`."""
 
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)
@@ -97,7 +97,10 @@ def run(
     expect: int = 200,
     on_response: ResponseHandler | None = None,
 ) -> Result:
-    """Send requests for `seconds` on each connection; raise if a status is not `expect`."""
+    """Send requests for `seconds` on each connection, and return their response times.
+
+    Raises AssertionError if a status is not `expect`, or the error of a connection.
+    """
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
 

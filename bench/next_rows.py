@@ -12,7 +12,7 @@ from typing import Any
 from app.kit import db
 from bench import filling, load
 from bench.report import Report, Row
-from bench.requests_base import Requests
+from bench.requests_base import RequestMeasurements
 from bench.service import Service
 from tests.factories import Org, make_org
 from tests.factories.labels import Labeled, make_field, make_schema
@@ -57,13 +57,13 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
         for number in range(CALLERS):
             org.add_user(f"caller{number}", "labeler")
         documents = create_documents(service, org, rows)
-        ClaimNext(service, org, documents, seconds).measure(report, {"next"})
+        ClaimMeasurements(service, org, documents, seconds).measure(report, {"next"})
     if not names or "assign" in names:
         _measure_bulk_assignment(report, service, rows)
 
 
 def create_documents(service: Service, org: Org, rows: int) -> Labeled:
-    """Create a schema and `rows` documents that are ready for labeling, with all priorities."""
+    """Create a schema and `rows` documents that are ready for labeling, with mixed priorities."""
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
@@ -73,7 +73,7 @@ def create_documents(service: Service, org: Org, rows: int) -> Labeled:
     return Labeled(schema_id, version_id, fields, db.utc_now(), rows)
 
 
-class ClaimNext(Requests):
+class ClaimMeasurements(RequestMeasurements):
     """The measurement of many users who claim the next document at the same time."""
 
     def _get_prepare_functions(self) -> dict[str, Callable[[], Any]]:
@@ -144,8 +144,8 @@ class ClaimNext(Requests):
         with filling.open_cursor(self.service) as cursor:
             cursor.execute(_LABELED.format(**values))
         filling.analyze(self.service)
-        alone = self._measure_claims(["caller1"], criteria).quantile(0.5)
-        behind = self._measure_claims(["caller0"], criteria).quantile(0.5)
+        alone = self._measure_claims(["caller1"], criteria).get_quantile(0.5)
+        behind = self._measure_claims(["caller0"], criteria).get_quantile(0.5)
         report.add_at_most(
             f"next behind {_ALREADY_LABELED:,} that the user labeled",
             f"{behind * 1000:.1f} ms",
@@ -156,7 +156,7 @@ class ClaimNext(Requests):
 
 
 def _measure_spread(report: Report, ours: load.Result) -> None:
-    p50, p99 = ours.quantile(0.5), ours.quantile(0.99)
+    p50, p99 = ours.get_quantile(0.5), ours.get_quantile(0.99)
     report.add(
         Row(
             "next, its 99th percentile",

@@ -23,7 +23,7 @@ FROM (
 
 
 def fill(service: Service, rows: int) -> Org:
-    """Create an organization whose user `viewer` has `rows` notifications."""
+    """Create and return an organization whose user `viewer` has `rows` notifications."""
     org = make_org(service.app)
     values = {
         "org": str(org.id),

@@ -1,8 +1,8 @@
 """Receive and count webhook deliveries.
 
 A POST request to a path that begins with /hook is a delivery. A POST request to a path that begins
-with /hang gets no response. A GET request returns the number of deliveries, and the seconds from
-the first to the last delivery.
+with /hang gets no response. Other POST requests get a response, but are not counted. A GET request
+returns the number of deliveries, and the seconds from the first to the last delivery.
 """
 
 import socket

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Row:
-    """A row of the table: a measurement (`ours`), its floor, and the ratio of the two.
+    """A row of the table: a measurement (`ours`), its floor, and the ratio of the two, if any.
 
-    `met` is true if the bound was met, and None if the row has no bound.
+    `met` is true if the bound was met, None if the row has no bound, and false otherwise.
     """
 
     name: str

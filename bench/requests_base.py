@@ -1,4 +1,4 @@
-"""Provide the base class for measurements of requests, whose floor runs the same SQL."""
+"""The base class for measurements of requests. The floor runs the SQL of the same request."""
 
 import json
 from abc import ABC, abstractmethod
@@ -16,25 +16,26 @@ from tests.factories.orgs import PASSWORD
 CONNECTIONS = 8
 
 
-class Requests(ABC):
+class RequestMeasurements(ABC):
     """A base class for the measurements of one organization's requests."""
 
     reader = "viewer"
+    """The name of the user who reads lists."""
 
     def __init__(self, service: Service, org: Org, labeled: Labeled, seconds: float) -> None:
         self.service = service
         self.org = org
         self.labeled = labeled
         self.seconds = seconds
-        self.known = {str(org.id), str(labeled.schema_id), str(labeled.version_id)}
-        self.known |= {str(user) for user in org.users.values()}
+        self.known_ids = {str(org.id), str(labeled.schema_id), str(labeled.version_id)}
+        self.known_ids |= {str(user) for user in org.users.values()}
         self.plan: dict[str, Any] = {}
 
     def measure(self, report: Report, names: set[str]) -> None:
-        """Capture the SQL of the requests, start the floor, and measure both alternately."""
+        """Measure the requests in `names`, or all if it is empty, alternately with the floor."""
         measurements = {
-            name: make()
-            for name, make in self._get_prepare_functions().items()
+            name: prepare()
+            for name, prepare in self._get_prepare_functions().items()
             if not names or name in names
         }
         if not measurements:
@@ -68,7 +69,7 @@ class Requests(ABC):
         responses: list[Any] = []
         perform()  # the first call prepares the statements, which is not a part of later requests
         self.plan[name] = capture.build_plan(
-            self.org.app, self.known, lambda: responses.append(perform())
+            self.org.app, self.known_ids, lambda: responses.append(perform())
         )
         assert responses[0].status_code < 300, responses[0].text
         return responses[0].json["data"]
@@ -111,7 +112,7 @@ class Requests(ABC):
         return our_round
 
     def _prepare_pages(self, name: str, path: str, title: str, count: int) -> Any:
-        """Prepare to compare a list's first page with the floor and with a later page."""
+        """Return a function that compares a list's first page with the floor and a later page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
         self._capture(name, lambda: api.get(first))
@@ -138,9 +139,9 @@ class Requests(ABC):
             )
             report.add_at_most(
                 "the page 900 pages deep",
-                f"{deep_page.quantile(0.5) * 1000:.1f} ms",
-                f"{first_page.quantile(0.5) * 1000:.1f} ms first",
-                deep_page.quantile(0.5) / first_page.quantile(0.5),
+                f"{deep_page.get_quantile(0.5) * 1000:.1f} ms",
+                f"{first_page.get_quantile(0.5) * 1000:.1f} ms first",
+                deep_page.get_quantile(0.5) / first_page.get_quantile(0.5),
                 1.2,
             )
 

@@ -1,4 +1,4 @@
-"""Measure single requests: lists, one record, login, saving tags, creating a document."""
+"""Measure single requests, for example a list, one document, a login, and saving tags."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from bench import load
 from bench.report import Report
-from bench.requests_base import CONNECTIONS, Requests
+from bench.requests_base import CONNECTIONS, RequestMeasurements
 from tests.factories.orgs import PASSWORD
 
 CONCURRENT_LOGINS = 2
@@ -19,7 +19,7 @@ _JSON = {"Content-Type": "application/json"}
 TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text. " * 18
 
 
-class SingleRequests(Requests):
+class SingleRequestMeasurements(RequestMeasurements):
     """The measurements of single requests for one organization's documents."""
 
     def _get_prepare_functions(self) -> dict[str, Callable[[], Any]]:

@@ -11,7 +11,7 @@ import psycopg2
 
 from bench import capture, filling, load
 from bench.report import Report, Row
-from bench.requests_base import Requests
+from bench.requests_base import RequestMeasurements
 from bench.service import Service
 from tests.factories import Org
 from tests.factories.labels import make_labeled
@@ -43,7 +43,7 @@ AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_ran
 """
 
 
-class Reviews(Requests):
+class ReviewMeasurements(RequestMeasurements):
     """The measurements of one organization's review queue."""
 
     reader = "caller0"
@@ -85,7 +85,7 @@ class Reviews(Requests):
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
             assert len(set(self.claimed_ids)) == len(self.claimed_ids), "an item was assigned twice"
-            p50, p99 = (1000 * ours.quantile(share) for share in (0.5, 0.99))
+            p50, p99 = (1000 * ours.get_quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
                     "the same, p99 and p50",
@@ -232,4 +232,4 @@ def measure(
     report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
 ) -> None:
     """Run the benchmarks in `names`, or all if `names` is empty, with a queue of `rows` items."""
-    Reviews(service, org, rows, seconds).measure(report, names)
+    ReviewMeasurements(service, org, rows, seconds).measure(report, names)

@@ -10,7 +10,7 @@ from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 
 BUCKET = "papers"
-KEYS = {"access_key_id": "key", "secret_access_key": "secret"}
+CREDENTIALS = {"access_key_id": "key", "secret_access_key": "secret"}
 
 
 def main(port: int, count: int) -> None:

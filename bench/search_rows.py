@@ -82,7 +82,7 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
         assert count is None or total == count, (word, total)
         query = f"&q={quote(word)}"
         pairs = [
-            (measure_list(query).quantile(0.5), measure_list("").quantile(0.5))
+            (measure_list(query).get_quantile(0.5), measure_list("").get_quantile(0.5))
             for _ in range(ROUNDS)
         ]
         ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))

@@ -45,7 +45,7 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float 
 
 @dataclass
 class Service:
-    """The running service. `app` is an application in this process that uses the same database."""
+    """The running service; `app` is an application in this process that uses its database."""
 
     base: str
     environ: dict[str, str]
@@ -70,7 +70,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def run_service(**settings: str) -> Iterator[Service]:
-    """Run the whole service under its supervisor with a new data folder, and yield it."""
+    """Run the whole service under its supervisor with a new data folder; yield the service."""
     with tempfile.TemporaryDirectory(prefix="labeling-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -99,7 +99,7 @@ def run_service(**settings: str) -> Iterator[Service]:
 
 
 def _create_application(environ: dict[str, str]) -> Flask:
-    """Create an application in this process that uses the service's database and other servers."""
+    """Create an application in this process that uses the database and servers of the service."""
     record = Path(environ["DATA_DIR"]) / "running.json"
     deadline = time.monotonic() + 30
     while not record.exists() and time.monotonic() < deadline:

@@ -15,7 +15,7 @@ from tests.faults.stalling import run_stalling_clients
 STALLED_CONNECTIONS = 500
 """The number of connections that stall in each way: in the head, in the body, or as a reader."""
 ROUNDS = 3
-BOUND = 3
+MAX_RATIO = 3
 _DOWNLOAD_BYTES = 8 * 1024 * 1024
 
 
@@ -31,7 +31,7 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
 
     def measure_p99(data: bytes) -> float:
         result = load.run(service.base, lambda *_: data, connections=1, seconds=seconds)
-        return result.quantile(0.99)
+        return result.get_quantile(0.99)
 
     usual: dict[str, list[float]] = {name: [] for name in requests}
     stalled: dict[str, list[float]] = {name: [] for name in requests}
@@ -40,8 +40,8 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
             usual[name].append(measure_p99(data))
         with ExitStack() as stack:
             port = int(service.base.rpartition(":")[2])
-            for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
-                stack.enter_context(run_stalling_clients(port, kind, STALLED_CONNECTIONS, *options))
+            for way, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
+                stack.enter_context(run_stalling_clients(port, way, STALLED_CONNECTIONS, *options))
             for name, data in requests.items():
                 stalled[name].append(measure_p99(data))
     for name in requests:
@@ -54,7 +54,7 @@ def _add(report: Report, name: str, stalled: float, usual: float) -> None:
         f"{stalled * 1000:.1f} ms",
         f"{usual * 1000:.1f} ms without",
         stalled / usual,
-        BOUND,
+        MAX_RATIO,
     )
 
 

@@ -1,4 +1,4 @@
-"""Create the demo organization with API requests from its users, within this process.
+"""Create the demo organization and its users, and then its content with requests from these users.
 
 The organization has a temporary slug until it is complete. The next start can therefore recognize
 an interrupted load, delete its data, and load again.
@@ -65,8 +65,9 @@ class _DemoUser:
 def load(progress: Progress) -> None:
     """Load the demo: create the organization `demo` with users, schemas, documents and tag sets.
 
-    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. Text recognition and
-    other jobs are only enqueued, so that the service is ready earlier. The workers run them later.
+    Calls `progress` with the numbers of completed and of all steps. DATABASE_URL, the keys and
+    DEMO_PASSWORD are read from the environment. This process runs the jobs that parse documents.
+    The workers run text recognition and other jobs later, so that the service is ready earlier.
     """
     # Rate limits are off, because the demo users log in within a second.
     app = create_app({**os.environ, **_SETTINGS})

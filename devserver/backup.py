@@ -22,7 +22,7 @@ from app.kit.settings_values import DATABASE_ROLE, parse_switch
 from devserver import environment, lock, revisions
 from devserver.postgres import DEMO_RECORD, EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url, run_tool
-from devserver.process import write_private
+from devserver.process import write_private_file
 from devserver.progress import Progress, print_error
 from devserver.status import read_data_dir
 
@@ -99,8 +99,8 @@ def _write_backup(
     # Outside demo mode, the service does not read these files, which an earlier demo mode has left,
     # and backups must not contain keys.
     if parse_switch(service_environ["DEMO"].strip()):
-        copy_private(data_dir / SECRETS, folder / SECRETS)
-        copy_private(data_dir / "postgres" / DEMO_RECORD, folder / DEMO_RECORD)
+        copy_private_file(data_dir / SECRETS, folder / SECRETS)
+        copy_private_file(data_dir / "postgres" / DEMO_RECORD, folder / DEMO_RECORD)
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.find_applied_revision(url),
@@ -109,13 +109,13 @@ def _write_backup(
         "files": source is not None,
         "keys": (folder / SECRETS).exists(),
     }
-    write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
+    write_private_file(folder / MANIFEST, json.dumps(manifest, indent=2))
 
 
-def copy_private(source: Path, target: Path) -> None:
+def copy_private_file(source: Path, target: Path) -> None:
     """Copy a text file, if it exists, to a file that only its owner can read."""
     if source.exists():
-        write_private(target, source.read_text(encoding="utf-8").rstrip())
+        write_private_file(target, source.read_text(encoding="utf-8").rstrip())
 
 
 def get_files_folder(data_dir: Path, environ: Mapping[str, str]) -> Path | None:

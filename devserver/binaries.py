@@ -12,7 +12,7 @@ from devserver.process import Account
 
 
 def _find_package_folder(package: str) -> Path:
-    """Return the folder of an installed package, without importing the package."""
+    """Return a package's folder without importing it. Raises FileNotFoundError if it is missing."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the package {package} is not installed")

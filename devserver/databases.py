@@ -125,7 +125,7 @@ def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) ->
 
 
 def create_database(admin_url: str, name: str, owner: str, template: str | None = None) -> None:
-    """Create a database that `owner` owns, as a copy of the database `template` if given.
+    """Create a database that `owner` owns, as a copy of `template` or, by default, template1.
 
     Raises psycopg2.errors.DuplicateDatabase if the database exists, and ObjectInUse if the template
     has open sessions.

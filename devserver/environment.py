@@ -11,7 +11,7 @@ from typing import Any
 
 from app.kit import server_urls
 from app.kit.settings import Settings, SettingsError
-from devserver.process import write_private
+from devserver.process import write_private_file
 
 _SECRET_GENERATORS: Mapping[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(48),
@@ -63,7 +63,8 @@ def _read_or_create_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[
     }
     if new_secrets:
         stored_secrets |= new_secrets
-        write_private(path, "\n".join(f"{name}={value}" for name, value in stored_secrets.items()))
+        lines = [f"{name}={value}" for name, value in stored_secrets.items()]
+        write_private_file(path, "\n".join(lines))
     return {name: stored_secrets[name] for name in missing_names}
 
 
@@ -84,7 +85,7 @@ class RunRecord:
         """Write the process ids and the environment to the file, which replaces any older file."""
         recorded_variables = {name: environ[name] for name in _RECORDED_NAMES if environ.get(name)}
         record = {"pid": os.getpid(), "children": dict(children), "environment": recorded_variables}
-        write_private(self._path, json.dumps(record, indent=2))
+        write_private_file(self._path, json.dumps(record, indent=2))
 
     def read(self) -> dict[str, Any]:
         """Return the content of the file, or {} if there is no valid file.

@@ -14,7 +14,10 @@ class ListenError(Exception):
 
 
 class Listener:
-    """A socket that is bound to the API's address, and refuses connections until `listen`."""
+    """A socket that is bound to the API's address, and refuses connections until `listen`.
+
+    Raises ListenError if the address cannot be used.
+    """
 
     def __init__(self, settings: Settings) -> None:
         location = f"{settings.host}:{settings.port}"

@@ -12,9 +12,7 @@ _FOLDER = ROOT / "migrations"
 
 
 def write_migration(message: str) -> int:
-    """Write a migration file to `migrations/versions`, and return the exit status.
-
-    The exit status is 2 if the message is empty.
+    """Write a migration file to `migrations/versions`; return 0, or 2 if the message is empty.
 
     The models are compared with a temporary database to which all existing migrations are applied.
     The file is a draft for the developer; the command does not apply it.

@@ -112,7 +112,7 @@ def rotate_log(path: Path, limit: int = MAX_LOG_BYTES) -> None:
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with path.open("rb") as source, os.fdopen(_open_private(draft), "wb") as copy:
+        with path.open("rb") as source, os.fdopen(_open_private_file(draft), "wb") as copy:
             shutil.copyfileobj(source, copy)
         draft.replace(_get_old_log(path))
     except OSError:
@@ -126,7 +126,7 @@ def _get_old_log(path: Path) -> Path:
     return path.with_name(path.name + ".1")
 
 
-def _open_private(path: Path) -> int:
+def _open_private_file(path: Path) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(path, flags, 0o600)
 
@@ -166,14 +166,14 @@ def read_or_create(path: Path, create: Callable[[], str]) -> str:
     The file has mode 0600 and is created atomically, so that a crash leaves no empty secret.
     """
     if not path.exists():
-        write_private(path, create())
+        write_private_file(path, create())
     return path.read_text(encoding="utf-8").strip()
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private_file(path: Path, text: str) -> None:
     """Write `text` and a newline to a file with mode 0600, replacing any older file atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(_open_private(draft), "w", encoding="utf-8") as stream:
+    with os.fdopen(_open_private_file(draft), "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
         stream.flush()
         os.fsync(stream.fileno())

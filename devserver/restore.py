@@ -22,7 +22,7 @@ from devserver.backup import (
     MANIFEST,
     SECRETS,
     copy_files,
-    copy_private,
+    copy_private_file,
     get_files_folder,
 )
 from devserver.lock import DataInUseError, DataLock
@@ -86,7 +86,7 @@ def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress)
     shutil.rmtree(draft, ignore_errors=True)
     if (folder / FILES).exists():
         copy_files(folder / FILES, files, progress)
-    copy_private(folder / SECRETS, data_dir / SECRETS)
+    copy_private_file(folder / SECRETS, data_dir / SECRETS)
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
         manifest = json.loads((folder / MANIFEST).read_text())
@@ -96,7 +96,7 @@ def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress)
         _load_dump(
             get_superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress
         )
-    copy_private(folder / DEMO_RECORD, draft / DEMO_RECORD)
+    copy_private_file(folder / DEMO_RECORD, draft / DEMO_RECORD)
     draft.rename(data_dir / "postgres")
     progress.done("")
 

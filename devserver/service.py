@@ -9,7 +9,7 @@ from devserver import children, databases, environment, revisions
 from devserver.child import ChildSpec
 from devserver.listener import Listener
 from devserver.postgres import DEMO_RECORD, EmbeddedPostgres
-from devserver.process import rotate_log, write_private
+from devserver.process import rotate_log, write_private_file
 from devserver.progress import Progress
 from devserver.server import EmbeddedServer, ServerError
 from devserver.supervisor import Supervisor
@@ -202,7 +202,7 @@ class DemoRecord:
         """Store the demo users' password, or an empty string if no demo data was loaded."""
         self._password = password
         if self._file is not None:
-            write_private(self._file, password)
+            write_private_file(self._file, password)
 
     def read_password(self) -> str | None:
         """Return the demo users' password, or None if no demo data was loaded."""

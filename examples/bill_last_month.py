@@ -1,7 +1,7 @@
-"""Let the demo organization have had its plan in the last month, which can then be closed.
+"""Let an organization have its plan since the last month, so that this month can be billed.
 
-For trials only: a new service has no month to bill. Usage: bill_last_month.py SLUG. The database is
-that of DATABASE_URL. Prints the month.
+Usage: bill_last_month.py SLUG. This is for trials only, because a new service has no month to bill.
+DATABASE_URL is the URL of the database. Prints the month as YYYY-MM.
 """
 
 import os
@@ -13,7 +13,7 @@ import psycopg2
 
 
 def main() -> None:
-    """Move the creation and the changes of the plan of an organization into the last month."""
+    """Move an organization's creation and plan changes to the last month, and print the month."""
     end = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     start = (end - timedelta(days=1)).replace(day=1)
     values = {"slug": sys.argv[1], "created": start, "changed": start + timedelta(days=9)}

@@ -1,8 +1,8 @@
-"""A webhook receiver of the standard library: prints each event once its signature was verified.
+"""A webhook receiver based on the standard library. It prints each event with a valid signature.
 
     python examples/receiver.py SECRET [PORT] [ADDRESS]
 
-Where the package `standardwebhooks` is installed, it verifies too, unmodified.
+If the package `standardwebhooks` is installed, this package also verifies each delivery.
 """
 
 import base64
@@ -15,13 +15,16 @@ from socketserver import TCPServer
 
 
 def verify(secret: str, body: bytes, header: str) -> bool:
-    """Whether `X-Service-Signature` is the HMAC of the raw body under the webhook's secret."""
+    """Return whether `header`, the value of `X-Service-Signature`, is valid for the raw body."""
     digest = hmac.new(secret.encode("ascii"), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(f"sha256={digest}", header)
 
 
 def verify_standard(secret: str, body: bytes, headers: dict[str, str]) -> str:
-    """What the unmodified package says; it takes the key in base64."""
+    """Verify a delivery with `standardwebhooks`; return "verified" or "not installed".
+
+    Raises the package's error if the delivery is invalid.
+    """
     try:
         from standardwebhooks.webhooks import Webhook
     except ImportError:
@@ -31,28 +34,28 @@ def verify_standard(secret: str, body: bytes, headers: dict[str, str]) -> str:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Answers 204 to a delivery that verifies, 401 to any other."""
+    """Responds with 204 to a delivery with a valid signature, and with 401 to other requests."""
 
     secret = ""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        good = verify(self.secret, body, self.headers.get("X-Service-Signature", ""))
-        if good:
+        is_valid = verify(self.secret, body, self.headers.get("X-Service-Signature", ""))
+        if is_valid:
             event = json.loads(body)
             standard = verify_standard(self.secret, body, dict(self.headers))
             print(f"verified {event['event']} {json.dumps(event['data'])}")
             print(f"standardwebhooks: {standard}", flush=True)
-        self.send_response(204 if good else 401)
+        self.send_response(204 if is_valid else 401)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Only what was verified is printed."""
+        """Log nothing, because this program only prints verified events."""
 
 
 class Server(ThreadingHTTPServer):
-    """Listens at once: the standard library's asks the DNS for its own name before it does."""
+    """An HTTP server that, unlike its base class, does not look up its own name in the DNS."""
 
     def server_bind(self) -> None:
         TCPServer.server_bind(self)

@@ -2,28 +2,30 @@
 //
 //     node examples/verify_webhook.js examples/webhook_vectors.json
 //
-// checks them with test vectors: it prints a line for each and ends with status 1 if one differs.
+// This command checks the functions with test vectors. It prints a line for each vector, and exits
+// with status 1 if a result differs from the vector.
 
 const crypto = require("node:crypto");
 const fs = require("node:fs");
 
 const TOLERANCE_SECONDS = 300;
 
-// Compares two buffers without revealing by the time it takes where they differ.
+// Returns whether two buffers are equal. The time does not reveal where they differ.
 function isEqual(a, b) {
   return a.length === b.length && crypto.timingSafeEqual(a, b);
 }
 
-// Verifies `X-Service-Signature`, which covers the body. `body` is a Buffer.
+// Returns whether `signature`, the value of `X-Service-Signature`, is valid for the Buffer `body`.
 function verifyBody(secret, body, signature) {
   const expected = "sha256=" + crypto.createHmac("sha256", secret).update(body).digest("hex");
   return isEqual(Buffer.from(expected), Buffer.from(signature));
 }
 
-// Verifies `webhook-signature`, which covers the id and the time of the attempt, too.
+// Returns whether `webhook-signature` is valid for the body and the other `webhook-` headers.
 //
-// The names in `headers` are in lower case. After a rotation the header has two signatures; one of
-// them must be that of `secret`. A request that is more than five minutes old is refused.
+// The names in `headers` are in lower case. After a rotation of the secret, the header has two
+// signatures, and one of them must be valid for `secret`. The signature is invalid if the timestamp
+// is more than five minutes before or after `now` (Unix time, by default the clock).
 function verifyStandard(secret, body, headers, now = Date.now() / 1000) {
   const id = headers["webhook-id"] ?? "";
   const timestamp = headers["webhook-timestamp"] ?? "";

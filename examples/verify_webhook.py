@@ -2,7 +2,8 @@
 
     python examples/verify_webhook.py examples/webhook_vectors.json
 
-checks them with test vectors: it prints a line for each, and ends with status 1 if one differs.
+This command checks the functions with test vectors. It prints a line for each vector, and exits
+with status 1 if a result differs from the vector.
 """
 
 import base64
@@ -19,7 +20,7 @@ TOLERANCE_SECONDS = 300
 
 
 def verify_body(secret: str, body: bytes, signature: str) -> bool:
-    """Verify `X-Service-Signature`, which covers the body."""
+    """Return whether `signature`, the value of `X-Service-Signature`, is valid for the body."""
     expected = "sha256=" + hmac.new(secret.encode("ascii"), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
 
@@ -27,10 +28,11 @@ def verify_body(secret: str, body: bytes, signature: str) -> bool:
 def verify_standard(
     secret: str, body: bytes, headers: Mapping[str, str], now: float | None = None
 ) -> bool:
-    """Verify `webhook-signature`, which covers the id and the time of the attempt, too.
+    """Return whether `webhook-signature` is valid for the body and the other `webhook-` headers.
 
-    The names in `headers` are in lower case. After a rotation the header has two signatures; one
-    of them must be that of `secret`. A request that is more than five minutes old is refused.
+    The names in `headers` are in lower case. After a rotation of the secret, the header has two
+    signatures, and one of them must be valid for `secret`. The signature is invalid if the
+    timestamp is more than five minutes before or after `now` (Unix time, by default the clock).
     """
     message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
@@ -51,7 +53,7 @@ def verify_standard(
 
 
 def main(path: str) -> int:
-    """Check the vectors of a file; return 1 if a result differs."""
+    """Check the test vectors in a file; return 0, or 1 if a result differs from its vector."""
     vectors = json.loads(Path(path).read_text(encoding="utf-8"))
     failures = 0
     for vector in vectors:

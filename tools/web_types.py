@@ -1,8 +1,8 @@
-"""Write what the web application takes from the code of the service.
+"""Write the files of the web application that depend on the code of the service.
 
-`build/openapi.json` is the API description, and `src/kit/session/permissions.json` the role that
-each permission requires. `npm run types` calls this before it generates the types. No server is
-needed.
+The API description is written to `build/openapi.json`, and the role that each permission requires
+to `src/kit/session/permissions.json`. `npm run types` runs this program before it generates the
+types. No server is needed.
 """
 
 import json
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 def build_description() -> bytes:
     """Return the API description that the service serves."""
-    from app import endpoints  # noqa: PLC0415 - needs the path
+    from app import endpoints  # noqa: PLC0415 - needs ROOT in sys.path
     from app.kit.api import documentation  # noqa: PLC0415
 
     app = Flask("app", static_folder=None)
@@ -28,7 +28,7 @@ def build_description() -> bytes:
 
 
 def build_permissions() -> str:
-    """Return the permissions with their roles as JSON."""
+    """Return all roles, and the role that each permission requires, as JSON."""
     from app.kit.permissions import PERMISSIONS, Role  # noqa: PLC0415
 
     table = {
@@ -39,13 +39,13 @@ def build_permissions() -> str:
 
 
 def main() -> None:
-    """Write both files."""
+    """Write the API description and the permissions to their files."""
     build = WEB / "build"
     build.mkdir(exist_ok=True)
     (build / "openapi.json").write_bytes(build_description())
     permissions = build_permissions()
     if PERMISSIONS_FILE.read_text() != permissions:
-        # Only then: the build of the application depends on the file.
+        # Only a changed file is written, because make would rebuild the application otherwise.
         PERMISSIONS_FILE.write_text(permissions)
 
 

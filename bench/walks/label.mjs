@@ -1,4 +1,4 @@
-// The labeling screen of a long document: until it is usable, while panning, and while typing.
+// Measure the labeling screen: the opening of a long document, panning, and typing.
 import { field, FIELDS, input, prepare, saved } from '../../tests/workbench/steps/labeling.mjs';
 
 const COLUMNS = 50;
@@ -6,7 +6,7 @@ const LONG_FRAME_MS = 25;
 const ROUNDS = 5;
 const THROTTLING = 4;
 
-// A PDF whose pages have `words` words each, in small print.
+// Returns a PDF whose pages have `words` words each, in small print.
 function buildPdf(pages, words) {
   const rows = Math.ceil(words / COLUMNS);
   const height = 780 / rows;
@@ -53,7 +53,7 @@ async function open(walk, work, id) {
   return page;
 }
 
-// Milliseconds until the first page and the fields are shown, with an empty cache.
+// Returns the milliseconds until the first page and the fields are shown, with an empty cache.
 async function measureOpening(walk, work, id) {
   const page = await walk.page('/workbench/licences.json', { as: work.session });
   const devtools = await page.context().newCDPSession(page);
@@ -68,7 +68,7 @@ async function measureOpening(walk, work, id) {
   return time;
 }
 
-// The share of late frames while the page is dragged with the space bar.
+// Returns the share of late frames while the page is dragged with the space bar.
 async function measurePanning(page) {
   await page.getByRole('button', { name: 'Larger' }).click();
   await page.getByRole('button', { name: 'Larger' }).click();
@@ -103,7 +103,7 @@ async function measurePanning(page) {
   return frames.filter((time) => time > LONG_FRAME_MS).length / frames.length;
 }
 
-// The 95th percentile of the time from a key press to the paint that shows it.
+// Returns the 95th percentile of the milliseconds from a key press to the paint that shows it.
 async function measureTyping(page, text) {
   await input(page, 'Invoice number').click();
   await page.evaluate(() => {

@@ -1,4 +1,4 @@
-// Milliseconds of the longest task while a list of thousands of documents is scrolled to its end.
+// Measure the milliseconds of the longest task while a list of documents is scrolled to its end.
 
 export async function measure(walk, { token, slug, rows }) {
   const session = { access_token: token, organizations: [{ slug, role: 'owner' }] };

@@ -1,8 +1,8 @@
-// The time until the first paint of a visit, and until the start page can be used.
+// Measure the time until the first paint of the sign-in page, and until the start page is usable.
 
 const THROTTLING = 4;
 
-// Milliseconds to the first paint with content, and to the heading of the page, with an empty cache.
+// Returns the milliseconds until the first paint and until the page's heading, with an empty cache.
 async function visit(walk, path, options) {
   const page = await walk.page('/workbench/licences.json', options);
   const devtools = await page.context().newCDPSession(page);

@@ -45,8 +45,8 @@ class Invoice:
     supplier: Party
     customer: Party | None
     number: str
-    issued: date
-    due: date | None
+    issue_date: date
+    due_date: date | None
     currency: str
     tax_rate: Decimal
     iban: str | None
@@ -102,14 +102,14 @@ class Contract:
     """A contract with its terms and its text.
 
     `law` is the ISO 3166-1 code of the country whose law applies. `value` is (amount, currency), or
-    None. `clause` is the confidentiality clause.
+    None if the contract has no value. `clause` is the text of the confidentiality clause.
     """
 
     language: str
     title: str
     parties: tuple[str, ...]
-    effective: date
-    end: date
+    effective_date: date
+    end_date: date
     law: str
     contract_type: str
     notice_days: int
@@ -139,8 +139,8 @@ def load_invoice(slug: str) -> Invoice:
         supplier=_parse_party(raw["supplier"]),
         customer=_parse_party(raw["customer"]) if raw["customer"] else None,
         number=raw["number"],
-        issued=date.fromisoformat(raw["date"]),
-        due=date.fromisoformat(raw["due"]) if raw["due"] else None,
+        issue_date=date.fromisoformat(raw["date"]),
+        due_date=date.fromisoformat(raw["due"]) if raw["due"] else None,
         currency=raw["currency"],
         tax_rate=Decimal(raw["tax_rate"]),
         iban=raw["iban"],
@@ -160,8 +160,8 @@ def load_contract(slug: str) -> Contract:
         language=raw["language"],
         title=raw["title"],
         parties=tuple(raw["parties"]),
-        effective=date.fromisoformat(raw["effective"]),
-        end=date.fromisoformat(raw["end"]),
+        effective_date=date.fromisoformat(raw["effective"]),
+        end_date=date.fromisoformat(raw["end"]),
         law=raw["law"],
         contract_type=raw["type"],
         notice_days=raw["notice_days"],

@@ -51,7 +51,7 @@ def render_email_invoice(invoice: Invoice) -> bytes:
     message["To"] = Address(customer.name, addr_spec=customer.email)
     title = f"{get_wording(invoice.locale)['invoice']} {invoice.number}"
     message["Subject"] = f"{title}, {supplier.name}"
-    message["Date"] = datetime.combine(invoice.issued, time(9, 14), UTC)
+    message["Date"] = datetime.combine(invoice.issue_date, time(9, 14), UTC)
     message["Message-ID"] = f"<{invoice.number}@{supplier.email.partition('@')[2]}>"
     greeting = f"Dear {customer.name},\n\nthank you for your order. Your invoice follows.\n\n"
     message.set_content(greeting + format_invoice(invoice))

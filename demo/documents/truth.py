@@ -19,8 +19,8 @@ def build_invoice_tags(invoice: Invoice) -> list[Tag]:
     currency = invoice.currency
     values: dict[str, object] = {
         "invoice_number": invoice.number,
-        "invoice_date": _format_day(invoice.issued),
-        "due_date": _format_day(invoice.due) if invoice.due else None,
+        "invoice_date": _format_day(invoice.issue_date),
+        "due_date": _format_day(invoice.due_date) if invoice.due_date else None,
         "supplier_name": invoice.supplier.name,
         "supplier_address": ", ".join(invoice.supplier.address),
         "supplier_vat_id": invoice.supplier.tax_id,
@@ -48,8 +48,8 @@ def build_contract_tags(contract: Contract) -> list[Tag]:
     values.extend(("parties", party) for party in contract.parties)
     values.extend(
         [
-            ("effective_date", _format_day(contract.effective)),
-            ("end_date", _format_day(contract.end)),
+            ("effective_date", _format_day(contract.effective_date)),
+            ("end_date", _format_day(contract.end_date)),
             ("governing_law", contract.law),
             ("contract_type", contract.contract_type),
             ("termination_notice_days", contract.notice_days),

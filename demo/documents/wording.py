@@ -82,9 +82,10 @@ def format_iban(iban: str) -> str:
 def list_heading_details(invoice: Invoice) -> list[tuple[str, str]]:
     """Return labels and formatted values for an invoice's number, dates and supplier tax number."""
     words = get_wording(invoice.locale)
-    details = [(words["number"], invoice.number), (words["date"], words.format_day(invoice.issued))]
-    if invoice.due:
-        details.append((words["due"], words.format_day(invoice.due)))
+    issue_date = words.format_day(invoice.issue_date)
+    details = [(words["number"], invoice.number), (words["date"], issue_date)]
+    if invoice.due_date:
+        details.append((words["due"], words.format_day(invoice.due_date)))
     details.append((words["tax_id"], invoice.supplier.tax_id))
     return details
 

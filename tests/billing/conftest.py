@@ -37,7 +37,7 @@ class Customer:
         self.sql("DELETE FROM plan_changes WHERE organization_id = :org")
 
     def set_profile(self, **members: Any) -> dict[str, Any]:
-        """Set the billing profile."""
+        """Set the billing profile to PROFILE with changed `members`, and return it."""
         answer = self.org.api("admin").put("/billing/profile", json={**PROFILE, **members})
         assert answer.status_code == 200, answer.json
         profile: dict[str, Any] = answer.json["data"]
@@ -48,7 +48,7 @@ class Customer:
         run_sql(self.org, statement, **values)
 
     def run_command(self, *arguments: str) -> None:
-        """Run a command of the operator."""
+        """Run `flask` with arguments, as the operator does, and check that it succeeds."""
         result = self.org.app.test_cli_runner().invoke(args=arguments)
         assert result.exit_code == 0, result.output
 
@@ -107,8 +107,8 @@ def insert_plan(plan: Plan, name: str, created_at: str = "2001-01-01") -> None:
     )
 
 
-def make_customer_of(org: Org) -> Customer:
-    """Give an organization the plan team and a billing profile, since January 2001."""
+def set_up_customer(org: Org) -> Customer:
+    """Give an organization the plan team and a profile since January 2001; return the customer."""
     customer = Customer(org)
     customer.set_created_at("2001-01-01T00:00:00Z")
     customer.start_with_plan("team")
@@ -118,7 +118,7 @@ def make_customer_of(org: Org) -> Customer:
 
 @pytest.fixture
 def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
-    """Return a function that creates organizations as `make_customer_of` describes.
+    """Return a function that creates organizations as `set_up_customer` describes.
 
     After the test, their creation times are set to November 2026, so that no other test bills them
     for earlier months.
@@ -126,7 +126,7 @@ def make_customer(app: Flask) -> Iterator[Callable[[], Customer]]:
     customers: list[Customer] = []
 
     def make() -> Customer:
-        customers.append(make_customer_of(make_org(app)))
+        customers.append(set_up_customer(make_org(app)))
         return customers[-1]
 
     yield make

@@ -75,7 +75,7 @@ def flask(app: Flask) -> Commands:
 @pytest.fixture
 def import_workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run while a command waits for the end of an import."""
-    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
+    # Other threads also call `time.sleep`, so only the name `time` in the module is replaced.
     monkeypatch.setattr(imports, "time", SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org)))
 
 

@@ -49,7 +49,7 @@ def test_a_drift_is_found_and_corrected(flask: Any, org: Org) -> None:
 def test_wrong_sums_of_quality_are_corrected(flask: Any, org: Org) -> None:
     quality = QualityWorkspace(org)
     quality.act(quality.label(quality.artifact(), "A"), "accept")
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
     assert flask.json("quality", "rebuild", org.slug) == {"corrected_cells": 0}
     quality.sql("UPDATE quality_cells SET submitted = submitted + 3 WHERE subject = 'labeler'")

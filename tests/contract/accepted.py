@@ -1,8 +1,8 @@
 """Count the requests that match the description and are nevertheless refused with 422.
 
 `python -m tests.contract.accepted` starts the servers, sends such requests to every operation and
-reports the share that was refused, and the operations and fields with most refusals. The suite
-sends few requests; ACCEPTED_EXAMPLES sets how many to each operation.
+reports the share that was refused, and the operations and fields with most refusals. By default,
+few requests are sent; ACCEPTED_EXAMPLES sets their number per operation.
 """
 
 import base64
@@ -29,12 +29,12 @@ from tests.contract.groups import get_caller
 from tests.contract.seeds import Seeds
 
 UNPROCESSABLE = 422
-SIGNED = {
+VALID_VALUES = {
     "SAMLResponse": base64.b64encode(
         b'<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0"/>'
     ).decode()
 }
-"""Signed values, which no generator can create."""
+"""Valid values for properties whose values a generator cannot create."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ def send_valid_requests(
             headers.pop(name, None)
         body = None if isinstance(case.body, NotSet) else case.body
         if isinstance(body, dict):
-            body = {name: SIGNED.get(name, value) for name, value in body.items()}
+            body = {name: VALID_VALUES.get(name, value) for name, value in body.items()}
         path = fill_path(op.path, case.path_parameters or {})
         request = Request(path, query, headers, body, case.media_type if body is not None else None)
         answer = api.request(op.method, path, headers=headers, **request.options)

@@ -65,7 +65,7 @@ def build_path(op: Operation, slug: str, record_id: str | None = None) -> str:
 
 
 def find_operation(description: dict[str, Any], op: Operation) -> Any:
-    """Return what the description says about an operation."""
+    """Return an operation's entry in the description."""
     return description["paths"][f"/api/v1{op.path}"][op.method.lower()]
 
 

@@ -32,7 +32,7 @@ _TEXTS = [value for value in NASTY if isinstance(value, str) and len(value) < 50
 _FORM = "application/x-www-form-urlencoded"
 _REVISIONS = [None, None, None, '"1"', '"2"', 'W/"2"', "*", "x", '"99999999999"']
 IGNORED_HEADERS = dict.fromkeys(("Authorization", "X-API-Key", "X-Org-Slug"), "-")
-"""Headers with which the client replaces whatever is generated. Generating them takes time."""
+"""Fixed values for headers that the client replaces, so that none are generated for them."""
 _RANGES = ["bytes=0-4", "bytes=-3", "bytes=5-1", "bytes=9999999-", "bytes=0-1,3-4", "bytes=x", "0"]
 
 
@@ -111,7 +111,7 @@ def fill_path(path: str, parameters: dict[str, Any]) -> str:
 
 
 class Requests:
-    """Generates requests of `op`."""
+    """Generates valid and invalid requests of the operation `op`."""
 
     def __init__(self, op: Operation, description: Any, seeds: Seeds) -> None:
         self.op = op
@@ -155,7 +155,7 @@ class Requests:
         return Request(request.path, request.query, headers, body, request.media_type)
 
     def draw(self, data: st.DataObject) -> Request:
-        # What is replaced must not be generated: this was most of the time.
+        # Generating parts that are then replaced would take most of the time.
         ids = draw_ids(self.op.path, self.seeds, data)
         known = self.seeds.bodies.get(self.op.name)
         if known and data.draw(st.integers(0, 3)) < 3:

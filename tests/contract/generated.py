@@ -19,7 +19,7 @@ PACKAGE = "labeling_client_of_the_tests"
 
 @dataclass(frozen=True)
 class Package:
-    """The generated package; each operation is a module."""
+    """The generated package. `operations` maps operation names to their modules."""
 
     client: ModuleType
     models: ModuleType
@@ -28,11 +28,11 @@ class Package:
 
 
 def generate(description: dict[str, Any], folder: Path) -> Package:
-    """Generate the client into `folder` and import it; fail on warnings."""
+    """Generate the client in `folder`, import it, and return it. Fails on warnings."""
     source = folder / "openapi.json"
     source.write_text(json.dumps(description))
     bin_folder = Path(sys.executable).parent
-    done = subprocess.run(
+    result = subprocess.run(
         [
             str(bin_folder / "openapi-python-client"),
             "generate",
@@ -46,8 +46,9 @@ def generate(description: dict[str, Any], folder: Path) -> Package:
         # The generator formats its output with ruff, which is in the same folder.
         env={**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ.get('PATH', '')}"},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "warning" not in (done.stdout + done.stderr).lower(), done.stdout + done.stderr
+    output = result.stdout + result.stderr
+    assert result.returncode == 0, output
+    assert "warning" not in output.lower(), output
     return _import(folder)
 
 

@@ -1,7 +1,7 @@
 """Decide which operations are sent to the same organization, and who sends them.
 
-An organization with its seeds takes more CPU time than all requests of an operation, so operations
-share one unless one of them takes away what another needs.
+Creating an organization with its seeds takes more CPU time than all requests of an operation.
+Therefore operations share an organization, unless one of them deletes records that another needs.
 """
 
 from app.kit.api.declarations import Operation
@@ -20,9 +20,9 @@ _SHARED = {
     # In this order: settings, plans, and suspending the organization.
     "organizations": {"organizations", "billing", "internal"},
 }
-"""First parts of paths by groups. Documents, tag sets and reviews change each other's states.
+"""The first parts of the paths of each group. Any other first part is the name of its own group.
 
-Other parts are the name of their group.
+Documents, tag sets and reviews are separate groups, because they change each other's states.
 """
 _CONTAINERS = {"delete_schema", "delete_artifact", "delete_team", "remove_member"}
 """Operations that delete a parent record; no two of them use the same parent."""
@@ -30,10 +30,10 @@ _CALLERS = {
     *("logout", "revoke_all_sessions", "change_password"),
     *("update_member", "transfer_ownership"),
 }
-"""Operations that end sessions or the role of their caller. Each has a caller of its own."""
+"""Operations that end their caller's sessions or role. Each of them has its own caller."""
 
 
-def name_group(op: Operation) -> str:
+def get_group_name(op: Operation) -> str:
     """Return the name of the group of `op`. Each group is sent to one organization."""
     if op.name == "close_organization":
         return op.name

@@ -40,21 +40,21 @@ _SETTINGS = {
 
 @dataclass
 class Seeds:
-    """Seed values: `ids` by the names of path parameters, `bodies` by operations."""
+    """Values for requests: `ids` by path parameter, and valid `bodies` by operation name."""
 
     org: Org
     ids: dict[str, list[Any]] = field(default_factory=dict)
     bodies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def find_ids(self, path: str, name: str) -> list[Any]:
-        """Return the ids for a parameter of a path; jobs are of the kind that the path names."""
+        """Return the ids for a path parameter. The path decides which type of job `job_id` is."""
         if name == "job_id" and path.startswith("/ingestion-jobs"):
             name = "ingestion_job_id"
         return self.ids.get(name, [])
 
 
 def create_seeds(org: Org) -> Seeds:
-    """Fill `org` with the API; background jobs are enqueued but not run."""
+    """Fill `org` with the API, and return the values. Of the background jobs, only crawls run."""
     seeds = Seeds(org)
     owner, labeler = org.api("owner"), org.api("labeler")
     schemas, versions = _create_schemas(owner)
@@ -70,12 +70,12 @@ def create_seeds(org: Org) -> Seeds:
     content = '{"text": "Imported words"}\n{"text": 7}\n'
     imports = [_create(owner, "/artifacts/bulk-import", content=content) for _ in range(2)]
     connectors = _create_connectors(owner, org)
-    jobs = [_create(owner, "/exports", format=kind) for kind in ("jsonl", "csv")]
-    recurring = [
+    jobs = [_create(owner, "/exports", format=name) for name in ("jsonl", "csv")]
+    scheduled_exports = [
         _create(owner, "/exports/scheduled", name=f"Export {n}", format="jsonl", cron="0 6 * * *")
         for n in range(2)
     ]
-    for export in recurring[0], recurring[0], recurring[1]:
+    for export in scheduled_exports[0], scheduled_exports[0], scheduled_exports[1]:
         run = _create(owner, f"/exports/scheduled/{export['id']}/run")
         _create(owner, f"/exports/{run['job_id']}/cancel")
     key = {"name": "A key", "role": "reviewer", "read_only": True}
@@ -93,7 +93,7 @@ def create_seeds(org: Org) -> Seeds:
         "webhook_id": [hook],
         "delivery_id": deliveries,
         "job_id": [job["id"] for job in jobs],
-        "export_id": [export["id"] for export in recurring],
+        "export_id": [export["id"] for export in scheduled_exports],
         "ingestion_job_id": [job["id"] for job in imports],
         "connector_id": connectors,
         "alert_id": _list_alerts(owner, connectors[0]),
@@ -132,8 +132,8 @@ def _create_teams(owner: Api, users: list[str]) -> list[str]:
     """Create a chain of teams, each with all of the users, and return their ids."""
     teams: list[str] = []
     for number, lead in enumerate(users):
-        under = {"parent_id": teams[-1]} if teams else {}
-        team = _create(owner, "/teams", name=f"Team {number}", lead_id=lead, skills=["a"], **under)
+        body = {"lead_id": lead, "skills": ["a"], **({"parent_id": teams[-1]} if teams else {})}
+        team = _create(owner, "/teams", name=f"Team {number}", **body)
         _create(owner, f"/teams/{team['id']}/members", user_ids=users)
         teams.append(team["id"])
     return teams
@@ -146,10 +146,10 @@ def _create_connectors(owner: Api, org: Org) -> list[str]:
         {"type": "http", "settings": {"url": "http://127.0.0.2:9/"}, "schedule": "0 6 * * *"},
         {"type": "local", "settings": {}, "enabled": False},
     ]
-    made = [_create(owner, "/connectors", name="Inbox", **body)["id"] for body in bodies]
-    _create(owner, f"/connectors/{made[0]}/crawl")
+    ids = [_create(owner, "/connectors", name="Inbox", **body)["id"] for body in bodies]
+    _create(owner, f"/connectors/{ids[0]}/crawl")
     run_jobs_of(org, "crawls")
-    return made
+    return ids
 
 
 def _list_alerts(owner: Api, connector: str) -> list[str]:
@@ -166,7 +166,7 @@ def _create_rules(owner: Api, user: str) -> list[str]:
 
 
 def _create_sessions(org: Org) -> list[str]:
-    """Open sessions of the owner in addition to that of `org.api`, and return their ids."""
+    """Create sessions of the owner in addition to that of `org.api`, and return their ids."""
     body = {"email": org.email("owner"), "password": PASSWORD}
     for _ in range(3):
         _create(org.anonymous(), "/auth/login", **body)
@@ -175,13 +175,13 @@ def _create_sessions(org: Org) -> list[str]:
 
 
 def _create_schemas(owner: Api) -> tuple[list[str], list[str]]:
-    made = [
+    schemas = [
         _create(owner, "/schemas", name=f"Invoices {i}", fields=_FIELDS)["id"] for i in range(3)
     ]
-    versions = [_create(owner, f"/schemas/{s}/publish", note="first")["id"] for s in made[:2]]
-    for schema in made[:2]:
+    versions = [_create(owner, f"/schemas/{s}/publish", note="first")["id"] for s in schemas[:2]]
+    for schema in schemas[:2]:
         _create(owner, f"/schemas/{schema}/activate")
-    return made, versions
+    return schemas, versions
 
 
 def _create_artifact(owner: Api, number: int, schema: str) -> str:
@@ -191,7 +191,7 @@ def _create_artifact(owner: Api, number: int, schema: str) -> str:
 
 
 def _create_tag_sets(owner: Api, labeler: Api, artifacts: list[str]) -> list[str]:
-    """Create two drafts of the owner, and submitted, accepted and rejected ones of the labeler."""
+    """Create two drafts of the owner, and tag sets of the labeler in three other statuses."""
     sets = []
     labelers = [*[owner] * 2, *[labeler] * 5]
     for artifact, api in zip(artifacts, labelers, strict=False):
@@ -250,7 +250,7 @@ def _build_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     schema, tag_set = seeds.ids["schema_id"][0], seeds.ids["tag_set_id"][0]
     hook = {"url": HOOK, "events": ["export.completed"], "description": "A hook"}
     policy = {"labels_per_artifact": 2, "sample_rate": 0.5, "auto_accept_agreement": 0.9}
-    wanted = {
+    export_filter = {
         "schema_id": schema,
         "statuses": ["draft", "accepted"],
         "created_after": "2026-01-01T00:00:00Z",
@@ -333,13 +333,13 @@ def _build_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "create_export": [
             {
                 "format": "csv",
-                "filter": wanted,
+                "filter": export_filter,
                 "options": {"delimiter": ";"},
                 "include": {"tags": "all", "evidence": False, "text": True},
             },
             {"format": "jsonl"},
         ],
-        **_build_export_bodies(wanted),
+        **_build_export_bodies(export_filter),
         **_build_connector_bodies(seeds),
         **_build_template_bodies(),
         **_build_team_bodies(seeds),
@@ -517,13 +517,13 @@ def _build_connector_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _build_export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _build_export_bodies(export_filter: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return bodies of previews and of scheduled exports."""
     web = {"kind": "http", "settings": {"url": "http://127.0.0.2:9/{name}", "token": "t"}}
     times = {"cron": "0 6 * * 1-5", "time_zone": "Europe/Vienna"}
     return {
         "preview_export": [
-            {"format": "json", "filter": wanted, "include": {"tags": "all"}, "limit": 2},
+            {"format": "json", "filter": export_filter, "include": {"tags": "all"}, "limit": 2},
             {"format": "xlsx"},
         ],
         "create_scheduled_export": [
@@ -531,7 +531,7 @@ def _build_export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any
                 "name": "Nightly",
                 "format": "csv",
                 "options": {"delimiter": ";"},
-                "filter": wanted,
+                "filter": export_filter,
                 "include": {"tags": "all"},
                 "destination": web,
                 "mode": "full",
@@ -549,14 +549,14 @@ def _build_export_bodies(wanted: dict[str, Any]) -> dict[str, list[dict[str, Any
 
 def _build_template_bodies() -> dict[str, list[dict[str, Any]]]:
     """Return bodies that create schemas from templates and from files of each format."""
-    kept = {"name": "New", "document_type": "x", "fields": ["total_amount", "line_items"]}
-    described = {"title": "New", "properties": {"a": {"type": "string"}, "b": {"enum": ["c"]}}}
+    selection = {"name": "New", "document_type": "x", "fields": ["total_amount", "line_items"]}
+    json_schema = {"title": "New", "properties": {"a": {"type": "string"}, "b": {"enum": ["c"]}}}
     labels = '<Labels name="l" toName="t"><Label value="Person"/></Labels>'
     config = f'<View><Text name="t" value="$text"/>{labels}</View>'
     return {
-        "instantiate_schema_template": [kept, {}],
+        "instantiate_schema_template": [selection, {}],
         "import_schema": [
-            {"format": "json_schema", "content": described, "name": "N", "document_type": "x"},
+            {"format": "json_schema", "content": json_schema, "name": "N", "document_type": "x"},
             {"format": "portable", "content": {"name": "New", "fields": _FIELDS}},
             {"format": "label_studio", "content": config, "dry_run": True},
         ],

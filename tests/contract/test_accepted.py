@@ -11,7 +11,7 @@ from flask import Flask
 from app.kit.api.declarations import Operation
 from tests.contract.accepted import Tally, send_valid_requests
 from tests.contract.conftest import OPERATIONS
-from tests.contract.groups import name_group
+from tests.contract.groups import get_group_name
 from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 
@@ -40,7 +40,7 @@ def test_few_requests_that_fit_the_description_are_refused(
     tally = Tally()
     op: Operation
     for op in OPERATIONS:
-        seeds_by_name = seeds(name_group(op))
+        seeds_by_name = seeds(get_group_name(op))
         send_valid_requests(op, description, seeds_by_name, tally, examples=EXAMPLES)
     with capsys.disabled():
         print(f"\n{tally.report()}")  # noqa: T201 - the figures are what it is for

@@ -19,7 +19,7 @@ from app.kit import db, tenancy
 from app.kit.api.declarations import Operation
 from tests.contract.conftest import OPERATIONS
 from tests.contract.fuzzing import Request, Requests, generate_examples
-from tests.contract.groups import get_caller, name_group
+from tests.contract.groups import get_caller, get_group_name
 from tests.contract.seeds import Seeds, create_seeds
 from tests.factories import make_org
 from tests.factories.work import drain
@@ -69,14 +69,14 @@ def seeds(app: Flask) -> Iterator[Callable[[str], Seeds]]:
 @pytest.mark.parametrize(
     "op",
     [
-        pytest.param(op, id=op.name, marks=pytest.mark.xdist_group(f"fuzz {name_group(op)}"))
+        pytest.param(op, id=op.name, marks=pytest.mark.xdist_group(f"fuzz {get_group_name(op)}"))
         for op in OPERATIONS
     ],
 )
 def test_every_answer_is_a_declared_one(
     op: Operation, fuzzed: Any, seeds: Callable[[str], Seeds]
 ) -> None:
-    seeds_by_name = seeds(name_group(op))
+    seeds_by_name = seeds(get_group_name(op))
     api = get_caller(op, seeds_by_name)
     requests = Requests(op, fuzzed, seeds_by_name)
 

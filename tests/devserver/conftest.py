@@ -33,7 +33,7 @@ time.sleep(600)
 """
 
 
-class Running:
+class RunningProgram:
     """A running Python program; a thread reads its output."""
 
     def __init__(self, *arguments: str, env: dict[str, str] | None = None) -> None:
@@ -67,9 +67,9 @@ class Running:
             try:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                pytest.fail(f"no such line in {seconds} s: {self.output}")
+                pytest.fail(f"no accepted line in {seconds} s: {self.output}")
             if line is None:
-                pytest.fail(f"it ended before such a line: {self.output}")
+                pytest.fail(f"the program ended before an accepted line: {self.output}")
             self.output.append(line)
             if accept(line):
                 return line
@@ -96,19 +96,19 @@ class Running:
 
 
 @pytest.fixture
-def running() -> Iterator[Callable[..., Running]]:
+def running() -> Iterator[Callable[..., RunningProgram]]:
     """Return a function that starts programs; their processes are killed after the test."""
-    started: list[Running] = []
+    started: list[RunningProgram] = []
 
-    def start(*arguments: str, env: dict[str, str] | None = None) -> Running:
-        started.append(Running(*arguments, env=env))
+    def start(*arguments: str, env: dict[str, str] | None = None) -> RunningProgram:
+        started.append(RunningProgram(*arguments, env=env))
         return started[-1]
 
     yield start
     kill_all(started)
 
 
-def kill_all(programs: list[Running]) -> None:
+def kill_all(programs: list[RunningProgram]) -> None:
     """Kill all processes of the programs and their descendants that are still running."""
     for program in programs:
         for pid in {program.pid, *program.descendants()}:
@@ -118,10 +118,10 @@ def kill_all(programs: list[Running]) -> None:
 
 
 @pytest.fixture
-def supervise(running: Callable[..., Running]) -> Callable[..., Running]:
+def supervise(running: Callable[..., RunningProgram]) -> Callable[..., RunningProgram]:
     """Return a function that starts a supervisor with stub children; see supervise.py."""
 
-    def start(*stages: dict[str, str], **plan: Any) -> Running:
+    def start(*stages: dict[str, str], **plan: Any) -> RunningProgram:
         script = Path(__file__).with_name("supervise.py")
         return running(str(script), json.dumps({"stages": stages, **plan}))
 
@@ -133,10 +133,10 @@ def wait_for_end(pids: set[int]) -> None:
     wait_until(lambda: not any(processes.is_running(pid) for pid in pids))
 
 
-def check_end_with_starter(running: Callable[..., Running], server: str, data: Path) -> None:
+def check_end_with_starter(running: Callable[..., RunningProgram], server: str, data: Path) -> None:
     """Kill a program that has started a server, and wait until the server has ended, too.
 
-    `server` is an expression with the name `data`.
+    `server` is a Python expression that creates the server in the folder `data`.
     """
     program = STARTS_AND_WAITS.format(server=server)
     starter = running("-c", program, str(data))

@@ -15,7 +15,7 @@ import pytest
 from devserver import processes
 from devserver.memory import measure_pss
 from devserver.process import MAX_LOG_BYTES, find_free_port
-from tests.devserver.conftest import ROOT, Running, kill_all
+from tests.devserver.conftest import ROOT, RunningProgram, kill_all
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
 from tests.factories.waiting import wait_until
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group("stand-in service")
 class Service:
     """The running service; `shown` are the lines that it wrote up to the login."""
 
-    program: Running
+    program: RunningProgram
     base: dict[str, str]
     shown: list[str]
 
@@ -36,7 +36,7 @@ class Service:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     data_dir = tmp_path_factory.mktemp("service") / "data"
     base = {"DATA_DIR": str(data_dir), "PORT": str(find_free_port())}
-    program = Running(SCRIPT, env=base)
+    program = RunningProgram(SCRIPT, env=base)
     try:
         program.line(lambda line: line.startswith("Ready after"))
         program.line(lambda line: "curl" in line)

@@ -34,7 +34,7 @@ def run_sql(org: Org, statement: str, **values: Any) -> list[Any]:
 
 
 def get_cells(org: Org, cube: str) -> dict[tuple[str, ...], int]:
-    """Return the folded cells of a cube as {facets: number of rows}. The cube must have no key."""
+    """Return the folded counts of a cube without a key, as {facets: number of rows}."""
     rows = run_sql(org, "SELECT facets, n FROM counts WHERE cube = :cube", cube=cube)
     return {tuple(row.facets): row.n for row in rows}
 

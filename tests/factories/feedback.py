@@ -56,7 +56,7 @@ class Assisted:
         assert response.status_code == 200, response.json
 
     def accept(self, draft: dict[str, Any], **body: Any) -> None:
-        """Submit a draft and accept it."""
+        """Submit a draft, and accept it. `body` is the request body of the review decision."""
         self.submit(draft)
         response = self.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
         assert response.status_code == 200, response.json

@@ -1,4 +1,4 @@
-"""Create thousands of tag sets with a few statements, for volume tests and benchmarks."""
+"""Create fields and schemas, and thousands of tag sets with a few statements."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -78,9 +78,9 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Labeled:
-    """The records that `make_labeled` created.
+    """A schema and `count` documents; if `make_labeled` created them, each has a tag set.
 
-    The timestamp of row i, counted from 1, is `start` plus i milliseconds.
+    The creation time of the i-th of these documents is then `start` plus i milliseconds.
     """
 
     schema_id: UUID

@@ -34,7 +34,7 @@ def _password_hash() -> str:
 
 @dataclass
 class Api:
-    """A client with a bearer token or an API key, and optionally an organization.
+    """A client, optionally with a bearer token or an API key, and with an organization's slug.
 
     Every response is checked against the OpenAPI description (`tests.factories.response_checks`).
     """
@@ -195,7 +195,7 @@ def _build_user(name: str) -> dict[str, Any]:
 
 
 def operator(app: Flask) -> Api:
-    """Return a client with the control plane's token."""
+    """Return a client with the token of the control plane, as the operator has."""
     return Api(app.test_client(), container.settings().control_plane_token, None)
 
 

@@ -15,13 +15,13 @@ NO_RATE = {"value": None, "ci_low": None, "ci_high": None, "n": 0}
 class QualityWorkspace(Workspace):
     """A workspace that updates the quality metrics before it reads them."""
 
-    def count(self) -> None:
+    def update_metrics(self) -> None:
         """Run the due jobs that update the quality metrics."""
         run_jobs_of(self.org, "quality_counts")
 
     def read(self, path: str, *, by: str = "viewer") -> Any:
         """Update the metrics, send a GET request, and return the data of the response."""
-        self.count()
+        self.update_metrics()
         response = self.org.api(by).get(f"/quality/{path}")
         assert response.status_code == 200, response.json
         return response.json["data"]
@@ -60,9 +60,9 @@ class QualityWorkspace(Workspace):
             id=tag_set["id"],
             kind=kind,
         )
-        self.recount()
+        self.rebuild_metrics()
 
-    def recount(self) -> None:
+    def rebuild_metrics(self) -> None:
         """Rebuild all quality metrics of the organization."""
         from app.insight.quality.service import updating  # noqa: PLC0415
         from app.kit import db, tenancy  # noqa: PLC0415

@@ -152,10 +152,10 @@ class Forge:
         if change is not None:
             change(root)
         for name in self.sign:
-            root = self.signed(root, name)
+            root = self.sign_element(root, name)
         return root
 
-    def signed(self, root: etree._Element, name: str) -> etree._Element:
+    def sign_element(self, root: etree._Element, name: str) -> etree._Element:
         """Sign the assertion or the whole response, and return the response."""
         options = {
             "c14n_algorithm": "http://www.w3.org/2001/10/xml-exc-c14n#",

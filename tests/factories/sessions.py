@@ -8,9 +8,9 @@ EXIT_MILLISECONDS = 60_000
 
 
 def terminate_backend(url: str, pid: int) -> None:
-    """Terminate a session of PostgreSQL, and wait until its process has exited.
+    """Terminate a session of PostgreSQL; fail if its process does not exit within a minute.
 
-    `url` is a database URL of a role that may do this. Fails if the process does not exit.
+    `url` is a database URL with a role that may terminate the session.
     """
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s, %s)", (pid, EXIT_MILLISECONDS))

@@ -1,4 +1,4 @@
-"""Create hundreds of tag sets that wait for review, with two statements."""
+"""Create hundreds of submitted tag sets with a few statements."""
 
 from tests.factories.workspace import Workspace
 

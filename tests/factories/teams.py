@@ -10,14 +10,14 @@ from tests.factories.orgs import Org
 
 
 def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
-    """Create a team with the API."""
+    """Create a team with the API, and return it."""
     response = org.api("admin").post("/teams", json={"name": name, **body})
     assert response.status_code == 201, response.json
     return dict(response.json["data"])
 
 
 def get_team(org: Org, team: dict[str, Any]) -> dict[str, Any]:
-    """Return a team as it is now."""
+    """Return the current state of a team."""
     response = org.api("viewer").get(f"/teams/{team['id']}")
     assert response.status_code == 200, response.json
     return dict(response.json["data"])

@@ -67,7 +67,7 @@ class Workspace:
     def schema(
         self, *, fields: list[dict[str, Any]] | None = None, status: str = "active", **policy: Any
     ) -> UUID:
-        """Create a schema with one version, and return its id. `policy` overrides POLICY."""
+        """Create a schema with one version; return the schema's id. `policy` overrides POLICY."""
         schema_id, version_id = uuid7(), uuid7()
         review_policy = {**POLICY, **policy}
         schema = {
@@ -108,8 +108,8 @@ class Workspace:
     ) -> UUID:
         """Create a ready document of two pages, and return its id.
 
-        By default, its text is the letter x, repeated `text_length` times (1,000). `columns` are
-        values for columns of `artifacts`.
+        By default, its text is `text_length` times the letter x, and `text_length` is 1,000.
+        `columns` are values for columns of `artifacts`.
         """
         length = len(text) if text is not None else columns.pop("text_length", 1000)
         values = {
@@ -139,14 +139,14 @@ class Workspace:
         return dict(response.json["data"])
 
     def saved(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """Create a draft and save its required field."""
+        """Create a draft, save its required field, and return it."""
         draft = self.draft(artifact_id, by=by)
         response = self.save(draft, [tag("number", "A-1")], by=by)
         assert response.status_code == 200, response.json
         return dict(response.json["data"])
 
     def submitted(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """Create a tag set and submit it."""
+        """Create a tag set, submit it, and return it."""
         draft = self.saved(artifact_id, by=by)
         response = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
         assert response.status_code == 200, response.json
@@ -164,8 +164,8 @@ class Workspace:
         body = {"tags": tags, "revision": draft["revision"], **body}
         return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
 
-    def mark_as_models(self, tag_set: dict[str, Any]) -> None:
-        """Mark all tags of a draft as a model's, as if it had started from a prediction."""
+    def mark_tags_as_predicted(self, tag_set: dict[str, Any]) -> None:
+        """Set the source of all tags of a draft to `model`, as if they came from a prediction."""
         self.sql(
             'UPDATE tag_sets SET tags = (SELECT jsonb_agg(tag || \'{"source": "model"}\')'
             " FROM jsonb_array_elements(tags) AS tag) WHERE id = :id",
@@ -179,7 +179,7 @@ class Workspace:
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Open a transaction in the organization, for calls of services."""
+        """Run the block in a transaction of the organization. Yields the database session."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             yield s
 
@@ -190,7 +190,7 @@ class Workspace:
             return list(result) if result.returns_rows else []
 
     def predict(self, artifact_id: Any, tags: list[Any]) -> str:
-        """Store a completed prediction of a document, and return its id."""
+        """Store a completed prediction for a document, and return the prediction's id."""
         defaults = {"row": None, "confidence": None, "evidence": [], "source": "model"}
         prediction_id = uuid7()
         self.sql(

@@ -26,7 +26,10 @@ class BrokenGuaranteeError(AssertionError):
 
 
 class Ledger:
-    """The acknowledged writes, and the current claims."""
+    """The acknowledged writes, and the current claims.
+
+    `saves` are (tag set, revision, value), and `decisions` are (tag set, action, reviewer).
+    """
 
     def __init__(self) -> None:
         self.saves: list[tuple[str, int, str]] = []

@@ -1,4 +1,4 @@
-"""A program with several clients, which all repeat the same request.
+"""A program whose clients all repeat the same request.
 
 `python -m tests.faults.hammering URL CLIENTS [HEADER …]` prints "hammering" once all clients have
 started. When its standard input ends, it prints the number of responses by status as JSON.
@@ -46,7 +46,7 @@ def main(url: str, clients: str, *headers: str) -> None:
 
 @contextlib.contextmanager
 def run_clients(url: str, clients: int, headers: dict[str, str]) -> Iterator[Counter[str]]:
-    """Run `clients` clients during the block; the counter is filled when the block ends."""
+    """Run clients during the block. The counter gets the responses by status at its end."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     command = [sys.executable, "-m", "tests.faults.hammering", url, str(clients), *lines]
     process = subprocess.Popen(

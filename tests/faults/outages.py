@@ -20,7 +20,7 @@ SLACK_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class TimedResponse:
-    """A response; `began` is the monotonic time of its request."""
+    """A response; `began` is its request's monotonic time. `writes` is true for POST requests."""
 
     writes: bool
     began: float
@@ -125,7 +125,7 @@ class Clients:
         return len(began) == len(self._threads) and min(began) > time
 
     def await_success_since(self, time: float) -> None:
-        """Wait until all clients succeed again."""
+        """Wait until each client has sent a successful request after a time."""
         wait_until(lambda: self.all_succeed_since(time), "all clients to succeed again", 90)
 
 
@@ -174,7 +174,7 @@ def run_outage(
 
 
 def check_health(service: Service, began: float) -> None:
-    """Check that the service is soon not ready, but stays live, however many requests wait."""
+    """Check that the service becomes unready in time, and that GET /health/live stays fast."""
     slowest, status = 0.0, 200
     while status == 200:
         live, seconds = probe(service, "live")

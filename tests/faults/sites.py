@@ -59,7 +59,7 @@ VALUES (:id, :org, 'default', :function, '{}', 'queued', now())
 
 
 class Site:
-    """An organization. Requests are sent as its admin; in SQL, `:org` is its id."""
+    """An organization. `call` sends requests as its admin. In SQL, `:org` is its id."""
 
     def __init__(self, service: Service, engine: Engine, slug: str) -> None:
         self.service = service
@@ -114,7 +114,7 @@ class Site:
         return UUID(schema["id"])
 
     def create_labelers(self, number: int) -> list[UUID]:
-        """Create labelers who never sign in, and return their ids."""
+        """Create `number` labelers without passwords, and return their ids."""
         ids = [uuid7() for _ in range(number)]
         users = [{"id": id_, "email": f"{id_}@site.example", "name": "Labeler"} for id_ in ids]
         members = [{"organization_id": self.org, "user_id": id_, "role": "labeler"} for id_ in ids]
@@ -130,7 +130,7 @@ class Site:
         self.sql(_TEXTS)
 
     def create_submitted_tag_sets(self, labeler: UUID) -> None:
-        """Create a tag set for each document that waits for review."""
+        """Create a submitted tag set of `labeler` for each document of the organization."""
         for statement in (_SUBMITTED, _FIRST_REVISIONS, _WAIT_FOR_REVIEW):
             self.sql(statement, labeler=labeler)
 
@@ -158,12 +158,12 @@ class Site:
         return job
 
     def check_no_attempts(self, function: str) -> None:
-        """Check that no attempt of a function's latest job was counted."""
+        """Check that the latest job with this function has no counted attempts."""
         assert self.find_job(function).attempts == 0, "a kill does not count as an attempt"
 
-    def turnstile(self, table: str, *, saying: str = "") -> Turnstile:
+    def turnstile(self, table: str, *, sql_part: str = "") -> Turnstile:
         """Return a turnstile that stops the service's processes before they write to a table."""
-        return Turnstile(self.service.processes, self.engine, table, saying)
+        return Turnstile(self.service.processes, self.engine, table, sql_part)
 
     def expire_lease(self, job_id: UUID) -> None:
         """Expire the lease of a job, as happens minutes after its worker was killed."""

@@ -82,7 +82,7 @@ class SmallDisk:
 
 
 @contextmanager
-def small_disk() -> Iterator[SmallDisk]:
+def run_on_small_disk() -> Iterator[SmallDisk]:
     """Run a service with a small disk.
 
     If this process may mount file systems, all data of the service is on a separate file system.

@@ -1,7 +1,8 @@
 """A program whose connections send or read only one byte per second.
 
-`python -m tests.faults.stalling PORT KIND COUNT [PATH [HEADER …]]`, where KIND is head, body or
-reader. A connection that the server closes is opened again. The program prints "stalling" once all
+`python -m tests.faults.stalling PORT WAY COUNT [PATH [HEADER …]]`, where WAY is `head` or `body`
+for the part that is sent slowly, or `reader` for slow reads of the response to GET PATH. A
+connection that the server closes is opened again. The program prints "stalling" once all
 connections are open, and exits when its standard input ends.
 """
 
@@ -24,7 +25,7 @@ _BEGINNINGS = {
 
 @dataclass
 class Staller:
-    """A stalling connection."""
+    """A stalling connection, which first sends `beginning`. It sends slowly, unless `reads`."""
 
     port: int
     beginning: bytes
@@ -61,12 +62,12 @@ class Staller:
             return False
 
 
-def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> None:
-    beginning = _BEGINNINGS.get(kind, b"")
-    if kind == "reader":
+def main(port: str, way: str, count: str, path: str = "", *headers: str) -> None:
+    beginning = _BEGINNINGS.get(way, b"")
+    if way == "reader":
         lines = [f"GET {path} HTTP/1.1", "Host: x", *headers]
         beginning = ("\r\n".join(lines) + "\r\n\r\n").encode()
-    stallers = [Staller(int(port), beginning, kind == "reader") for _ in range(int(count))]
+    stallers = [Staller(int(port), beginning, way == "reader") for _ in range(int(count))]
     for staller in stallers:
         staller.open()
     sys.stdout.write("stalling\n")
@@ -79,9 +80,9 @@ def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> Non
 
 
 @contextlib.contextmanager
-def run_stalling_clients(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
+def run_stalling_clients(port: int, way: str, count: int, *options: str) -> Iterator[None]:
     """Run `count` stalling clients in a separate process during the block."""
-    command = [sys.executable, "-m", "tests.faults.stalling", str(port), kind, str(count), *options]
+    command = [sys.executable, "-m", "tests.faults.stalling", str(port), way, str(count), *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

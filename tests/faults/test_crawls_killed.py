@@ -47,7 +47,7 @@ def test_a_crawl_continues_after_its_worker_is_killed(
         body = {"name": "Inbox", "type": type_name, "settings": source.settings}
         connector = test_site.call("POST", "/connectors", json=body)["id"]
         # Jobs that record the outcomes of parsed documents update this table.
-        with test_site.turnstile("ingestion_items", saying="INSERT INTO ingestion_items") as gate:
+        with test_site.turnstile("ingestion_items", sql_part="INSERT INTO ingestion_items") as gate:
             job_id = test_site.call("POST", f"/connectors/{connector}/crawl")["id"]
             worker = gate.step("worker.py")
             gate.kill(worker)

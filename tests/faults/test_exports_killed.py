@@ -11,7 +11,7 @@ import requests
 
 from tests.factories.servers import QuietHandler, serve_http
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import ADDRESS, DEADLINE
+from tests.faults.conftest import ADDRESS, DEADLINE_SECONDS
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -52,7 +52,7 @@ def upload_server() -> Iterator[UploadServer]:
         def do_PUT(self) -> None:
             body = self.read_body()
             upload_server.arrived.set()
-            assert upload_server.may_respond.wait(DEADLINE)
+            assert upload_server.may_respond.wait(DEADLINE_SECONDS)
             upload_server.files.setdefault(self.path, []).append(body)
             self.send_response(201)
             self.send_header("Content-Length", "0")
@@ -106,7 +106,7 @@ def test_exports_are_completed_after_kills_at_random_stages(labeled_site: Site) 
         job_id = labeled_site.call("POST", "/exports", json={"format": "jsonl"})["id"]
         for _ in range(5):
             stage = generator.choice(("queued", "running", "written"))
-            with labeled_site.turnstile("exports", saying="UPDATE exports") as gate:
+            with labeled_site.turnstile("exports", sql_part="UPDATE exports") as gate:
                 if stage == "queued":
                     wait_until(lambda: labeled_site.service.processes("worker.py", "exports"))
                     _kill_workers(labeled_site)
@@ -136,7 +136,7 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
     }
     scheduled = labeled_site.call("POST", "/exports/scheduled", json=body)["id"]
     runs = f"/exports/scheduled/{scheduled}/runs"
-    with labeled_site.turnstile("scheduled_export_runs", saying="INSERT INTO scheduled") as gate:
+    with labeled_site.turnstile("scheduled_export_runs", sql_part="INSERT INTO scheduled") as gate:
         labeled_site.sql(
             "UPDATE scheduled_exports SET next_run_at = now() - interval '2 days' WHERE id = :id",
             id=scheduled,
@@ -150,7 +150,7 @@ def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
         " AND leased_until > now()"
     )
     wait_until(lambda: labeled_site.call("GET", runs), "the run")
-    assert upload_server.arrived.wait(DEADLINE)
+    assert upload_server.arrived.wait(DEADLINE_SECONDS)
     _kill_workers(labeled_site, "crawls")
     upload_server.may_respond.set()
     labeled_site.expire_lease(labeled_site.find_job("scheduled_exports.deliver").id)

@@ -8,7 +8,7 @@ import requests
 from tests.factories.scrape import build_series_key, parse
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service
-from tests.faults.small_disk import SmallDisk, small_disk
+from tests.faults.small_disk import SmallDisk, run_on_small_disk
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -47,7 +47,7 @@ def _find_permanent_pids(service: Service) -> set[int]:
 
 
 def test_a_full_disk_stops_only_uploads() -> None:
-    with small_disk() as disk:
+    with run_on_small_disk() as disk:
         service = disk.service
         artifact = service.upload_and_wait(b"uploaded before the disk was full")
         before = _find_permanent_pids(service)

@@ -38,7 +38,7 @@ def _kill_in_the_second_batch(test_site: Site, path: str, body: dict[str, Any]) 
     """Send a request, and kill the process that serves it before it emits its second event."""
     with (
         ThreadPoolExecutor(1) as pool,
-        test_site.turnstile("outbox_events", saying=test_site.org) as gate,
+        test_site.turnstile("outbox_events", sql_part=test_site.org) as gate,
     ):
         request = pool.submit(test_site.call, "POST", path, json=body)
         gate.kill(gate.step("gunicorn"))
@@ -187,7 +187,7 @@ def test_retention_is_resumed_after_its_worker_was_killed(test_site: Site) -> No
     ids = "SELECT CAST(id AS text) AS id FROM artifacts WHERE organization_id = :org"
     new_ids = {row.id for row in test_site.sql(f"{ids} AND name LIKE '%7'")}
     old_ids = {row.id for row in test_site.sql(f"{ids} AND name NOT LIKE '%7'")}
-    with test_site.turnstile("outbox_events", saying=test_site.org) as gate:
+    with test_site.turnstile("outbox_events", sql_part=test_site.org) as gate:
         job = test_site.insert_job("artifacts.retain", org=test_site.org)
         gate.kill(gate.step("worker.py"))
     remaining_ids = {row.id for row in test_site.sql(ids)}

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from tests.billing.conftest import Customer, make_customer_of
+from tests.billing.conftest import Customer, set_up_customer
 from tests.factories import make_org
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -78,7 +78,7 @@ for point in [*map(int, points), 0]:
 
 @pytest.fixture
 def customers(app: Flask) -> Iterator[list[Customer]]:
-    customers = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
+    customers = [set_up_customer(make_org(app)) for _ in range(ORGANIZATIONS)]
     for customer in customers:
         customer.set_created_at("1998-01-01T00:00:00Z")
     yield customers

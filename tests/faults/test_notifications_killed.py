@@ -56,7 +56,7 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(test_site: Site) -> N
     test_site.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     # The periodic job that sends due notifications runs within ten seconds.
-    with test_site.turnstile("notifications", saying=_CLOSING) as gate:
+    with test_site.turnstile("notifications", sql_part=_CLOSING) as gate:
         gate.change(_MAKE_DUE, org=test_site.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
     test_site.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
@@ -87,7 +87,7 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     assert test_site.get_value(emails) == 0
     # The periodic job that sends due notifications runs within ten seconds.
-    with test_site.turnstile("notifications", saying=_CLOSING) as gate:
+    with test_site.turnstile("notifications", sql_part=_CLOSING) as gate:
         gate.change(_MAKE_DUE, org=test_site.org)
         gate.kill(gate.wait_for_arrival("worker.py"))
         assert test_site.get_value(emails) == 0

@@ -53,7 +53,7 @@ def test_a_run_is_completed_after_kills_of_its_worker(labeled_site: tuple[Site, 
     run_id = test_site.call("POST", "/quality/compute", json=body)["id"]
     for steps in range(3):
         # The first update starts the run, the second reports progress, the third completes it.
-        with test_site.turnstile("quality_runs", saying="UPDATE quality_runs") as gate:
+        with test_site.turnstile("quality_runs", sql_part="UPDATE quality_runs") as gate:
             test_site.sql(_EXPIRE)
             worker = gate.wait_for_arrival("worker.py")
             for _ in range(steps):

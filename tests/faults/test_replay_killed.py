@@ -29,7 +29,7 @@ def test_a_replay_continues_after_a_kill_and_a_flush_of_valkey(
     body = {"url": receiver.url, "events": ["artifact.ingested"]}
     path = f"/webhooks/{test_site.call('POST', '/webhooks', json=body)['id']}"
     test_site.sql(_FILL, webhook=path.rpartition("/")[2], count=DELIVERIES)
-    with test_site.turnstile("webhook_deliveries", saying="asked_status") as gate:
+    with test_site.turnstile("webhook_deliveries", sql_part="asked_status") as gate:
         test_site.call("POST", f"{path}/activate", json={"replay": {}})
         gate.kill(gate.step("worker.py"))
     progress = test_site.call("GET", path)["replay"]["progress"]

@@ -20,7 +20,7 @@ _WAITING = text(
     """
     SELECT pid, client_port FROM pg_stat_activity
     WHERE :holder = ANY (pg_blocking_pids(pid)) AND application_name = 'labeling'
-      AND strpos(query, :saying) > 0
+      AND strpos(query, :sql_part) > 0
     """
 )
 _WAITS = text("SELECT cardinality(pg_blocking_pids(:pid)) > 0")
@@ -32,8 +32,8 @@ class Turnstile:
 
     They wait until `step`, which lets one transaction through, until `kill`, or until the block
     ends. `processes` finds processes by words, as `Service.processes` does. Only statements that
-    contain `saying` count, because other processes may write to a table of the kit at any time. The
-    service waits for a lock for at most 10 s.
+    contain `sql_part` count, because other processes may write to the table at any time. A
+    transaction of the service waits for a lock for at most 10 s.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Turnstile:
         processes: Callable[..., list[psutil.Process]],
         engine: Engine,
         table: str,
-        saying: str = "",
+        sql_part: str = "",
     ) -> None:
         self._processes = processes
         self._engine = engine
         self._table = table
-        self._saying = saying
+        self._sql_part = sql_part
         self._holder: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -85,7 +85,8 @@ class Turnstile:
         assert self._holder is not None
         holder = self._holder.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
         with self._engine.connect() as connection:
-            return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
+            values = {"holder": holder, "sql_part": self._sql_part}
+            return list(connection.execute(_WAITING, values))
 
     def change(self, statement: str, **values: Any) -> None:
         """Commit a change to the table, and make all later writers wait.

@@ -71,7 +71,7 @@ class Imports:
         run_jobs_of(self.org, "imports")
 
     def run_due_jobs(self, *queues: str) -> None:
-        """Run the jobs that are due. None is due soon after: nothing polls but the safety net."""
+        """Run the due jobs, and check that no job in `default` is due within nine minutes."""
         run_jobs_of(self.org, *queues)
         sql = "SELECT function FROM jobs WHERE queue = 'default' AND organization_id = :org"
         soon = self.sql(f"{sql} AND due_at < now() + interval '9 minutes'", org=self.org.id)

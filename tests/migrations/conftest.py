@@ -17,14 +17,14 @@ from tests.factories.waiting import wait_until
 from tests.migrations.commands import Command, Commands
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 120.0
+DEADLINE_SECONDS = 120.0
 BEFORE = "202611211100"
 """The last revision before migrations had to work while the service is running."""
 
 
 @dataclass
 class Migrating:
-    """A database and its migrations."""
+    """A database on which Alembic commands run."""
 
     url: str
     environ: dict[str, str]
@@ -41,13 +41,13 @@ class Migrating:
 
     def check_success(self, process: Command) -> None:
         """Wait for a command, and check that it succeeds."""
-        errors = process.wait(DEADLINE)
+        errors = process.wait(DEADLINE_SECONDS)
         assert process.returncode == 0, errors[-3000:]
 
     def kill(self, process: Command) -> None:
         """Kill a command, and wait until PostgreSQL has closed its connections."""
         process.kill()
-        process.wait(DEADLINE)
+        process.wait(DEADLINE_SECONDS)
         wait_until(lambda: not self.migrating(), "the end of the killed process's connections")
 
     def migrating(self) -> list[str]:

@@ -19,7 +19,7 @@ class Walker(BrowserProcess):
 
     def walk(self, file: Path, name: str, **arguments: Any) -> Any:
         """Run a function of a file, and return its answer. Fails if an assertion in it fails."""
-        return self.send({"file": str(file), "name": name, "given": arguments})
+        return self.send({"file": str(file), "name": name, "options": arguments})
 
 
 def list_walks(folder: Path = WALKS) -> list[tuple[Path, str]]:

@@ -49,7 +49,7 @@ def submit_tags(
     """
     draft = get_data(workspace.save(workspace.draft(artifact_id, by=by), tags, by=by))
     if from_model:
-        workspace.mark_as_models(draft)
+        workspace.mark_tags_as_predicted(draft)
     return get_data(submit(workspace, draft, by=by))
 
 

@@ -1,7 +1,7 @@
-// Run Azurite in memory, on a free port of loopback, until the standard input ends.
+// Run Azurite in memory, on a free port of 127.0.0.1, until standard input ends.
 const errors = require("azurite/dist/src/blob/errors/StorageErrorFactory.js").default;
 
-// Microsoft's service answers this if a signature is wrong or has expired:
+// Microsoft's service returns this error if a signature is wrong or has expired:
 // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
 errors.getAuthorizationFailure = (id) => errors.getAuthenticationFailed(id, "Signature refused.");
 process.stdin.on("end", () => process.exit(0));

@@ -1,4 +1,4 @@
-// Checks a page with axe-core.
+// Check a page with axe-core.
 import assert from 'node:assert/strict';
 import axe from 'axe-core';
 
@@ -8,27 +8,27 @@ export const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 // all elements that have an inline style.
 const RULES = [{ id: 'avoid-inline-spacing', selector: '[style*="important" i]' }];
 
-// Runs in the page, which has axe-core. HTML and selectors of elements are only collected if some
-// violate a rule: otherwise they would be collected for every element and rule.
+// Runs in the page, which has axe-core. The first run finds only whether there are violations. The
+// second run also collects HTML and selectors, which takes time for every element and rule.
 async function findViolations({ options, rules }) {
   const { axe: checker } = globalThis;
   checker.configure({ rules, noHtml: true });
-  const found = await checker.run(document, { ...options, selectors: false });
-  if (found.violations.length === 0) return found;
+  const results = await checker.run(document, { ...options, selectors: false });
+  if (results.violations.length === 0) return results;
   checker.reset();
   return checker.run(document, options);
 }
 
-// What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
-// the page's policy does not bind; its own requests for style sheets are off, for those it would.
+// Returns the rules of WCAG 2.2 AA that a page passes and violates. The page's security policy does
+// not apply to this script, but would block its requests for style sheets, so `preload` is off.
 export async function runAxe(page) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false, resultTypes: ['violations'] };
-  const found = await page.evaluate(findViolations, { options, rules: RULES });
+  const results = await page.evaluate(findViolations, { options, rules: RULES });
   const isOpen = await page.locator('[role=dialog]').first().isVisible();
   return {
-    passes: found.passes.map((rule) => rule.id),
-    violations: found.violations
+    passes: results.passes.map((rule) => rule.id),
+    violations: results.violations
       .map((rule) => ({
         id: rule.id,
         nodes: rule.nodes
@@ -39,12 +39,12 @@ export async function runAxe(page) {
   };
 }
 
-// What is too small only because something open covers a part of it has its size again afterwards.
+// Returns whether an element is too small only because an open dialog covers a part of it.
 function isCovered(node) {
   return node.any.some(({ data }) => data?.messageKey === 'partiallyObscured');
 }
 
-// Fails on violations, and on content that is wider than the window.
+// Throws an error if a page has violations, or is wider than the window.
 export async function checkAccessibility(page) {
   const { passes, violations } = await runAxe(page);
   assert.deepEqual(violations, []);

@@ -1,7 +1,7 @@
-// A browser that a test drives: Chromium through playwright-core, told what to do line by line.
+// Run a browser that a test controls: Chromium with playwright-core.
 //
-// Standard input: one JSON object per line, {do, ...}; standard output: one line {answer} or
-// {error} for each. The browser ends with its standard input. See COMMANDS.
+// Each line of standard input is a JSON object {do, ...}, where `do` is a key of COMMANDS. For each
+// line, a line {answer} or {error} is written. The browser is closed when standard input ends.
 import { createInterface } from 'node:readline';
 import { runAxe } from './accessibility.mjs';
 import { launch } from './launch.mjs';
@@ -12,6 +12,7 @@ let page;
 let blocked = [];
 let requests = [];
 
+// Collects the page's requests, blocked resources and script errors from now on.
 async function watch() {
   blocked = [];
   requests = [];
@@ -27,11 +28,12 @@ async function watch() {
   page.on('request', (request) => requests.push(request));
 }
 
-async function state() {
-  const sent = await Promise.all(requests.map((request) => request.allHeaders()));
+// Returns what the page shows, and the URLs and referers of its requests.
+async function readState() {
+  const requestHeaders = await Promise.all(requests.map((request) => request.allHeaders()));
   // The focus of `autofocus` is set when the page is first drawn.
   await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
-  const shown = await page.evaluate(() => ({
+  const content = await page.evaluate(() => ({
     language: document.documentElement.lang,
     heading: document.querySelector('h1')?.innerText,
     text: document.body.innerText,
@@ -40,24 +42,24 @@ async function state() {
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     problems: [...document.querySelectorAll('[role=alert] li')].map((item) => item.innerText),
   }));
-  const referers = sent.map((headers) => headers.referer).filter(Boolean);
+  const referers = requestHeaders.map((headers) => headers.referer).filter(Boolean);
   const urls = requests.map((request) => request.url());
-  return { ...shown, title: await page.title(), url: page.url(), blocked, referers, urls };
+  return { ...content, title: await page.title(), url: page.url(), blocked, referers, urls };
 }
 
-// Does what leads to another page. The event is awaited, not the state: until the response is
-// processed, the old page is in the state `load`.
+// Calls `action`, which must open another page, and returns the state of that page. This waits for
+// the event `load`, because the old page stays in the state `load` until the response is processed.
 async function navigate(action) {
   const [response] = await Promise.all([
-    page.waitForResponse((found) => found.request().isNavigationRequest()),
+    page.waitForResponse((candidate) => candidate.request().isNavigationRequest()),
     page.waitForEvent('load'),
     action(),
   ]);
-  return { ...(await state()), status: response.status() };
+  return { ...(await readState()), status: response.status() };
 }
 
 const COMMANDS = {
-  // A new profile: {locale, width, cookies}.
+  // Starts with a new browser profile.
   async begin({ locale, width = 1280, cookies = [] }) {
     await page?.context().close();
     const context = await browser.newContext({ locale, viewport: { width, height: 800 } });
@@ -67,7 +69,7 @@ const COMMANDS = {
   },
   async open({ url }) {
     const response = await page.goto(url);
-    return { ...(await state()), status: response.status() };
+    return { ...(await readState()), status: response.status() };
   },
   async fill({ values }) {
     for (const [label, value] of Object.entries(values)) await page.getByLabel(label, { exact: true }).fill(value);
@@ -75,13 +77,13 @@ const COMMANDS = {
   // Presses a key, in the element that has the focus.
   async press({ key }) {
     await page.keyboard.press(key);
-    return state();
+    return readState();
   },
   // Follows the link that has the focus, and waits for the next page.
   async follow() {
     return navigate(() => page.keyboard.press('Enter'));
   },
-  // Presses the form's button and waits for the next page.
+  // Presses the form's button, and waits for the next page.
   async submit() {
     return navigate(() => page.locator('form button').click());
   },
@@ -91,13 +93,13 @@ const COMMANDS = {
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { do: name, ...given } = JSON.parse(line);
-  let said;
+  const { do: name, ...options } = JSON.parse(line);
+  let result;
   try {
-    said = { answer: (await COMMANDS[name](given)) ?? null };
+    result = { answer: (await COMMANDS[name](options)) ?? null };
   } catch (error) {
-    said = { error: String(error.stack ?? error) };
+    result = { error: String(error.stack ?? error) };
   }
-  process.stdout.write(`${JSON.stringify(said)}\n`);
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 await browser.close();

@@ -1,4 +1,4 @@
-// Starts the Chromium that unpack.mjs unpacked.
+// Start the Chromium that unpack.mjs has unpacked.
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { CHROMIUM } from './unpack.mjs';
@@ -6,7 +6,7 @@ import { CHROMIUM } from './unpack.mjs';
 export function launch() {
   return chromium.launch({
     executablePath: join(CHROMIUM, 'chromium'),
-    // Tests may run as root, and in containers where Chromium cannot make its sandbox.
+    // Tests may run as root, or in containers where Chromium cannot create its sandbox.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: {
       ...process.env,

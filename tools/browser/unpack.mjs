@@ -1,7 +1,7 @@
-// Unpacks Chromium, its fonts and the NSS libraries that it needs beside the installed packages.
+// Unpack Chromium, its fonts and the NSS libraries that it needs into the folder CHROMIUM.
 //
-// All come out of the npm package @sparticuz/chromium: nothing is downloaded, and nothing of the
-// machine is needed but the C library. CHROMIUM is the folder that browser.mjs starts it from.
+// The npm package @sparticuz/chromium contains all of them. Nothing is downloaded, and only the
+// machine's C library is needed. launch.mjs starts Chromium from this folder.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
@@ -19,10 +19,10 @@ const ARCHIVES = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br'];
 if (process.argv[1] === import.meta.filename) {
   rmSync(CHROMIUM, { recursive: true, force: true });
   mkdirSync(CHROMIUM);
-  // The package unpacks into the folder for temporary files.
+  // The package unpacks the archives into the folder for temporary files.
   process.env.TMPDIR = CHROMIUM;
   const folder = join(PACKAGES, '@sparticuz', 'chromium', 'bin');
   await Promise.all(ARCHIVES.map((name) => inflate(join(folder, name))));
-  // The package's own configuration names folders of another machine: no text would be drawn.
+  // The package's own configuration has paths of another machine, so no text would be drawn.
   writeFileSync(join(CHROMIUM, 'fonts', 'fonts.conf'), FONTS);
 }

@@ -1,11 +1,11 @@
-// What walks use: pages with a session, calls of the API, accessibility checks, waiting.
+// The object that each walk gets: it opens pages, calls the API, checks accessibility and waits.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAccessibility } from './accessibility.mjs';
 
-// Less while walks are written: a failure is known earlier.
+// The time limit in seconds of a step. While you write walks, a lower limit shows failures earlier.
 const SECONDS = Number(process.env.WALK_SECONDS ?? 60);
 const LOCALES = { en: 'en-US', de: 'de-DE' };
 
@@ -23,21 +23,21 @@ export class Walk {
     this.assert = assert;
   }
 
-  // The session of a demo user: viewer, labeler, labeler2, reviewer, admin or owner.
-  async session(role) {
-    const body = { email: `${role}@demo.example`, password: this.password };
-    if (!this.#sessions.has(role)) this.#sessions.set(role, await this.call(null, 'POST', '/auth/login', body));
-    return this.#sessions.get(role);
+  // Returns the session of a demo user, for example labeler or labeler-2.
+  async session(user) {
+    const body = { email: `${user}@demo.example`, password: this.password };
+    if (!this.#sessions.has(user)) this.#sessions.set(user, await this.call(null, 'POST', '/auth/login', body));
+    return this.#sessions.get(user);
   }
 
-  // A new organization, with the session of its owner, whose password is `password`.
+  // Creates an organization, and returns the session of its owner, whose password is `password`.
   async organization(name = 'Walk') {
     const email = `${randomUUID()}@example.com`;
     const body = { email, password: this.password, name: 'Olga Owner', organization_name: name };
     return this.call(null, 'POST', '/auth/register', body);
   }
 
-  // A new member of the organization of `owner`, with a session and the same password.
+  // Adds a member with the password `password` to the owner's organization; returns the session.
   async member(owner, role, name = 'Mia Member') {
     const email = `${randomUUID()}@example.com`;
     const slug = owner.organizations[0].slug;
@@ -47,33 +47,33 @@ export class Walk {
     return this.call(null, 'POST', `/auth/invitations/${token}/accept`, { name, password: this.password });
   }
 
-  // The link to a page of the service in the newest email to an address, which a job writes.
+  // Waits for an email to an address with a link to this path, and returns the newest such link.
   async findLink(email, path) {
     return this.until(async () => {
       const files = (await readdir(this.mail)).sort();
       const texts = await Promise.all(files.map((file) => readFile(join(this.mail, file), 'utf8')));
-      const own = texts.filter((text) => text.includes(`To: ${email}`)).map(decodeEmail);
-      // The plain text comes before the HTML; names of files begin with the time.
-      const links = own.map((text) => {
-        const found = text.match(/https?:\/\/\S+/g) ?? [];
-        return found.find((one) => URL.parse(one)?.pathname === path);
+      const emails = texts.filter((text) => text.includes(`To: ${email}`)).map(decodeEmail);
+      // The plain text comes before the HTML. File names begin with the time.
+      const links = emails.map((text) => {
+        const urls = text.match(/https?:\/\/\S+/g) ?? [];
+        return urls.find((url) => URL.parse(url)?.pathname === path);
       });
-      const link = links.findLast((found) => found !== undefined);
-      assert.ok(link, `no email to ${email} leads to ${path}`);
+      const link = links.findLast((url) => url !== undefined);
+      assert.ok(link, `no email to ${email} has a link to ${path}`);
       return link;
     });
   }
 
-  // Calls the API, and returns `data` of the answer. `session` is one of those above, a role, or null.
-  async call(session, method, path, body, headers = {}) {
-    const from = typeof session === 'string' ? await this.session(session) : session;
-    const own = from
-      ? { Authorization: `Bearer ${from.access_token}`, 'X-Org-Slug': from.organizations[0].slug }
+  // Calls the API, and returns `data` of the response. `user` is a session, a demo user, or null.
+  async call(user, method, path, body, headers = {}) {
+    const session = typeof user === 'string' ? await this.session(user) : user;
+    const credentials = session
+      ? { Authorization: `Bearer ${session.access_token}`, 'X-Org-Slug': session.organizations[0].slug }
       : {};
     const isForm = body instanceof FormData;
     const response = await fetch(`${this.base}/api/v1${path}`, {
       method,
-      headers: { ...own, ...(body && !isForm ? { 'Content-Type': 'application/json' } : {}), ...headers },
+      headers: { ...credentials, ...(body && !isForm ? { 'Content-Type': 'application/json' } : {}), ...headers },
       body: body && !isForm ? JSON.stringify(body) : body,
     });
     const text = await response.text();
@@ -81,8 +81,8 @@ export class Walk {
     return text ? JSON.parse(text).data : undefined;
   }
 
-  // A page of a new browser profile at `path`, which begins below the organization if somebody is
-  // signed in. `as` is a role of the demo organization or a session; `scripts` turns JavaScript off.
+  // Opens `path` in a new browser profile, and returns the page. `as` is a session or a demo user.
+  // With it, paths except /o/ and /workbench/ are below the session's organization.
   async page(path = '/', { as, language = 'en', scheme = 'light', width = 1280, height = 800, scripts = true } = {}) {
     const session = typeof as === 'string' ? await this.session(as) : as;
     const context = await this.#browser.newContext({
@@ -97,13 +97,13 @@ export class Walk {
     if (session) await context.addInitScript(storeSession, session);
     const page = await context.newPage();
     await this.#watch(page);
-    const isOutside = path.startsWith('/o/') || path.startsWith('/workbench/');
-    const prefix = session && !isOutside ? `/o/${session.organizations[0].slug}` : '';
+    const isAbsolute = path.startsWith('/o/') || path.startsWith('/workbench/');
+    const prefix = session && !isAbsolute ? `/o/${session.organizations[0].slug}` : '';
     await page.goto(`${this.base}${prefix}${path}`);
     return page;
   }
 
-  // Collects what the policy blocked, and errors of scripts.
+  // Collects what the Content Security Policy blocks on a page, and the errors of its scripts.
   async #watch(page) {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Audits.enable');
@@ -112,24 +112,25 @@ export class Walk {
     });
     page.on('pageerror', (error) => this.#blocked.push(String(error.stack ?? error)));
     page.on('console', (message) => {
-      // Answers that are no success are no mistakes of the page.
-      const isAnswer = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isAnswer) this.#blocked.push(message.text());
+      // An error response is not an error of the page.
+      const isErrorResponse = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isErrorResponse) this.#blocked.push(message.text());
     });
   }
 
-  // A script failed, as the walk wanted.
+  // Asserts that a collected message contains `text`, and forgets all such messages.
   assertFailed(text) {
-    assert.ok(this.#blocked.some((one) => one.includes(text)), `nothing failed with ${text}`);
-    this.#blocked = this.#blocked.filter((one) => !one.includes(text));
+    assert.ok(this.#blocked.some((message) => message.includes(text)), `nothing failed with ${text}`);
+    this.#blocked = this.#blocked.filter((message) => !message.includes(text));
   }
 
-  // Nothing was blocked by the policy of the pages, and no script failed.
+  // Asserts that the Content Security Policy blocked nothing, and that no script failed.
   assertNothingBlocked() {
     assert.deepEqual(this.#blocked, []);
   }
 
-  // Repeats an assertion until it holds, more and more rarely: asking keeps the service from its work.
+  // Repeats `check` until it does not throw, at most for SECONDS, and returns its result. The pauses
+  // become longer, because requests take processor time from the service.
   async until(check) {
     const end = Date.now() + SECONDS * 1000;
     for (let pause = 30; ; pause = Math.min(pause * 1.5, 300)) {
@@ -142,21 +143,21 @@ export class Walk {
     }
   }
 
-  // Fails on violations of WCAG 2.2 AA, and on content that is cut off at the side.
+  // Throws an error if a page violates WCAG 2.2 AA, or is wider than the window.
   async checkAccessibility(page) {
     await checkAccessibility(page);
   }
 
-  // What the open pages show, for the message of a failure; their pictures are in `folder`.
+  // Returns the texts of the open pages and the collected messages. Saves screenshots in `folder`.
   async describe(folder, name) {
-    const shown = [];
+    const descriptions = [];
     for (const page of this.#contexts.flatMap((context) => context.pages())) {
-      const path = join(folder, `${name}-${shown.length}.png`);
+      const path = join(folder, `${name}-${descriptions.length}.png`);
       await page.screenshot({ path }).catch(() => undefined);
       const text = await page.locator('body').innerText({ timeout: 1000 }).catch(() => 'closed');
-      shown.push(`${page.url()} (${path})\n${text.slice(0, 1500)}`);
+      descriptions.push(`${page.url()} (${path})\n${text.slice(0, 1500)}`);
     }
-    return [...shown, ...this.#blocked].join('\n---\n');
+    return [...descriptions, ...this.#blocked].join('\n---\n');
   }
 
   async close() {
@@ -164,14 +165,14 @@ export class Walk {
   }
 }
 
-// Quoted-printable text, as far as links need it.
+// Decodes the parts of quoted-printable text that links can contain.
 function decodeEmail(text) {
   return text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
 }
 
-// Runs in the page: the session as the workbench keeps it, once, so that it can be ended.
+// Runs in the page: stores the session as the workbench does, but only once, so that it can end.
 function storeSession({ access_token: token, user, organizations }) {
-  if (sessionStorage.getItem('given') !== null) return;
-  sessionStorage.setItem('given', 'yes');
+  if (sessionStorage.getItem('stored') !== null) return;
+  sessionStorage.setItem('stored', 'yes');
   sessionStorage.setItem('session', JSON.stringify({ token, user, organizations }));
 }

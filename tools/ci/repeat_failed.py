@@ -1,8 +1,8 @@
-"""Repeat the tests that failed in the last run of pytest once, without other tests beside them.
+"""Repeat once the tests that failed in the last run of pytest, without running other tests.
 
 `python tools/ci/repeat_failed.py [PYTEST_ARGS…]`. Prints `FLAKY` and the name of every test that
-passes this time: it hides a defect of the test or of the product. Ends with status 0 when all pass,
-and with 1 when one fails again, when pytest itself fails, or when no failed test is known.
+passes this time, because the test or the product has a defect. The exit status is 0 if all tests
+pass, and 1 if a test fails again, if pytest itself fails, or if no failed test is known.
 """
 
 import json
@@ -14,11 +14,11 @@ from pathlib import Path
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
-say = partial(print, flush=True)
+print_now = partial(print, flush=True)
 
 
 def read_failed() -> set[str]:
-    """Return the names of the tests that failed the last time that they ran."""
+    """Return the names of the tests that failed in their latest run."""
     try:
         return set(json.loads(FAILED.read_bytes()))
     except FileNotFoundError:
@@ -32,20 +32,20 @@ def remove_group(name: str) -> str:
 
 
 def repeat_failed(arguments: list[str]) -> int:
-    """Run the failed tests again, one after another, and return the exit status."""
+    """Run the failed tests again, and return the exit status of this program."""
     failed = {remove_group(name) for name in read_failed()}
     if not failed:
-        say("No test failed; something else did.")
+        print_now("No test failed; something else did.")
         return 1
     FAILED.write_text(json.dumps(dict.fromkeys(failed, True)))
-    say(f"Repeating {len(failed)} failed tests, one after another.")
+    print_now(f"Repeating {len(failed)} failed tests.")
     command = [sys.executable, "-m", "pytest", "--last-failed", "--last-failed-no-failures=none"]
     status = subprocess.run([*command, *arguments], check=False).returncode
     failed_again = read_failed()
     if status not in (0, 1) or (status == 1 and not failed_again):
-        return 1  # what failed is not known, so neither is what passed
+        return 1  # pytest itself failed, so it is unknown which tests passed
     for name in sorted(failed - failed_again):
-        say(f"FLAKY {name}")
+        print_now(f"FLAKY {name}")
     return status
 
 

@@ -1,8 +1,8 @@
-"""Read a data set with the library of the DocILE benchmark, in an environment that has it.
+"""Read a data set with the library of the DocILE benchmark, which must be importable.
 
     PYTHONPATH=.venv/docile python tools/docile/read.py SPLIT FOLDER
 
-Writes a JSON array with an object for each document: what the library makes of its annotation.
+Prints a JSON array with the annotation of each document, as the library reads it.
 """
 
 import json
@@ -40,7 +40,7 @@ def _describe(field: Field) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read the data set that the arguments name."""
+    """Read the split of the data set in a folder, and print its annotations as JSON."""
     split, folder = sys.argv[1:]
     dataset = Dataset(split, Path(folder), load_ocr=False, cache_images=CachingConfig.OFF)
     json.dump([read_document(document) for document in dataset.documents], sys.stdout)

@@ -1,8 +1,8 @@
-"""Validate tasks with the SDK of Label Studio, in an environment that has it.
+"""Validate Label Studio tasks with the Label Studio SDK, which must be importable.
 
     PYTHONPATH=.venv/label-studio-sdk python tools/label_studio/validate.py FILE
 
-Writes a JSON object: the errors of the SDK, and the tasks as its own classes read them.
+FILE is a JSON array of tasks. The program prints what `validate` returns, as JSON.
 """
 
 import json
@@ -15,24 +15,24 @@ from label_studio_sdk.label_interface.objects import TaskValue
 
 
 def validate(tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the errors, the tasks as read, and the names of the controls and labels."""
+    """Return the errors, the tasks as the SDK reads them, and the names of labels and controls."""
     interface = LabelInterface(tasks[0]["meta"]["labeling_config"])
     interface.validate()
     errors: list[str] = []
-    read = []
+    parsed_tasks = []
     for task in tasks:
         if not interface.validate_task({"data": task["data"]}):
-            errors.append("the data lacks what the configuration shows")
+            errors.append("the data lacks a value that the labeling configuration shows")
         for name in ("annotations", "predictions"):
-            for one in task.get(name, []):
-                errors += interface.validate_prediction(one, return_errors=True)
-        # Label Studio fills in the importing user; the class wants one.
-        annotations = [{"completed_by": 1, **one} for one in task.get("annotations", [])]
+            for record in task.get(name, []):
+                errors += interface.validate_prediction(record, return_errors=True)
+        # The class requires a user. On import, Label Studio adds the user who imports the task.
+        annotations = [{"completed_by": 1, **record} for record in task.get("annotations", [])]
         value = TaskValue(**{**task, "annotations": annotations})
-        read.append(value.model_dump())
+        parsed_tasks.append(value.model_dump())
     labels = sorted(name for group in interface.labels for name in group)
     controls = sorted(control.name for control in interface.controls)
-    return {"errors": errors, "tasks": read, "labels": labels, "controls": controls}
+    return {"errors": errors, "tasks": parsed_tasks, "labels": labels, "controls": controls}
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-// Two SAML 2.0 identity providers on loopback, in express: at /samlp the one that Auth0 wrote and
-// runs; at /boxy what Mock SAML runs, which signs both the assertion and the response.
-// node saml.cjs HOST KEY.pem CERTIFICATE.pem; says {"url"} on standard output when it listens.
+// Serve two SAML 2.0 identity providers on HOST with express: at /samlp the one that Auth0 wrote and
+// runs, and at /boxy the one that Mock SAML runs, which signs both the assertion and the response.
+// node saml.cjs HOST KEY.pem CERTIFICATE.pem; prints {"url"} as JSON when it accepts connections.
 //
-// PUT /services tells them of a service provider and who signs in there, as its administrator would:
-// {audience, acs, user: {id, email, name, groups}, options}. `options` are samlp's own.
+// PUT /services registers a service provider, and the user who signs in to it, at both providers:
+// {audience, acs, user: {id, email, name, groups}, options}. `options` are options of samlp.
 
 const { readFileSync } = require("node:fs");
 const express = require("express");
@@ -17,10 +17,10 @@ const services = new Map();
 const app = express();
 let url;
 
-// What the administrator of this provider lets it tell of people, and under which names.
+// The beginning of the names of most claims about a user.
 const CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/";
 
-function profile(user) {
+function buildProfile(user) {
   return {
     getNameIdentifier: () => ({ nameIdentifier: user.id }),
     getClaims: () => ({
@@ -46,11 +46,11 @@ app.get("/samlp/metadata", (request, response) =>
 );
 
 app.get("/samlp/sso", (request, response, next) => {
-  samlp.parseRequest(request, (error, asked) => {
-    const service = asked && services.get(asked.issuer);
+  samlp.parseRequest(request, (error, samlRequest) => {
+    const service = samlRequest && services.get(samlRequest.issuer);
     if (error || !service) return response.sendStatus(400);
-    // As a provider should: an answer goes nowhere but to the registered address.
-    if (asked.assertionConsumerServiceURL !== service.acs) return response.sendStatus(400);
+    // A provider must send a response only to the registered address.
+    if (samlRequest.assertionConsumerServiceURL !== service.acs) return response.sendStatus(400);
     return samlp.auth({
       issuer: `${url}/samlp`,
       cert,
@@ -59,7 +59,7 @@ app.get("/samlp/sso", (request, response, next) => {
       recipient: service.acs,
       getPostURL: (_audience, _request, _req, done) => done(null, service.acs),
       getUserFromRequest: () => service.user,
-      profileMapper: profile,
+      profileMapper: buildProfile,
       nameIdentifierFormat: "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
       ...service.options,
     })(request, response, next);
@@ -79,25 +79,25 @@ app.get("/boxy/metadata", (request, response) =>
 
 app.get("/boxy/sso", async (request, response) => {
   const xml = await boxy.decodeBase64(request.query.SAMLRequest, true);
-  const asked = await boxy.parseSAMLRequest(xml, false);
-  const { user, acs } = services.get(asked.audience);
-  const answer = await boxy.createSAMLResponse({
-    audience: asked.audience,
+  const samlRequest = await boxy.parseSAMLRequest(xml, false);
+  const { user, acs } = services.get(samlRequest.audience);
+  const samlResponse = await boxy.createSAMLResponse({
+    audience: samlRequest.audience,
     issuer: `${url}/boxy`,
     acsUrl: acs,
-    requestId: asked.id,
+    requestId: samlRequest.id,
     claims: { email: user.email, raw: { email: user.email, displayName: user.name } },
     privateKey: key,
     publicKey: cert,
   });
-  const form = { SAMLResponse: Buffer.from(answer).toString("base64") };
-  const members = Object.entries({ ...form, RelayState: request.query.RelayState });
-  response.send(boxy.createPostForm(acs, members.map(([name, value]) => ({ name, value }))));
+  const form = { SAMLResponse: Buffer.from(samlResponse).toString("base64") };
+  const fields = Object.entries({ ...form, RelayState: request.query.RelayState });
+  response.send(boxy.createPostForm(acs, fields.map(([name, value]) => ({ name, value }))));
 });
 
 const server = app.listen(0, host, () => {
   url = `http://${host}:${server.address().port}`;
   console.log(JSON.stringify({ url }));
 });
-// Whoever started it is gone when its standard input ends.
+// The standard input ends when the process that started this program closes it or exits.
 process.stdin.resume().on("end", () => process.exit(0));

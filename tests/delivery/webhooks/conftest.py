@@ -62,7 +62,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """A request that the receiver got."""
 
     path: str
@@ -75,7 +75,7 @@ class Receiver:
     """A server that responds with `answers[path]` in turn, repeating the last, or with 200."""
 
     port: int
-    received: list[Received] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
     answers: dict[str, deque[Answer]] = field(default_factory=lambda: defaultdict(deque))
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,11 +85,11 @@ class Receiver:
     def add_responses(self, path: str, *answers: Answer) -> None:
         self.answers[path].extend(answers)
 
-    def list_requests(self, path: str) -> list[Received]:
+    def list_requests(self, path: str) -> list[ReceivedRequest]:
         with self.lock:
             return [r for r in self.received if r.path == path]
 
-    def receive(self, request: Received) -> Answer:
+    def receive(self, request: ReceivedRequest) -> Answer:
         with self.lock:
             self.received.append(request)
             queue = self.answers[request.path]
@@ -98,13 +98,13 @@ class Receiver:
             return queue.popleft() if len(queue) > 1 else queue[0]
 
 
-def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
+def _build_handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer = receiver.receive(Received(self.path, dict(self.headers.items()), body))
+            answer = receiver.receive(ReceivedRequest(self.path, dict(self.headers.items()), body))
             if answer.gate is not None:
                 answer.gate.wait(LIMIT_SECONDS)
             self.send_response(answer.status)
@@ -124,7 +124,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 def receiver() -> Iterator[Receiver]:
     """Run a receiver for one test."""
     receiver = Receiver(0)
-    with serve_http(_handler(receiver), INSIDE) as receiver.port:
+    with serve_http(_build_handler(receiver), INSIDE) as receiver.port:
         yield receiver
 
 
@@ -191,7 +191,7 @@ class Hooks:
         return answer.json["data"]
 
     def redeliver(self, webhook: dict[str, Any], delivery: dict[str, Any]) -> Any:
-        """Request to send a delivery again."""
+        """Send a request to redeliver a delivery, and return the delivery."""
         path = f"/webhooks/{webhook['id']}/deliveries/{delivery['id']}/redeliver"
         answer = self.org.api("admin").post(path)
         assert answer.status_code == 202, answer.text
@@ -255,7 +255,7 @@ class Hooks:
             yield
 
     def make_due(self) -> None:
-        """Make all retries due."""
+        """Make all pending deliveries of the organization due."""
         self.sql(
             "UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 second'"
             " WHERE organization_id = :org AND next_attempt_at IS NOT NULL"
@@ -314,7 +314,7 @@ def run_dispatchers(app: Flask, number: int = 1, **options: Any) -> Iterator[lis
 
 
 class KilledError(Exception):
-    """The worker ends here."""
+    """Simulates the end of a worker."""
 
 
 def build_killing_checkpoint(number: int) -> Callable[[], None]:
@@ -346,7 +346,7 @@ def list_own_results(hooks: Hooks, results: Sequence[AttemptResult]) -> list[Att
 
 
 def fail_two_writes(hooks: Hooks, monkeypatch: pytest.MonkeyPatch, failure: Exception) -> list[int]:
-    """Let the first two writes fail; return a list that gets the number of results per write."""
+    """Let the first two writes fail. Return a list to which each write adds its result count."""
     write, calls = recorder.write, list[int]()
 
     def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:

@@ -12,7 +12,7 @@ from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from tests.delivery.webhooks.conftest import (
     Answer,
     Hooks,
-    Received,
+    ReceivedRequest,
     build_verifier,
     compute_signature,
 )
@@ -82,7 +82,7 @@ class Life(RuleBasedStateMachine):
         path = f"/webhooks/{self.state.id}/{action}"
         return self.hooks.org.api("admin").post(path, json=body or None)
 
-    def requests(self) -> list[Received]:
+    def requests(self) -> list[ReceivedRequest]:
         """Return the requests since the last call, after verifying them."""
         every = self.hooks.receiver.list_requests(self.state.path)
         new, self.state.seen = every[self.state.seen :], len(every)

@@ -57,7 +57,7 @@ class KilledError(Exception):
 
 
 def build_killed_checkpoint(number: int) -> Callable[[], None]:
-    """Return a checkpoint that commits, until it rolls back and raises in call `number`."""
+    """Return a checkpoint that commits, but whose call `number` raises KilledError instead."""
     calls = count(1)
 
     def checkpoint() -> None:

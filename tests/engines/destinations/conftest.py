@@ -1,4 +1,4 @@
-"""The fixtures of the tests of sources that tests of destinations use, too."""
+"""Import the fixtures of the source tests that destination tests also use."""
 
 from tests.engines.sources.conftest import network, open_host
 

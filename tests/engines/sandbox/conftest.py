@@ -38,11 +38,11 @@ def make_server() -> Iterator[MakeServer]:
 
 @pytest.fixture
 def calls(make_server: MakeServer) -> Calls:
-    """Return calls of the tests' entry functions on a new server."""
+    """Return an object that calls the tests' entry functions on a new server."""
     return Calls(make_server())
 
 
-class Locked:
+class LockedFile:
     """A locked document; the entry function `wait_for_lock` waits until it is unlocked."""
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +56,7 @@ class Locked:
 
 
 @pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Locked]:
-    document = Locked(tmp_path / "locked")
+def locked(tmp_path: Path) -> Iterator[LockedFile]:
+    document = LockedFile(tmp_path / "locked")
     yield document
     document.unlock()

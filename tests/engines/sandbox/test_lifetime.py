@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.engines.sandbox.calls import KINDS, Calls
-from tests.engines.sandbox.conftest import Locked, MakeServer
+from tests.engines.sandbox.conftest import LockedFile, MakeServer
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import (
     kill,
@@ -182,7 +182,7 @@ def test_a_server_outlives_the_thread_that_started_it(calls: Calls) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_polite_signals_change_nothing(
-    calls: Calls, locked: Locked, number: signal.Signals
+    calls: Calls, locked: LockedFile, number: signal.Signals
 ) -> None:
     """A service manager sends them to every process, while workers still finish their jobs."""
     with ThreadPoolExecutor(1) as pool:

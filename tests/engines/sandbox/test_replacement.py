@@ -12,7 +12,7 @@ from app.engines.sandbox import client
 from app.engines.sandbox.client import ForkServer
 from app.engines.sandbox.model import SandboxUnavailable
 from tests.engines.sandbox.calls import KINDS, LIMITS, NOTHING, Calls
-from tests.engines.sandbox.conftest import Locked, MakeServer
+from tests.engines.sandbox.conftest import LockedFile, MakeServer
 from tests.factories.processes import has_ended
 from tests.factories.sandboxes import (
     kill,
@@ -57,7 +57,7 @@ def test_a_replaced_launcher_keeps_the_options_of_the_start(make_server: MakeSer
 
 @pytest.mark.parametrize("find", [list_fork_servers, list_launchers])
 def test_a_call_starts_again_when_its_server_dies_before_the_first_frame(
-    calls: Calls, locked: Locked, find: Callable[[], list[psutil.Process]]
+    calls: Calls, locked: LockedFile, find: Callable[[], list[psutil.Process]]
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
@@ -71,7 +71,7 @@ def test_a_call_starts_again_when_its_server_dies_before_the_first_frame(
 
 
 def test_a_call_fails_when_its_server_dies_after_the_first_frame(
-    calls: Calls, locked: Locked
+    calls: Calls, locked: LockedFile
 ) -> None:
     with ExitStack() as stack:
         process = calls.open("wait_for_lock", document=locked.path, early=True, stack=stack)
@@ -83,7 +83,7 @@ def test_a_call_fails_when_its_server_dies_after_the_first_frame(
     assert calls.run("echo") == ANSWER
 
 
-def test_a_call_whose_server_dies_again_and_again_fails(calls: Calls, locked: Locked) -> None:
+def test_a_call_whose_server_dies_again_and_again_fails(calls: Calls, locked: LockedFile) -> None:
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(calls.run, "wait_for_lock", document=locked.path, early=False)
         for _ in range(3):
@@ -136,7 +136,7 @@ def test_servers_are_replaced_without_a_failed_call(make_server: MakeServer) -> 
 
 
 def test_a_long_call_ends_well_on_a_server_that_was_replaced(
-    make_server: MakeServer, locked: Locked
+    make_server: MakeServer, locked: LockedFile
 ) -> None:
     calls = Calls(make_server(max_total_processes=2))
     with ThreadPoolExecutor(1) as pool:

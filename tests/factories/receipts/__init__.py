@@ -33,12 +33,12 @@ _DATES = (
 class Layout:
     """The properties that all documents of a layout share.
 
-    `marks` are the decimal and thousands marks. `currency` is the sign, and 1 if the sign follows
-    the amount or 0 if it precedes it. `keys` maps meanings, such as `total`, to printed keywords.
-    If `glued` is true, a keyword and its value are recognized as one word. If `total_below` is
-    true, the total is printed below its keyword. `right` is the right edge of amounts, as a
-    fraction of the page width. `habit` says which optional parts the documents have. `vendors` are
-    pairs of a name and address lines.
+    `marks` are the decimal and thousands marks. `currency` is the currency sign, and 1 if the sign
+    follows the amount, or else 0. `keys` maps meanings, such as `total`, to printed keywords.
+    `order` lists the parts from top to bottom. If `glued` is true, a keyword and its value are
+    recognized as one word. If `total_below` is true, the total is below its keyword. `columns` is
+    the number of details per line. `right` is the right edge of amounts, as a fraction of the page
+    width. `habit` says which optional parts exist. `vendors` are pairs of a name and address lines.
     """
 
     language: str

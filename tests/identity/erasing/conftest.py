@@ -71,8 +71,8 @@ class DueOrg:
 
     def check_erased(self) -> None:
         """Check that nothing is left, and that the proof has the right numbers."""
-        assert rows_of(self.org) == {}
-        assert files_of(self.org) == (0, 0)
+        assert count_rows(self.org) == {}
+        assert measure_files(self.org) == (0, 0)
         record = self.record()
         assert (record.status, record.name, record.settings) == ("erased", "", {})
         assert (record.slug, record.erased_at is not None) == (self.org.slug, True)
@@ -81,7 +81,7 @@ class DueOrg:
         assert (proof["files"], proof["bytes"]) == self.files
 
 
-def rows_of(org: Org) -> dict[str, int]:
+def count_rows(org: Org) -> dict[str, int]:
     """Return the organization's number of rows by table, without tables that have none."""
     rows = {}
     with org.app.app_context(), tenancy.organization(org.id):
@@ -91,7 +91,7 @@ def rows_of(org: Org) -> dict[str, int]:
     return {name: number for name, number in rows.items() if number}
 
 
-def files_of(org: Org) -> tuple[int, int]:
+def measure_files(org: Org) -> tuple[int, int]:
     """Return the number of the organization's files, and their total size in bytes."""
     with org.app.app_context():
         return tuple(container.current().storage.measure(f"organizations/{org.id}"))
@@ -121,7 +121,7 @@ def make_due_org(fill: Callable[[Org], None]) -> Callable[[Org], DueOrg]:
         fill(org)
         close(org)
         run_jobs_of(org)  # jobs that closing enqueues
-        return DueOrg(org, rows_of(org), files_of(org))
+        return DueOrg(org, count_rows(org), measure_files(org))
 
     return due_org
 
@@ -144,7 +144,7 @@ def small_due_org(org: Org, add_document: Callable[[Org], None]) -> DueOrg:
     add_document(org)
     close(org)
     run_jobs_of(org)
-    return DueOrg(org, rows_of(org), files_of(org))
+    return DueOrg(org, count_rows(org), measure_files(org))
 
 
 @pytest.fixture

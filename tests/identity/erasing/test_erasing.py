@@ -21,7 +21,7 @@ from app.kit.jobs import Retry
 from tests.factories import Org
 from tests.factories.counts import run_sql
 from tests.factories.waiting import wait_until
-from tests.identity.erasing.conftest import DueOrg, close, files_of, rows_of
+from tests.identity.erasing.conftest import DueOrg, close, count_rows, measure_files
 
 ROOT = Path(__file__).parents[3]
 Add = Callable[[Org], None]
@@ -77,18 +77,18 @@ def test_everything_is_erased_and_others_keep_their_data(
     due_org: DueOrg, other_org: Org, fill: Callable[[Org], None]
 ) -> None:
     fill(other_org)
-    before = rows_of(other_org), files_of(other_org)
+    before = count_rows(other_org), measure_files(other_org)
     assert len(due_org.rows) >= 15, due_org.rows
     assert due_org.files[0] >= 10
     due_org.erase()
     due_org.check_erased()
-    assert (rows_of(other_org), files_of(other_org)) == before
+    assert (count_rows(other_org), measure_files(other_org)) == before
     assert other_org.api().get(f"/organizations/{other_org.slug}").status_code == 200
 
 
 def test_only_closed_organizations_that_are_due_are_erased(org: Org, add_document: Add) -> None:
     add_document(org)
-    due_org = DueOrg(org, rows_of(org), files_of(org))
+    due_org = DueOrg(org, count_rows(org), measure_files(org))
     assert due_org.files[0] > 0
     assert due_org.erase() == 0
     close(org)
@@ -96,15 +96,15 @@ def test_only_closed_organizations_that_are_due_are_erased(org: Org, add_documen
         org, "UPDATE organizations SET erase_after = now() + interval '1 minute' WHERE id = :org"
     )
     assert due_org.erase() == 0
-    assert files_of(org) == due_org.files
-    assert rows_of(org)["artifacts"] == due_org.rows["artifacts"]
+    assert measure_files(org) == due_org.files
+    assert count_rows(org)["artifacts"] == due_org.rows["artifacts"]
 
 
 def test_interrupted_runs_are_resumed(due_org: DueOrg, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "BATCH_SIZE", 5)
     for point in (1, 2, 4, 9, 15, -2, -1):
         # A negative number counts back from the last checkpoint of a run that is not interrupted.
-        batches = sum(-(-n // 5) for n in rows_of(due_org.org).values())
+        batches = sum(-(-n // 5) for n in count_rows(due_org.org).values())
         killed_at = point if point > 0 else batches + 3 + point
         assert due_org.erase(killed_at=killed_at) == killed_at
         assert due_org.record().status == "closed"
@@ -166,7 +166,7 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
         for sql in (_ELSEWHERE, _NAMED_ELSEWHERE, _SIGNED_OUT):
             session.execute(text(sql), values)
     close(org)
-    due_org = DueOrg(org, rows_of(org), files_of(org))
+    due_org = DueOrg(org, count_rows(org), measure_files(org))
     due_org.erase()
     due_org.check_erased()
     # The owner and the admin are signed in.
@@ -178,10 +178,10 @@ def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
     number = 2 * queries.MEMBER_BATCH_SIZE
     run_sql(org, _ADD_MEMBERS, salt=org.slug, number=number)
     close(org)
-    due_org = DueOrg(org, rows_of(org), files_of(org))
+    due_org = DueOrg(org, count_rows(org), measure_files(org))
     membership_counts = [due_org.rows["memberships"]]
     due_org.erase(
-        on_checkpoint=lambda _: membership_counts.append(rows_of(org).get("memberships", 0))
+        on_checkpoint=lambda _: membership_counts.append(count_rows(org).get("memberships", 0))
     )
     due_org.check_erased()
     assert due_org.proof()["users"] == number

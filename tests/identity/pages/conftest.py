@@ -21,7 +21,7 @@ NEW = "another river meets here"
 
 
 @dataclass
-class Shown:
+class ShownPage:
     """A page as a visitor sees it."""
 
     answer: TestResponse
@@ -76,16 +76,16 @@ class Visitor:
 
     client: FlaskClient
 
-    def open(self, path: str, **kwargs: Any) -> Shown:
-        return Shown(self.client.get(path, **kwargs))
+    def open(self, path: str, **kwargs: Any) -> ShownPage:
+        return ShownPage(self.client.get(path, **kwargs))
 
-    def send(self, page: Shown, *, headers: Any = None, **values: str) -> Shown:
+    def send(self, page: ShownPage, *, headers: Any = None, **values: str) -> ShownPage:
         """Fill in the page's form and send it, as a browser does."""
         (form,) = page.tree.xpath("//form")
         assert form.get("method") == "post"
         data = {**page.hidden, **values}
         answer = self.client.post(form.get("action"), data=data, headers=headers)
-        return Shown(answer)
+        return ShownPage(answer)
 
 
 @pytest.fixture

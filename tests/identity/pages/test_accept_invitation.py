@@ -11,7 +11,7 @@ from tests.factories import Org
 from tests.factories.usage import set_plan
 from tests.identity.auth.conftest import Person
 from tests.identity.invitations.conftest import Workspace, address
-from tests.identity.pages.conftest import NEW, Shown, Visitor, link_of
+from tests.identity.pages.conftest import NEW, ShownPage, Visitor, link_of
 
 BAD_NAME = "Use at most 200 characters for the name, and no control characters."
 
@@ -25,7 +25,7 @@ def _invite(workspace: Workspace, email: str, role: str = "labeler") -> str:
     )
 
 
-def _join(visitor: Visitor, page: Shown, **changes: str) -> Shown:
+def _join(visitor: Visitor, page: ShownPage, **changes: str) -> ShownPage:
     return visitor.send(page, **{"name": "Nora Berg", "password": NEW, "repeat": NEW, **changes})
 
 

@@ -35,7 +35,7 @@ _TOOLS = Path(__file__).parents[3] / "tools" / "providers"
 _INPUT = re.compile(r'<input[^>]*type="hidden"[^>]*name="(\w+)"[^>]*value="([^"]*)"')
 _FORM = re.compile(r'<form[^>]*action="([^"]*)"')
 _STEPS = 12
-_LIFETIME = domains.QUERY_TIMEOUT
+_QUERY_TIMEOUT = domains.QUERY_TIMEOUT
 
 
 @contextmanager
@@ -130,7 +130,7 @@ class Browser:
         return answer
 
     def start(self, org: Org | None = None, **body: Any) -> str:
-        """Begin a sign-in, and return the provider's URL."""
+        """Begin a sign-in, and return the provider's URL to open. `org` sets `org_slug`."""
         if org is not None:
             body["org_slug"] = org.slug
         answer = self.post("/auth/sso/start", **body)
@@ -246,7 +246,7 @@ def configure(issuer: str) -> Configure:
 
 @pytest.fixture
 def verified_domain(org: Org, configure: Configure, domain: str) -> str:
-    """Return the proven domain of the organization, which has single sign-on."""
+    """Configure single sign-on with a verified domain, and return the domain."""
     configure(org, email_domains=[domain])
     mark_domains_verified(org, domain)
     return domain
@@ -286,7 +286,7 @@ def enqueue_check(org: Org) -> None:
 
 
 def mark_domains_verified(org: Org, *names: str) -> None:
-    """Mark these listed domains of the organization as proven, as the operator can."""
+    """Mark listed domains of the organization as verified, as the operator can."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         for name in names:
             assert service.verify_domain(name, vouch=True)
@@ -305,7 +305,7 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zone]:
     server = serve_dns(zone)
     monkeypatch.setattr(domains, "make_resolver", zone.resolver)
     # Undo the short timeout of `_no_dns`, because the server may be slow on a busy machine.
-    monkeypatch.setattr(domains, "QUERY_TIMEOUT", _LIFETIME)
+    monkeypatch.setattr(domains, "QUERY_TIMEOUT", _QUERY_TIMEOUT)
     yield zone
     server.shutdown()
     server.server_close()

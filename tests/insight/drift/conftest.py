@@ -107,7 +107,7 @@ class Labeling:
         kinds: Sequence[str] = ("accept",),
         version_id: UUID | None = None,
     ) -> list[UUID]:
-        """Insert a decided tag set for each of `values`, from `start` to `end` days ago."""
+        """Insert a tag set for each of `values`, decided `start` to `end` days ago; return ids."""
         org, rows = self.workspace.org, []
         for number, field_values in enumerate(values):
             tags = [

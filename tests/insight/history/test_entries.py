@@ -142,7 +142,7 @@ def test_the_reason_of_an_automatic_acceptance(workspace: Workspace) -> None:
 
     draft = workspace.draft(workspace.artifact(workspace.schema(auto_accept_confidence=0.9)))
     assert workspace.save(draft, [tag("number", "A-1", confidence=0.95)]).status_code == 200
-    workspace.mark_as_models(draft)
+    workspace.mark_tags_as_predicted(draft)
     confident = get_data(workspace.org.api("labeler").post(f"/tag-sets/{draft['id']}/submit"))
     assert list_history(workspace.org, confident["artifact_id"])[0]["note"] == "confidence"
 

@@ -10,7 +10,7 @@ from tests.factories.quality import QualityWorkspace
 )
 def test_trends_are_rendered(quality: QualityWorkspace, accept: str, start: bytes) -> None:
     quality.label(quality.artifact(), "A")
-    quality.count()
+    quality.update_metrics()
     path = "/quality/trends?metric=throughput&group_by=schema"
     answer = quality.org.api("viewer").get(path, headers={"Accept": accept})
     assert answer.status_code == 200

@@ -39,7 +39,7 @@ def test_metrics_of_labelers(quality: QualityWorkspace) -> None:
 
 def test_pages_of_labelers(quality: QualityWorkspace) -> None:
     schema = _label_gold_document(quality)
-    quality.count()
+    quality.update_metrics()
     api = quality.org.api("admin")
     path = f"/quality/labelers?page_size=2&schema_id={schema}"
     first = api.get(path).json
@@ -72,7 +72,7 @@ def test_reviewers_see_their_teams(quality: QualityWorkspace) -> None:
 def test_nobody_else_sees_metrics_of_others(quality: QualityWorkspace) -> None:
     org = quality.org
     _label_gold_document(quality)
-    quality.count()
+    quality.update_metrics()
     third = org.users["third"]
     for role in ("viewer", "labeler"):
         api = org.api(role)

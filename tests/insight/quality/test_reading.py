@@ -53,7 +53,7 @@ def filled(quality: QualityWorkspace) -> Iterator[dict[str, str]]:
     schemas = [quality.schema() for _ in range(3)]
     quality.sql(_INSERT_CELLS, org=quality.org.id, schemas=[str(schema) for schema in schemas])
     quality.label(quality.artifact(schemas[0]), "A")
-    quality.count()
+    quality.update_metrics()
     yield {"schema": str(schemas[0])}
     quality.sql("DELETE FROM quality_cells")
 

@@ -118,8 +118,8 @@ def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> Non
             break
         player.play()
         if player.random.random() < 0.2:
-            quality.count()
-    quality.count()
+            quality.update_metrics()
+    quality.update_metrics()
     counted, contributions = quality.list_cells(), quality.list_documents()
     sums = quality.list_sums()
     assert counted
@@ -128,7 +128,7 @@ def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> Non
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
     assert quality.list_sums() == []
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_cells() == counted
     assert quality.list_documents() == contributions
     assert quality.list_sums() == sums
@@ -145,7 +145,7 @@ def _prepare(quality: QualityWorkspace) -> list[Any]:
 
 def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> None:
     artifacts = _prepare(quality)
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
     with quality.org.transaction():
         updating.update([*artifacts, artifacts[0]], db.checkpoint)
@@ -165,9 +165,9 @@ def test_a_run_that_crashes_counts_nothing(
         with pytest.raises(MemoryError), quality.org.transaction():
             updating.update(artifacts, db.checkpoint)
     assert quality.list_cells() == []
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_cells() == counted != []
 
 
@@ -186,18 +186,18 @@ def test_concurrent_runs_of_the_same_documents(quality: QualityWorkspace) -> Non
     counted = quality.list_cells()
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_cells() == counted != []
 
 
 def test_wrong_cells_are_corrected(quality: QualityWorkspace) -> None:
     _prepare(quality)
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
     quality.sql("UPDATE quality_cells SET accepted = accepted + 7 WHERE subject = 'reviewer'")
     quality.sql("DELETE FROM quality_cells WHERE subject = 'schema'")
     quality.sql("UPDATE quality_cells SET name = 'ghost' WHERE subject = 'field'")
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_cells() == counted
 
 
@@ -208,7 +208,7 @@ class _StopError(Exception):
 def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
     for _ in range(3):
         quality.label(quality.artifact(quality.schema()), "A")
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
     quality.sql("UPDATE quality_cells SET submitted = submitted + 7")
     limits: list[str] = []
@@ -238,7 +238,7 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
 
 def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
     _prepare(quality)
-    quality.recount()
+    quality.rebuild_metrics()
     counted = quality.list_cells()
     quality.sql("DELETE FROM quality_cells")
 
@@ -265,12 +265,12 @@ def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> Non
     moved = quality.org.api("admin").patch(f"/artifacts/{artifact}", json=body)
     assert moved.status_code == 200, moved.json
     quality.label(artifact, "B", by="second")
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_cells()
     rows = quality.sql("SELECT schema_id FROM quality_cells")
     assert {row.schema_id for row in rows} == {first, second}
     quality.sql("DELETE FROM quality_cells")
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_cells() == counted
 
 
@@ -287,7 +287,7 @@ def test_large_earlier_revisions_are_not_loaded(
     # The tag sets are counted, but not compared.
     assert (schema_quality["throughput"]["submitted"], schema_quality["agreement"]["n"]) == (3, 0)
     monkeypatch.undo()
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.read("latest")["schemas"][0]["agreement"]["n"] == 1
 
 
@@ -303,7 +303,7 @@ def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
         assert quality.org.id in cells.list_outdated_organizations()
         db.session().rollback()
-    quality.recount()
+    quality.rebuild_metrics()
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-02"}
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):

@@ -137,7 +137,7 @@ def test_an_organization_that_was_counted_without_sums(
 ) -> None:
     schema = quality.schema()
     quality.act(quality.label(quality.artifact(schema), "A"), "accept")
-    quality.recount()
+    quality.rebuild_metrics()
     _remove_sums(quality, monkeypatch)
     quality.label(quality.artifact(schema), "B", by="second")
     # While the sums are incomplete, the cells are read.
@@ -161,18 +161,18 @@ def test_an_organization_that_was_counted_without_sums(
 
 def test_wrong_sums_are_corrected(quality: QualityWorkspace) -> None:
     quality.label(quality.artifact(), "A")
-    quality.count()
+    quality.update_metrics()
     counted = quality.list_sums()
     quality.sql("UPDATE quality_sums SET accepted = accepted + 7 WHERE unit = 'week'")
     quality.sql("DELETE FROM quality_sums WHERE unit = 'day'")
     quality.sql("UPDATE quality_sums SET name = 'ghost' WHERE subject = 'labeler'")
-    quality.recount()
+    quality.rebuild_metrics()
     assert quality.list_sums() == counted != []
 
 
 def test_an_organization_is_deleted_with_its_sums(quality: QualityWorkspace) -> None:
     quality.label(quality.artifact(), "A")
-    quality.count()
+    quality.update_metrics()
     assert quality.list_sums()
     everything = tenancy.across_organizations(reason="a test")
     with quality.org.app.app_context(), everything, db.transaction() as session:

@@ -147,7 +147,7 @@ def test_the_default_is_the_last_thirty_days(quality: QualityWorkspace) -> None:
 
 def test_at_most_twenty_series(quality: QualityWorkspace) -> None:
     quality.label(quality.artifact(), "A")
-    quality.count()
+    quality.update_metrics()
     quality.sql(
         "INSERT INTO quality_cells SELECT cell.organization_id, subject, schema_id,"
         " CAST(gen_random_uuid() AS text), field_type, day, 5, timed, seconds, accepted, corrected,"

@@ -53,7 +53,7 @@ class Answers:
         self.api = org.api("reviewer")
 
     def create_schema(self, *, fields: list[dict[str, Any]] | None = None, **policy: Any) -> UUID:
-        """Create a schema with one version, and return its id."""
+        """Create a schema with one version, and return the schema's id."""
         return self.workspace.schema(fields=FIELDS if fields is None else fields, **policy)
 
     def get_version_id(self, schema_id: UUID) -> UUID:
@@ -71,7 +71,7 @@ class Answers:
         own: list[dict[str, Any]] | None = None,
         **members: Any,
     ) -> UUID:
-        """Insert a tag set of a labeler; `own` contains the tags before a reviewer's correction."""
+        """Insert a labeler's tag set. If a reviewer corrected it, `own` has the labeler's tags."""
         now = db.utc_now()
         tag_set = {
             "id": uuid7(),

@@ -121,7 +121,7 @@ def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
 
 
 def assert_times_out(egress: Egress, url: str, body: bytes = b"") -> None:
-    """Send a request with a deadline of half a second, and check that it ends then."""
+    """Send a request with a deadline of half a second, and check that it times out."""
     started = time.monotonic()
     outcome = egress.request("POST", url, body=body, deadline=0.5)
     assert time.monotonic() - started < LONG
@@ -167,8 +167,7 @@ Names = dict[str, list[str]]
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """Return a table that maps host names to addresses.
 
-    If a list begins with "then", each lookup returns its next address.
-    The last address repeats.
+    If a list begins with "then", each lookup returns its next address, and finally the last one.
     """
     table: Names = {}
     getaddrinfo = socket.getaddrinfo

@@ -19,7 +19,7 @@ import pytest
 from devserver.process import find_free_port
 
 ROOT = Path(__file__).parents[3]
-DEADLINE = 60.0
+DEADLINE_SECONDS = 60.0
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Client:
 
     def __init__(self, port: int, source: str = "127.0.0.1") -> None:
         self.socket = socket.create_connection(
-            ("127.0.0.1", port), timeout=DEADLINE, source_address=(source, 0)
+            ("127.0.0.1", port), timeout=DEADLINE_SECONDS, source_address=(source, 0)
         )
         self._rest = b""
 
@@ -61,7 +61,7 @@ class Client:
 
     def head(self) -> tuple[int, dict[str, str]]:
         while b"\r\n\r\n" not in self._rest:
-            self._more()
+            self._receive()
         head, _, self._rest = self._rest.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         pairs = (line.split(": ", 1) for line in lines)
@@ -72,7 +72,7 @@ class Client:
         status, headers = self.head()
         length = int(headers.get("content-length", 0)) if has_body else 0
         while len(self._rest) < length:
-            self._more()
+            self._receive()
         body, self._rest = self._rest[:length], self._rest[length:]
         return Answer(status, headers, body)
 
@@ -96,7 +96,7 @@ class Client:
             assert received, f"the server closed with {count} bytes to read"
             count -= received
 
-    def _more(self) -> None:
+    def _receive(self) -> None:
         data = self.socket.recv(1 << 20)
         if not data:
             raise EOFError(f"the server closed after {self._rest[:200]!r}")
@@ -133,8 +133,8 @@ class Server:
         return self.exchange(request.encode())
 
     def until(self, done: Callable[[], Any], what: str) -> Any:
-        """Wait until `done` returns a true value, and return it."""
-        deadline = time.monotonic() + DEADLINE
+        """Wait until `done` returns a true value, and return it. `what` explains a failure."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while not (value := done()):
             assert time.monotonic() < deadline, f"{what}; {self.log.read_text()[-3000:]}"
             time.sleep(0.02)
@@ -176,19 +176,19 @@ def start_server(
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
     server = Server(port, process, log, folder)
 
-    def answers() -> bool:
+    def is_ready() -> bool:
         assert process.poll() is None, log.read_text()
         with suppress(OSError, EOFError):
             return server.get(ready).status == 200
         return False
 
     try:
-        server.until(answers, "it does not answer")
+        server.until(is_ready, "the server is not ready")
         yield server
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(DEADLINE)
+            process.wait(DEADLINE_SECONDS)
         finally:
             process.kill()
 

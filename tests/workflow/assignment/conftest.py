@@ -70,7 +70,7 @@ def get_reserved_for(workspace: Workspace, artifact_id: Any) -> list[UUID]:
 def insert_artifacts(
     workspace: Workspace, schema_id: UUID, number: int, *, assignees: str = "[]"
 ) -> None:
-    """Insert ready documents in English, with one statement."""
+    """Insert `number` ready documents in English; `assignees` is JSON."""
     values = {"org": str(workspace.org.id), "schema": str(schema_id), "number": number}
     workspace.sql(_INSERT_ARTIFACTS, assignees=assignees, **values)
 

@@ -1,4 +1,4 @@
-"""Fixtures: a workspace with AI assistance, and a model server in a process of its own."""
+"""Fixtures: a workspace with AI assistance, and a model server in a separate process."""
 
 import subprocess
 import sys
@@ -73,7 +73,7 @@ def predict(workspace: Workspace, artifact_id: str, *, by: str = "labeler") -> A
 
 
 def show_prediction(workspace: Workspace, artifact_id: str) -> Any:
-    """Return the prediction that an artifact shows."""
+    """Return the prediction in an artifact, or None if it has no prediction."""
     answer = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}")
     return answer.json["data"]["prediction"]
 

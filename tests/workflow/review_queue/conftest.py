@@ -24,7 +24,7 @@ def claim_next(workspace: Workspace, by: str = "reviewer", **criteria: Any) -> A
 
 
 def claim_next_id(workspace: Workspace, by: str = "reviewer", **criteria: Any) -> str | None:
-    """Claim the next item, and return its id."""
+    """Claim the next item, and return its id, or None if there is no item."""
     item = claim_next(workspace, by, **criteria)
     return item["id"] if item else None
 

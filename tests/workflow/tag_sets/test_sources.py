@@ -22,7 +22,7 @@ def _predicted(workspace: Workspace, **policy: Any) -> dict[str, Any]:
     )
     tags = [tag("number", "A", **SURE), tag("note", "B", confidence=0.9)]
     saved = workspace.save(draft, tags).json["data"]
-    workspace.mark_as_models(saved)
+    workspace.mark_tags_as_predicted(saved)
     return dict(workspace.org.api("labeler").get(f"/tag-sets/{saved['id']}").json["data"])
 
 

@@ -125,7 +125,7 @@ def test_the_revision_counts_in_the_body_too(workspace: Workspace) -> None:
 def test_a_doubtful_prediction_is_flagged(workspace: Workspace) -> None:
     draft = workspace.draft()
     saved = workspace.save(draft, [tag("number", "A", confidence=0.4)]).json["data"]
-    workspace.mark_as_models(saved)
+    workspace.mark_tags_as_predicted(saved)
     submit(workspace, saved)
     (queued,) = workspace.org.api("reviewer").get("/review-queue?flag=low_confidence").json["data"]
     assert queued["id"] == draft["id"]

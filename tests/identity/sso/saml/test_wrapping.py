@@ -166,7 +166,7 @@ def test_a_second_signed_assertion_is_refused(sign: str) -> None:
     root = forge.make()
     assertion(root).addnext(second)
     if sign == "response":
-        root = forge.signed(root, "response")
+        root = forge.sign_element(root, "response")
     assert "2 assertions" in get_refusal(root, forge.expected())
 
 
