@@ -20,7 +20,7 @@ _DOWNLOAD_BYTES = 8 * 1024 * 1024
 
 
 def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
-    """Compare the 99th percentile of requests with and without stalled connections."""
+    """Compare the 99th percentile of response times with and without stalled connections."""
     viewer = org.api("viewer").headers()
     download = f"/api/v1/artifacts/{_upload(service, org)}/content"
     lines = [f"{name}: {value}" for name, value in viewer.items()]

@@ -24,7 +24,7 @@ def check_locale(text: str, field: str) -> str:
     """
     canonical = _find_locale(text)
     if canonical is None:
-        message = "Must be a language tag, for example en, de-AT or zh-Hant-TW."
+        message = "Must be the language tag of a known locale, for example en, de-AT or zh-Hant-TW."
         raise errors.invalid(message, field)
     return canonical
 

@@ -23,7 +23,8 @@ class InvoiceKind(StrEnum):
 class InvoiceStatus(StrEnum):
     """The statuses of invoices and credit notes.
 
-    A draft is not issued and has no number. Credit notes cover the whole amount of a void invoice.
+    A draft is not issued and has no number. An invoice becomes void when its credit notes together
+    cover its whole amount.
     """
 
     DRAFT = "draft"

@@ -244,7 +244,7 @@ class Quotas:
     ) -> int:
         """Return how many delivery attempts to a webhook should begin.
 
-        `begun_counts` counts, by pace, the attempts that have begun and are not under way yet.
+        `begun_counts` counts, by pace, the prefetched attempts and those that will begin now.
         """
         threads = organization.threads
         free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun_counts[pace])

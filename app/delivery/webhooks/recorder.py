@@ -37,8 +37,8 @@ _BUSY_SECONDS = 0.05
 _WAIT_SECONDS = 0.2
 """The maximum time in seconds to wait for a result before checking whether to stop."""
 MAX_TRIES = 3
-"""If writing an outcome fails this number of times with errors that are not database errors, the
-outcome is discarded."""
+"""The maximum number of failed attempts to write an outcome, not counting database errors. The
+outcome is then discarded."""
 _ERROR_PAUSE_SECONDS = 1.0
 """The pause in seconds after an error that is not an error of the database."""
 

@@ -43,7 +43,8 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
     _IN_REVIEW: frozenset({_READY, _IN_PROGRESS, _DONE}),
     _DONE: frozenset({_READY, _IN_PROGRESS, _IN_REVIEW}),
 }
-"""The statuses that may follow each status. Reviewing and reopening can move an artifact back."""
+"""The statuses that may follow each status. Reprocessing, reviewing and reopening can move an
+artifact back."""
 CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)

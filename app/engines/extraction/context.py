@@ -28,8 +28,8 @@ class KeywordContexts:
     def find_above(self, index: int) -> int:
         """Return the index of the nearest keyword token above token `index`, or -1.
 
-        The keyword token must overlap the token horizontally, at most _ROWS_ABOVE rows above it.
-        The result is cached.
+        The keyword token overlaps the token horizontally, is on the same page, and is at most
+        _ROWS_ABOVE rows above it. The result is cached.
         """
         if index not in self._above:
             self._above[index] = _find_above(self._analysis, index)

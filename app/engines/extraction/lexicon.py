@@ -106,7 +106,7 @@ def find_concept(field: Field) -> str:
 
 
 def list_field_phrases(field: Field) -> frozenset[str]:
-    """Return the compact label and key of a field, except if they have only one character."""
+    """Return the compact label and key of a field, if they have at least two characters."""
     phrases = {compact_text(field["label"]), compact_text(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

@@ -17,10 +17,10 @@ MAX_EXAMPLES = 1_000
 
 
 MAX_TRAINING_WORDS = 160_000
-"""The maximum number of words in the examples of one training run, for a schema with few fields.
+"""The maximum number of words in the examples of one training run, before the fields reduce it.
 
-More words need more processor time and memory than a training run is allowed. If a schema has many
-fields, fewer words are used; see `select_examples`.
+More words need more processor time and memory than a training run is allowed. Each AI-assisted
+field reduces the limit; see `select_examples`.
 """
 
 

@@ -125,12 +125,12 @@ def fit_trees(rows: Array, labels: Array) -> TreeRanker:
     return export_trees(classifier)
 
 
-def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> LogisticRanker:
+def fit_logistic(rows: Array, labels: Array, *, inverse_strength: float = 0.01) -> LogisticRanker:
     """Fit a strongly regularized logistic regression on standardized features."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
     mean, scale = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(scale > 1e-9, scale, 1.0)  # noqa: PLR2004 - a constant feature
-    classifier = LogisticRegression(C=strength, class_weight="balanced", max_iter=300)
+    classifier = LogisticRegression(C=inverse_strength, class_weight="balanced", max_iter=300)
     classifier.fit(((rows - mean) / scale).clip(-4, 4), labels)
     return LogisticRanker(mean, scale, classifier.coef_[0], float(classifier.intercept_[0]))

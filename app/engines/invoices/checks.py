@@ -1,4 +1,4 @@
-"""Check that a document is complete, consistent, and within the limits for rendering."""
+"""Check that an invoice is complete, consistent, and within the limits for rendering."""
 
 import re
 from collections.abc import Iterable, Iterator

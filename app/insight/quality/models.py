@@ -14,8 +14,8 @@ from app.kit.tenancy import TenantModel
 FRACTION_SCALE = 1_000_000_000
 """The integer that represents the fraction 1.0 in `agreement` and `accuracy`."""
 RULES_VERSION = 2
-"""The version of the rules for counting documents. If it is increased, all organizations are
-counted again."""
+"""The version of the rules for counting documents. If it is increased, the documents of all
+organizations are counted again."""
 
 
 class CellSubject(StrEnum):

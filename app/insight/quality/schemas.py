@@ -52,7 +52,9 @@ class TrendsQuery(QualityPeriodQuery):
         validate=OneOf(GROUPS),
         description="One series per group; by default, one series. `field` requires `schema_id`.",
     )
-    field = Str(max_length=200, description="The full name of a field; requires `schema_id`.")
+    field = Str(
+        max_length=200, description="The key of a field, or `table.column`; requires `schema_id`."
+    )
     team_id = Uuid()
     labeler_id = Uuid()
 

@@ -14,7 +14,7 @@ def fold(job: Job) -> None:
 
 
 @handler("counters.check", queue="maintenance")
-def check(_: Job) -> None:
+def enqueue_checks(_: Job) -> None:
     """Enqueue a check of the counts of each organization."""
     organizations = upkeep.list_organizations()
     enqueue_many(

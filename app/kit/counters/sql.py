@@ -258,7 +258,7 @@ class StatementBuilder:
         return f"({' AND '.join(conditions)})"
 
     def _bind(self, value: str) -> str:
-        """Return the placeholder for a value or for a prepared statement's parameter."""
+        """Add a value or a prepared statement's parameter, and return its placeholder."""
         if not isinstance(value, Parameter):
             return self.add(value)
         self._parameters.add(value)

@@ -101,7 +101,7 @@ class _GuardedConnection(HTTPConnection):
     def request(self, *args: Any, **kwargs: Any) -> None:
         call = get_current_call()
         if self.sock is not None and self._was_used:
-            if call.may_reuse(monotonic() - self.idle_since):
+            if call.may_reuse_connection(monotonic() - self.idle_since):
                 call.uses_pooled_connection = True
                 _check_peer(call, self.sock)
             else:

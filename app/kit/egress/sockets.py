@@ -82,7 +82,7 @@ class Call:
         """Set the deadline to `seconds` from now, unless it is earlier already."""
         self.deadline = min(self.deadline, monotonic() + seconds)
 
-    def may_reuse(self, idle_seconds: float) -> bool:
+    def may_reuse_connection(self, idle_seconds: float) -> bool:
         """Return whether the request may use a pooled connection that was idle for this long.
 
         The server may close an idle connection while the request is being sent. Then it is unknown

@@ -66,7 +66,10 @@ def _find_layout_phrases(language: str) -> dict[str, str]:
 
 
 def _remove_control_characters(value: object) -> str:
-    """Return a value as text without control and bidirectional formatting characters."""
+    """Return a value as text without control characters and changes of the text direction.
+
+    Line breaks are kept. Bidirectional embeddings, overrides and isolates are removed.
+    """
     return "".join(
         c
         for c in str(value).replace("\r\n", "\n")

@@ -6,16 +6,16 @@ from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
 from app.workflow.tag_sets.models import FLAGS
 
-_STATE_FACETS = ("schema_id", "version_id", "status", "source", "reviewed")
+_TAG_SET_FACETS = ("schema_id", "version_id", "status", "source", "reviewed")
 TAG_SETS = Source(
     "tag_sets",
-    (*_STATE_FACETS, "labeler_id", "reviewer_id", "created"),
+    (*_TAG_SET_FACETS, "labeler_id", "reviewer_id", "created"),
     (
-        Cube("tag_sets", _STATE_FACETS),
-        Cube("tag_sets.labeler", (*_STATE_FACETS, "reviewer_id"), key="labeler_id"),
-        Cube("tag_sets.reviewer", _STATE_FACETS, key="reviewer_id"),
-        Cube("tag_sets.created.month", _STATE_FACETS, bucket="created", length=MONTH),
-        Cube("tag_sets.created.day", _STATE_FACETS, bucket="created", length=DAY),
+        Cube("tag_sets", _TAG_SET_FACETS),
+        Cube("tag_sets.labeler", (*_TAG_SET_FACETS, "reviewer_id"), key="labeler_id"),
+        Cube("tag_sets.reviewer", _TAG_SET_FACETS, key="reviewer_id"),
+        Cube("tag_sets.created.month", _TAG_SET_FACETS, bucket="created", length=MONTH),
+        Cube("tag_sets.created.day", _TAG_SET_FACETS, bucket="created", length=DAY),
     ),
 )
 """Counts of tag sets. `reviewed` is true if a tag set has a reviewer.

@@ -9,7 +9,7 @@ export async function the_name_is_changed_and_shown_at_once(walk) {
   await name.fill('Olga Other');
   await page.getByLabel('Language of emails').fill('nothing-known');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Must be a language tag').waitFor();
+  await page.getByText('Must be the language tag').waitFor();
   await page.getByLabel('Language of emails').fill('de-AT');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Account of Olga Other' }).waitFor();

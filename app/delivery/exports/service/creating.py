@@ -182,8 +182,8 @@ def _compute_period_end(
     """Return the end of a period, or None if no period was requested.
 
     `name` is the period's name in the filter: `created` or `decided`. `compute_end` returns
-    the end to apply for the requested end. Raises 400 if the period is empty or starts in the
-    future.
+    the end to apply for the requested end. Raises 400 if the period is empty or starts after the
+    end to apply.
     """
     start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
     if start is None and requested_end is None:

@@ -163,7 +163,7 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
 
 
 def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
-    """Return the attempts at deliveries by delivery id, in the order of the attempt numbers."""
+    """Return the attempts of each delivery by delivery id, in ascending order of their numbers."""
     attempts: dict[UUID, list[DeliveryAttempt]] = defaultdict(list)
     ids = list(delivery_ids)
     if ids:

@@ -231,17 +231,17 @@ def _find_page_up_to(
     last_time: datetime, query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
     """Return the ids of the page if the hits up to `last_time` fill the page, otherwise []."""
-    hits = select_hits(query, by_time=True).c
-    hit_time = build_search_time(hits.created_at)
-    statement = apply_search_index_filters(select(hits.id, hits.created_at), hits, **other_filters)
+    hit = select_hits(query, by_time=True).c
+    hit_time = build_search_time(hit.created_at)
+    statement = apply_search_index_filters(select(hit.id, hit.created_at), hit, **other_filters)
     statement = statement.where(
         hit_time >= last_time if page_start.descending else hit_time <= last_time
     )
     # The hits are materialized, so that the planner does not merge them with the outer sort and
     # use only the index on time.
-    hit = statement.cte("hits_by_time").prefix_with("MATERIALIZED")
-    columns = (hit.c.created_at, hit.c.id)
-    page = _apply_page_start(select(hit.c.id), columns, page_start).limit(page_start.limit)
+    hits_by_time = statement.cte("hits_by_time").prefix_with("MATERIALIZED").c
+    columns = (hits_by_time.created_at, hits_by_time.id)
+    page = _apply_page_start(select(hits_by_time.id), columns, page_start).limit(page_start.limit)
     keys = list(db.session().scalars(page))
     return keys if len(keys) == page_start.limit else []
 
@@ -249,9 +249,9 @@ def _find_page_up_to(
 def _find_by_index(
     query: SearchQuery, other_filters: dict[str, Any], page_start: PageStart
 ) -> list[UUID]:
-    hits = select_hits(query).c
-    statement = apply_search_index_filters(select(hits.id), hits, **other_filters)
-    page = _apply_page_start(statement, (hits.created_at, hits.id), page_start)
+    hit = select_hits(query).c
+    statement = apply_search_index_filters(select(hit.id), hit, **other_filters)
+    page = _apply_page_start(statement, (hit.created_at, hit.id), page_start)
     return list(db.session().scalars(page.limit(page_start.limit)))
 
 

@@ -96,9 +96,9 @@ class Numbering:
         if level is None:
             return ""
         numbers = self._numbers.setdefault(used_list.definition, {})
-        is_first = (list_id, index) not in self._started_levels
+        starts_level = (list_id, index) not in self._started_levels
         self._started_levels.add((list_id, index))
-        if is_first and index in used_list.starts:
+        if starts_level and index in used_list.starts:
             numbers[index] = used_list.starts[index]
         else:
             numbers[index] = numbers[index] + 1 if index in numbers else level.start

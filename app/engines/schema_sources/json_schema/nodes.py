@@ -213,7 +213,9 @@ class Resolver:
             )
         if ref in part.trail:
             node.is_circular = True
-            self._collector.add(part.path, "The schema contains itself and was left out.")
+            self._collector.add(
+                part.path, "The reference to a schema that contains it was left out."
+            )
             return []
         schema, path = self._references.find(ref, part.path)
         return [SchemaPart(schema, path, part.trail | {ref})]

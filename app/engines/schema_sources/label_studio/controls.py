@@ -111,14 +111,16 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
         _warn_about_option_rules(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     hint_text = "\n".join(hints)
+    come_with_task = control.get("value").startswith("$")
     if not options:
-        control.add_warning("The options come with each task: the field takes text.")
+        reason = "The options come with each task" if come_with_task else "There are no options"
+        control.add_warning(f"{reason}: the field takes text.")
         control.add_field("text", multiple=multiple, description=hint_text)
     elif len(options) > MAX_OPTIONS:
         control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
         control.add_field("text", multiple=multiple, description=hint_text)
     else:
-        if control.get("value").startswith("$"):
+        if come_with_task:
             control.add_warning("The options that come with each task were left out.")
         control.add_field(
             "choice", multiple=multiple, options=list(options.values()), description=hint_text

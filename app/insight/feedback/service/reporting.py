@@ -145,7 +145,10 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
 def _compare(
     report: dict[str, Any], version: VersionRules, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
-    """Validate a report, and compare its values. Raises 400 and names the invalid property."""
+    """Validate a report, and return the outcome of comparing its values.
+
+    Raises 400 and names the invalid property.
+    """
     values = {name: report.get(name) for name in ("predicted", "correct")}
     if all(value is None for value in values.values()):
         raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")

@@ -81,7 +81,10 @@ def lock() -> None:
 
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
-    """Return the newest answer of each labeler for each of these documents and each schema."""
+    """Return each labeler's newest answer per document and schema.
+
+    Tag sets with more than `MAX_BYTES` of tags are ignored.
+    """
     return [
         StoredAnswer(row.artifact_id, row.schema_id, row.schema_version_id, orjson.loads(row.tags))
         for row in db.session().execute(_ANSWERS, {"artifact_ids": list(artifact_ids)})

@@ -197,7 +197,7 @@ def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:
 
 
 def has_processing_items(job_id: UUID) -> bool:
-    """Return whether documents of a job are still being processed by other jobs."""
+    """Return whether background jobs are still processing documents of an ingestion job."""
     statement = select(IngestionItem.number).where(
         IngestionItem.job_id == job_id, IngestionItem.status == ItemStatus.PROCESSING
     )

@@ -149,8 +149,9 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def set_ai_assist(schema_id: UUID, *, revision: int | None, enabled: bool) -> ArtifactSchema:
-    """Enable AI assistance for the fields that allow it, or disable it and keep predictions.
+    """Enable or disable AI assistance for the fields of a schema that allow it.
 
+    Existing predictions are kept.
     Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
     """
     schema = lock(schema_id, revision)

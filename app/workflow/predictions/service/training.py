@@ -163,8 +163,10 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     accepted_tag_sets = documents.list_accepted(version)
     if len(accepted_tag_sets) < MIN_EXAMPLES:
         return None
-    active_id = models.find_active_id(version_id)
-    active_content = None if active_id is None else store.find_verified_content(active_id)
+    active_model_id = models.find_active_id(version_id)
+    active_content = (
+        None if active_model_id is None else store.find_verified_content(active_model_id)
+    )
     document_count = _count_training_documents(version)
     checkpoint()
     try:

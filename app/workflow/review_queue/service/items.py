@@ -81,8 +81,8 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 def lock(item_id: UUID, revision: int | None = None) -> LockedItem:
     """Lock an item until the transaction ends and return it.
 
-    Raises 404, and 409 `stale_precondition` if `revision` is not None and is not the tag set's
-    current revision.
+    Raises 404 if the item does not exist, and 409 `stale_precondition` if `revision` is not None
+    and is not the tag set's current revision.
     """
     for item in items.lock([item_id]):
         errors.check_revision(revision, item.revision)

@@ -223,15 +223,15 @@ _CLAIM_ARTIFACTS = text(
 )
 
 
-def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
+def claim_artifacts(labeler_ids: Mapping[UUID, UUID], *, minutes: int) -> None:
     """Claim artifacts for labelers, except artifacts that are archived or claimed by another user.
 
-    `labelers` maps artifact ids to user ids.
+    `labeler_ids` maps artifact ids to user ids.
     """
     values = {
         "org": tenancy.current_organization_id(),
-        "artifact_ids": list(map(str, labelers)),
-        "user_ids": list(map(str, labelers.values())),
+        "artifact_ids": list(map(str, labeler_ids)),
+        "user_ids": list(map(str, labeler_ids.values())),
         "minutes": minutes,
     }
     db.session().execute(_CLAIM_ARTIFACTS, values)

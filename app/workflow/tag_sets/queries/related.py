@@ -1,4 +1,4 @@
-"""SQL queries for the related tag sets of an artifact: siblings and merges."""
+"""SQL queries for siblings and merges, and for tag sets by artifact or schema."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
