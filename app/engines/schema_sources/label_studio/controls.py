@@ -89,6 +89,23 @@ def _add_limited_field(control: Control, field_type: str, low: object, high: obj
 
 
 def _add_choice_field(control: Control, *, multiple: bool) -> None:
+    options, hint_text = _read_options(control, multiple=multiple)
+    come_with_task = control.get("value").startswith("$")
+    if not options:
+        reason = "The options come with each task" if come_with_task else "There are no options"
+        control.add_warning(f"{reason}: the field takes text.")
+        control.add_field("text", multiple=multiple, description=hint_text)
+    elif len(options) > MAX_OPTIONS:
+        control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
+        control.add_field("text", multiple=multiple, description=hint_text)
+    else:
+        if come_with_task:
+            control.add_warning("The options that come with each task were left out.")
+        control.add_field("choice", multiple=multiple, options=options, description=hint_text)
+
+
+def _read_options(control: Control, *, multiple: bool) -> tuple[list[dict[str, str]], str]:
+    """Return the usable options of a control, and their hints as one text."""
     separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL_CHARS]
     leaves_only = control.is_true("leafsOnly")
     options: dict[str, dict[str, str]] = {}
@@ -110,21 +127,7 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
         options[option["value"]] = option
         _warn_about_option_rules(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
-    hint_text = "\n".join(hints)
-    come_with_task = control.get("value").startswith("$")
-    if not options:
-        reason = "The options come with each task" if come_with_task else "There are no options"
-        control.add_warning(f"{reason}: the field takes text.")
-        control.add_field("text", multiple=multiple, description=hint_text)
-    elif len(options) > MAX_OPTIONS:
-        control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
-        control.add_field("text", multiple=multiple, description=hint_text)
-    else:
-        if come_with_task:
-            control.add_warning("The options that come with each task were left out.")
-        control.add_field(
-            "choice", multiple=multiple, options=list(options.values()), description=hint_text
-        )
+    return list(options.values()), "\n".join(hints)
 
 
 def _warn_about_option_rules(control: Control, option: Element, *, multiple: bool) -> None:
