@@ -147,8 +147,7 @@ def cancel_queued(unique_key: str) -> CancelledJob | None:
 
     Returns None if there is no such job, or if it is running.
     """
-    row = db.session().execute(_CANCEL_QUEUED, {"unique_key": unique_key}).first()
-    return None if row is None else CancelledJob(*row)
+    return db.find_row(CancelledJob, _CANCEL_QUEUED, {"unique_key": unique_key})
 
 
 def replace_queued(
