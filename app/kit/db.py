@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
@@ -16,6 +16,7 @@ from sqlalchemy import (
     Connection,
     DateTime,
     Engine,
+    Executable,
     MetaData,
     Result,
     SQLColumnExpression,
@@ -45,6 +46,7 @@ _MAX_OVERFLOW = 8
 """The maximum number of connections that a pool opens in addition to its size. Only the processes
 for background jobs need them: they have more threads, which mostly wait for other hosts."""
 JSON = dict[str, Any]
+_Row = TypeVar("_Row")
 Checkpoint = Callable[[], None]
 """A function that commits a batch of long work, or raises if the work must stop."""
 PositionCheckpoint = Callable[[str], None]
@@ -198,6 +200,14 @@ def session() -> Session:
     return db.session()
 
 
+def find_row(
+    row_type: Callable[..., _Row], statement: Executable, values: JSON | None = None
+) -> _Row | None:
+    """Return the only row of a query as a `row_type`, or None if there is no row."""
+    row = session().execute(statement, values).one_or_none()
+    return None if row is None else row_type(*row)
+
+
 def execute_bulk(statement: UpdateBase) -> Result[*tuple[Any, ...]]:
     """Execute an UPDATE or DELETE without applying its changes to the objects in the session."""
     return session().execute(statement.execution_options(synchronize_session=False))
@@ -250,14 +260,12 @@ def roll_back() -> None:
     session().rollback()
 
 
-@contextmanager
-def open_autocommit() -> Iterator[Connection]:
+def open_autocommit() -> Connection:
     """Open a connection in autocommit mode, separate from the transaction of the request.
 
     Use it for changes that must persist even if the request is rejected.
     """
-    with db.engines["read"].connect() as connection:
-        yield connection
+    return db.engines["read"].connect()
 
 
 def dispose() -> None:

@@ -6,7 +6,7 @@ from app.kit import jobs
 from app.kit.jobs import Job
 
 
-@jobs.handler("plan_changes.apply_due", resumable=True)
+@jobs.handler("plan_changes.apply_due", resumable=True, every=60)
 def apply_due_changes(job: Job) -> None:
     """Record new plan versions, and apply all scheduled plan changes that are due."""
     record_versions()
@@ -14,6 +14,3 @@ def apply_due_changes(job: Job) -> None:
     for organization_id in service.list_due_organizations():
         service.apply_due_change(organization_id)
         job.checkpoint()
-
-
-jobs.periodic("plan_changes.apply_due", every=60)

@@ -5,9 +5,7 @@ each plan. A published version is never changed: a new price or limit needs a ne
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -16,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.engines.invoices.charges import Tier
-from app.kit import container
+from app.kit import container, toml_files
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
 
@@ -30,6 +28,9 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 class CatalogError(ValueError):
     """A plan file or a stored plan is invalid or cannot be read; the message says where and why."""
+
+
+_toml = toml_files.Validator(CatalogError)
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,9 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
     Each file is read once. Raises CatalogError if the file cannot be read, is invalid, or has no
     version of one of the plans in `PLANS`.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CatalogError(f"cannot be read: {error}") from None
+    content = _toml.read(path)
     plans_by_name: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
-    _check_table(content, {"plans"}, "the file")
+    _toml.check_table(content, "the file", {"plans"})
     for number, table in enumerate(_check_list(content.get("plans"), "plans"), start=1):
         plan = parse_plan(table, f"plan {number}")
         if plan.version in plans_by_name[plan.name]:
@@ -113,8 +111,9 @@ def parse_plan(definition: object, location: str) -> Plan:
     Raises CatalogError if the plan is invalid. `location` identifies the plan in messages until
     its name and version are known.
     """
-    names = {*Plan.__dataclass_fields__}
-    table = _check_table(definition, names, location, optional={"limits", "charges"})
+    optional = {"limits", "charges"}
+    required = Plan.__dataclass_fields__.keys() - optional
+    table = _toml.check_table(definition, location, required, optional)
     name, is_public, currency = table["name"], table["is_public"], table["currency"]
     if not isinstance(name, str) or name not in PLANS:
         raise CatalogError(f"{location}: name must be one of {', '.join(PLANS)}")
@@ -126,7 +125,7 @@ def parse_plan(definition: object, location: str) -> Plan:
     charges = _check_list(table.get("charges", []), f"{location}: charges")
     plan = Plan(
         name=name,
-        version=_parse_quantity(table["version"], f"{location}: version", 1, MAX_VERSION),
+        version=_toml.check_integer(table["version"], f"{location}: version", 1, MAX_VERSION),
         currency=currency,
         price=_parse_amount(table["price"], f"{location}: price"),
         limits=_parse_limits(table.get("limits", {}), location),
@@ -167,16 +166,16 @@ def format_plan(plan: Plan) -> dict[str, Any]:
 
 
 def _parse_limits(value: object, location: str) -> Mapping[str, int | None]:
-    table = _check_table(value, set(), f"{location}: limits", optional=set(Meter))
+    table = _toml.check_table(value, f"{location}: limits", set(), set(Meter))
     limits: dict[str, int | None] = dict.fromkeys(map(str, Meter))
     for name, limit in table.items():
-        limits[name] = _parse_quantity(limit, f"{location}: limit {name}")
+        limits[name] = _toml.check_integer(limit, f"{location}: limit {name}", 0, MAX_QUANTITY)
     return MappingProxyType(limits)
 
 
 def _parse_charge(value: object, location: str) -> Charge:
-    names = {"meter", "included", "tiers"}
-    table = _check_table(value, names, f"{location}: charge", optional={"unit"})
+    required = {"meter", "included", "tiers"}
+    table = _toml.check_table(value, f"{location}: charge", required, {"unit"})
     meter = table["meter"]
     if not isinstance(meter, str) or meter not in tuple(Meter):
         raise CatalogError(f"{location}: {meter!r} is not a meter")
@@ -194,19 +193,19 @@ def _parse_charge(value: object, location: str) -> Charge:
         raise CatalogError(f"{location}: only the last tier may omit up_to")
     return Charge(
         meter=meter,
-        included=_parse_quantity(table["included"], f"{location}: included"),
+        included=_toml.check_integer(table["included"], f"{location}: included", 0, MAX_QUANTITY),
         tiers=tiers,
-        unit=_parse_quantity(table.get("unit", 1), f"{location}: unit", minimum=1),
+        unit=_toml.check_integer(table.get("unit", 1), f"{location}: unit", 1, MAX_QUANTITY),
     )
 
 
 def _parse_tier(value: object, location: str) -> Tier:
-    table = _check_table(value, {"unit_price"}, f"{location}: tier", optional={"up_to"})
+    table = _toml.check_table(value, f"{location}: tier", {"unit_price"}, {"up_to"})
     up_to = table.get("up_to")
+    if up_to is not None:
+        up_to = Decimal(_toml.check_integer(up_to, f"{location}: up_to", 1, MAX_QUANTITY))
     return Tier(
-        up_to=None
-        if up_to is None
-        else Decimal(_parse_quantity(up_to, f"{location}: up_to", minimum=1)),
+        up_to=up_to,
         unit_price=_parse_amount(table["unit_price"], f"{location}: unit_price"),
     )
 
@@ -218,35 +217,7 @@ def _parse_amount(value: object, location: str) -> Decimal:
     return Decimal(value)
 
 
-def _parse_quantity(
-    value: object, location: str, minimum: int = 0, maximum: int = MAX_QUANTITY
-) -> int:
-    if type(value) is not int or not minimum <= value <= maximum:
-        raise CatalogError(f"{location} must be a whole number from {minimum} to {maximum}")
-    return value
-
-
 def _check_list(value: object, location: str) -> list[object]:
     if not isinstance(value, list):
         raise CatalogError(f"{location} must be a list")
-    return value
-
-
-def _check_table(
-    value: object,
-    names: AbstractSet[str],
-    location: str,
-    *,
-    optional: AbstractSet[str] = frozenset(),
-) -> Mapping[str, object]:
-    """Return `value` if it is a table with the keys `names`; `optional` keys may be missing.
-
-    Raises CatalogError otherwise, and for keys that are neither in `names` nor in `optional`.
-    """
-    if not isinstance(value, dict):
-        raise CatalogError(f"{location} must be a table")
-    if unknown_keys := sorted(value.keys() - names - optional):
-        raise CatalogError(f"{location}: unknown keys: {', '.join(unknown_keys)}")
-    if missing_keys := sorted(names - optional - value.keys()):
-        raise CatalogError(f"{location}: missing keys: {', '.join(missing_keys)}")
     return value

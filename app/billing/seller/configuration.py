@@ -1,7 +1,6 @@
 """Read and validate the billing file of the operator (setting BILLING_FILE) once."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +16,7 @@ from app.engines.fields.values.countries import ALPHA_2
 from app.engines.invoices.model import InvoiceError, Party, Payment, TaxCategory
 from app.engines.invoices.tax_numbers import EU_COUNTRIES, TaxNumberError, normalize_tax_number
 from app.engines.invoices.taxes import TaxRule, build_eu_tax_rules
-from app.kit import container
+from app.kit import container, toml_files
 
 _MAX_TEXT = 200
 _RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
@@ -26,6 +25,9 @@ _SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
 class BillingFileError(ValueError):
     """The billing file is not set, cannot be read or is invalid; the message says what is wrong."""
+
+
+_toml = toml_files.Validator(BillingFileError)
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,7 @@ def read_configuration(path: Path) -> BillingConfiguration:
 
     Raises BillingFileError if the file cannot be read or is invalid.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BillingFileError(f"cannot be read: {error}") from None
-    configuration = _parse_file(content)
+    configuration = _parse_file(_toml.read(path))
     try:
         configuration.list_tax_rules()
     except InvoiceError as error:
@@ -111,11 +109,11 @@ def read_configuration(path: Path) -> BillingConfiguration:
 
 
 def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
-    _check_table(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
+    _toml.check_table(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
     seller = _parse_seller(content["seller"])
     optional = {"series", "credit_note_series", "digits", "payment_days", "notes"}
-    invoices = _check_table(content.get("invoices", {}), "invoices", set(), optional)
-    taxes = _check_table(content["taxes"], "taxes", {"name", "rates"}, set())
+    invoices = _toml.check_table(content.get("invoices", {}), "invoices", set(), optional)
+    taxes = _toml.check_table(content["taxes"], "taxes", {"name", "rates"})
     rates = _parse_rates(taxes["rates"])
     if seller.country not in rates:
         raise BillingFileError(f"taxes.rates: the rate for {seller.country} is missing")
@@ -129,8 +127,8 @@ def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
         payment=_parse_payment(content.get("payment")),
         series=series,
         credit_note_series=credit_note_series,
-        digits=_parse_integer(invoices.get("digits", 5), "invoices.digits", 1, 12),
-        payment_days=_parse_integer(
+        digits=_toml.check_integer(invoices.get("digits", 5), "invoices.digits", 1, 12),
+        payment_days=_toml.check_integer(
             invoices.get("payment_days", 14), "invoices.payment_days", 0, 365
         ),
         notes=_parse_texts(invoices.get("notes", []), "invoices.notes", 5),
@@ -142,7 +140,7 @@ def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
 def _parse_payment(value: object) -> Payment | None:
     if value is None:
         return None
-    table = _check_table(value, "payment", {"iban"}, {"bic", "account_holder"})
+    table = _toml.check_table(value, "payment", {"iban"}, {"bic", "account_holder"})
     texts = {key: _parse_text(text, f"payment.{key}") for key, text in table.items()}
     for key, library in (("iban", iban), ("bic", bic)):
         if key not in texts:
@@ -157,7 +155,7 @@ def _parse_payment(value: object) -> Payment | None:
 def _parse_seller(value: object) -> Party:
     # EN 16931 requires the seller's tax number on every invoice.
     required = {*("name", "address_lines", "postal_code", "city", "country", "email"), "tax_number"}
-    table = _check_table(value, "seller", required, set())
+    table = _toml.check_table(value, "seller", required)
     country = _parse_country(table["country"], "seller.country")
     try:
         tax_number = normalize_tax_number(
@@ -214,25 +212,3 @@ def _parse_texts(value: object, location: str, max_count: int) -> tuple[str, ...
     if not isinstance(value, list) or len(value) > max_count:
         raise BillingFileError(f"{location} must be a list of at most {max_count} strings")
     return tuple(_parse_text(text, location) for text in value)
-
-
-def _parse_integer(value: object, location: str, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise BillingFileError(f"{location} must be a whole number from {low} to {high}")
-    return value
-
-
-def _check_table(
-    value: object, location: str, required: set[str], optional: set[str]
-) -> Mapping[str, object]:
-    """Return `value` if it is a table with all `required` keys; other keys must be `optional`.
-
-    Raises BillingFileError otherwise.
-    """
-    if not isinstance(value, dict):
-        raise BillingFileError(f"{location} must be a table")
-    if unknown_keys := sorted(value.keys() - required - optional):
-        raise BillingFileError(f"{location}: unknown keys: {', '.join(unknown_keys)}")
-    if missing_keys := sorted(required - value.keys()):
-        raise BillingFileError(f"{location}: missing keys: {', '.join(missing_keys)}")
-    return value

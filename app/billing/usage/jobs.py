@@ -9,7 +9,7 @@ _FOLD_SECONDS = 5
 _RECONCILE_SECONDS = 86_400
 
 
-@jobs.handler("usage.fold", resumable=True)
+@jobs.handler("usage.fold", resumable=True, every=_FOLD_SECONDS)
 def fold(job: Job) -> None:
     """Fold the recorded changes of all meters into the daily totals, in batches."""
     upkeep.fold(job.checkpoint)
@@ -24,7 +24,7 @@ def warn(_: Job) -> None:
     warnings.warn()
 
 
-@jobs.handler("usage.reconcile", queue="maintenance")
+@jobs.handler("usage.reconcile", queue="maintenance", every=_RECONCILE_SECONDS)
 def reconcile(_: Job) -> None:
     """Enqueue one job per organization to compare the meters with a recount."""
     organizations = upkeep.list_organizations()
@@ -38,7 +38,3 @@ def reconcile_organization(job: Job) -> None:
     """Compare an organization's meters with a recount of the measured rows; report differences."""
     assert job.organization_id is not None
     upkeep.report_differences(job.organization_id, job.args["slug"])
-
-
-jobs.periodic("usage.fold", every=_FOLD_SECONDS)
-jobs.periodic("usage.reconcile", every=_RECONCILE_SECONDS)

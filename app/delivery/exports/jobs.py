@@ -144,18 +144,14 @@ def _write_file(
         return RunResult(writer.row_count, removed_count, snapshot.taken_at, snapshot.versions)
 
 
-@jobs.handler("exports.expire", queue="maintenance", resumable=True)
+@jobs.handler("exports.expire", queue="maintenance", resumable=True, every=EXPIRE_INTERVAL_SECONDS)
 def delete_expired_files(job: Job) -> None:
     """Delete expired export files, and the files of exports that failed or were cancelled."""
     while running.delete_expired_files():
         job.checkpoint()
 
 
-@jobs.handler("exports.forget_removed", queue="maintenance", resumable=True)
+@jobs.handler("exports.forget_removed", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def purge_removed_tag_sets(job: Job) -> None:
     """Purge `RemovedTagSet` records that are more than 400 days old."""
     purging.purge("removed_tag_sets", OLD_REMOVED_TAG_SETS, job.checkpoint)
-
-
-jobs.periodic("exports.expire", every=EXPIRE_INTERVAL_SECONDS)
-jobs.periodic("exports.forget_removed", every=_DAY_SECONDS)

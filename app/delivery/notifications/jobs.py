@@ -80,19 +80,15 @@ for _name, _events, _notify in (
     _register_handler(_name, _events, _notify)
 
 
-@jobs.handler("notifications.post_due", queue="notifications", resumable=True)
+@jobs.handler("notifications.post_due", queue="notifications", resumable=True, every=10)
 def enqueue_due_emails(job: Job) -> None:
     """Close due notifications, and queue their emails or postpone the emails."""
     mailing.enqueue_due_emails(job.checkpoint)
 
 
-@jobs.handler("notifications.purge", queue="maintenance", resumable=True)
+@jobs.handler("notifications.purge", queue="maintenance", resumable=True, every=3600)
 def purge(job: Job) -> None:
     """Purge old notifications, and records of events whose jobs no longer exist."""
     purging.purge("notification_causes", OLD_CAUSES, job.checkpoint)
     days = {"days": container.settings().notification_retention_days}
     purging.purge("notifications", OLD_NOTIFICATIONS, job.checkpoint, days)
-
-
-jobs.periodic("notifications.post_due", every=10)
-jobs.periodic("notifications.purge", every=3600)

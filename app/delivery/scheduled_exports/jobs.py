@@ -13,7 +13,7 @@ MAX_ATTEMPTS = 10
 """The maximum number of delivery attempts. With the delays, they take about an hour in total."""
 
 
-@jobs.handler("scheduled_exports.start_due", resumable=True)
+@jobs.handler("scheduled_exports.start_due", resumable=True, every=SCHEDULE_INTERVAL_SECONDS)
 def start_due_runs(job: Job) -> None:
     """Start all due runs of scheduled exports, one batch per transaction."""
     while starting.start_due_runs():
@@ -43,6 +43,3 @@ def _get_job_id(args: dict[str, Any]) -> UUID:
 def deliver(job: Job) -> None:
     """Deliver the file of a run to the run's destination, and mark the run as delivered."""
     delivering.deliver(job, _get_job_id(job.args))
-
-
-jobs.periodic("scheduled_exports.start_due", every=SCHEDULE_INTERVAL_SECONDS)

@@ -81,7 +81,7 @@ def replay(job: Job) -> None:
     replaying.run_replay(job.organization_id, webhook_id, job.args["replay_id"], job.checkpoint)
 
 
-@jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
+@jobs.handler("webhooks.tidy", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def clean_up(job: Job) -> None:
     """Delete old deliveries and secrets, purge deleted webhooks, and re-encrypt secrets."""
     maintenance.delete_expired_secrets()
@@ -106,9 +106,6 @@ def _reencrypt_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None
                     maintenance.replace_secret(webhook, token, keyring.rotate(token))
             except DecryptionFailed:
                 log.warning("webhook.secret_unreadable", webhook=str(webhook.id))
-
-
-jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:

@@ -114,19 +114,19 @@ def delete_content(batch: Sequence[Job]) -> None:
     cleaning.delete_contents(digests, batch[0].checkpoint)
 
 
-@jobs.handler("artifacts.sweep", queue="maintenance", resumable=True)
+@jobs.handler("artifacts.sweep", queue="maintenance", resumable=True, every=3600)
 def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
     cleaning.sweep(job.checkpoint_at, job.position or "")
 
 
-@jobs.handler("artifacts.index", queue="maintenance", resumable=True)
+@jobs.handler("artifacts.index", queue="maintenance", resumable=True, every=60)
 def index_documents(job: Job) -> None:
     """Index documents again after the indexing method has changed."""
     reprocessing.index_backlog(job.checkpoint)
 
 
-@jobs.handler("artifacts.start_retention")
+@jobs.handler("artifacts.start_retention", every=86_400)
 def start_retention(_job: Job) -> None:
     """Enqueue a retention job for each organization with a limited retention time."""
     for organization_id in organizations.list_ids_with_retention():
@@ -146,8 +146,3 @@ def apply_retention(job: Job) -> None:
     days = organizations.get_retention_days(job.organization_id)
     if days is not None:
         bulk.delete_expired_documents(days, job.checkpoint)
-
-
-jobs.periodic("artifacts.start_retention", every=86_400)
-jobs.periodic("artifacts.index", every=60)
-jobs.periodic("artifacts.sweep", every=3600)

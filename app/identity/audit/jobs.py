@@ -10,7 +10,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 
-@jobs.handler("audit.seal", queue="maintenance", resumable=True)
+@jobs.handler("audit.seal", queue="maintenance", resumable=True, every=30)
 def append_entries(job: Job) -> None:
     """Append all pending entries to their chains.
 
@@ -34,6 +34,3 @@ def _append_block(job: Job, organization_id: UUID) -> bool:
         return False
     job.checkpoint()
     return count >= queries.BLOCK_ENTRIES
-
-
-jobs.periodic("audit.seal", every=30)

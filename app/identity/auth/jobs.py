@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from app.identity.auth import attempts, credentials, links, queries
-from app.kit.jobs import Job, handler, periodic
+from app.kit.jobs import Job, handler
 
 
 @handler(credentials.RESET_JOB, queue="mail")
@@ -19,12 +19,9 @@ def send_email_confirmation(job: Job) -> None:
     credentials.send_email_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
-@handler("auth.purge", queue="maintenance", resumable=True)
+@handler("auth.purge", queue="maintenance", resumable=True, every=3600)
 def purge(job: Job) -> None:
     """Delete old sessions, expired links and old login failures; runs every hour."""
     queries.purge_sessions(job.checkpoint)
     links.purge(job.checkpoint)
     attempts.purge(job.checkpoint)
-
-
-periodic("auth.purge", every=3600)

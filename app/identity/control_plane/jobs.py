@@ -35,11 +35,8 @@ def report_failures() -> int:
     return total
 
 
-@jobs.handler("control_plane.report_failures")
+@jobs.handler("control_plane.report_failures", every=300)
 def run_report(_job: Job) -> None:
     """Report the jobs that failed permanently since the last report."""
     with tenancy.across_organizations(reason="the report covers the jobs of every organization"):
         report_failures()
-
-
-jobs.periodic("control_plane.report_failures", every=300)

@@ -27,7 +27,7 @@ def enqueue_due_erasures() -> list[UUID]:
     return organization_ids
 
 
-@jobs.handler("erasing.start")
+@jobs.handler("erasing.start", every=600)
 def start_erasing(_job: Job) -> None:
     """Enqueue a job for each organization that is due for erasure."""
     enqueue_due_erasures()
@@ -37,6 +37,3 @@ def start_erasing(_job: Job) -> None:
 def erase_organization(job: Job) -> None:
     """Erase the organization in the job's arguments."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)
-
-
-jobs.periodic("erasing.start", every=600)

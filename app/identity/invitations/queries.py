@@ -68,8 +68,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 def get(invitation_id: UUID) -> InvitationDetails | None:
     """Return the invitation with this id, or None if there is no such invitation."""
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else InvitationDetails(*row)
+    return db.find_row(InvitationDetails, statement)
 
 
 def upsert(values: dict[str, Any]) -> UUID:
@@ -152,8 +151,7 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
         .outerjoin(User, User.id == Invitation.invited_by)
         .where(Invitation.token_hash == token_hash)
     )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else TokenInvitation(*row)
+    return db.find_row(TokenInvitation, statement)
 
 
 def accept_by_address(email: str) -> EndedInvitation | None:

@@ -146,8 +146,7 @@ class MemberDetails(NamedTuple):
 
 def get(user_id: UUID) -> MemberDetails | None:
     """Return a member with their teams, or None if the user is not a member."""
-    row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
-    return None if row is None else MemberDetails(*row)
+    return db.find_row(MemberDetails, _MEMBERS.where(Membership.user_id == user_id))
 
 
 def lock_and_check_disabled(user_id: UUID) -> bool:

@@ -5,14 +5,14 @@ from app.identity.sso import domains, enforcement, keys, queries
 from app.identity.sso.service import PROTOCOLS
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
-from app.kit.jobs import Job, handler, periodic
+from app.kit.jobs import Job, handler
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 
 log = get_logger(__name__)
 
 
-@handler("sso.upkeep", queue="maintenance")
+@handler("sso.upkeep", queue="maintenance", every=3600)
 def run_upkeep(job: Job) -> None:
     """Delete expired rows, and enqueue a check for each open organization with a configuration."""
     with tenancy.across_organizations(reason="checks every organization's provider"):
@@ -84,6 +84,3 @@ def _check_provider(job: Job) -> None:
     if check.keys:
         keys.store(configuration, check.keys)
     db.session().flush()
-
-
-periodic("sso.upkeep", every=3600)

@@ -154,8 +154,7 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
             Code.expires_at > func.now(),
         )
     )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else Confirmation(*row)
+    return db.find_row(Confirmation, statement)
 
 
 def find_linked_user_id(issuer: str, subject: str) -> UUID | None:

@@ -124,8 +124,7 @@ _LOCK_MEMBERSHIPS = text(
 
 def get_with_members(team_id: UUID) -> TeamDetails | None:
     """Return a team with its members, or None if the team does not exist."""
-    row = db.session().execute(_WITH_MEMBERS, {"team_id": team_id}).one_or_none()
-    return None if row is None else TeamDetails(*row)
+    return db.find_row(TeamDetails, _WITH_MEMBERS, {"team_id": team_id})
 
 
 def exists(team_id: UUID) -> bool:

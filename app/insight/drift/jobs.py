@@ -37,7 +37,7 @@ def detect(job: Job) -> None:
     detecting.detect(job, _get_detection_id(job.args))
 
 
-@jobs.handler("drift.start_daily_detections", queue="drift")
+@jobs.handler("drift.start_daily_detections", queue="drift", every=_DAY_SECONDS)
 def start_daily_detections(_job: Job) -> None:
     """Start the daily detections: enqueue one job for each active organization.
 
@@ -58,11 +58,7 @@ def request_daily(job: Job) -> None:
     requesting.request_daily_detections(job.checkpoint)
 
 
-@jobs.handler("drift.purge", queue="maintenance", resumable=True)
+@jobs.handler("drift.purge", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def purge(job: Job) -> None:
     """Delete finished detections that are older than 400 days, and keep their reports."""
     purging.purge("drift_detections", _EXPIRED_CONDITION, job.checkpoint)
-
-
-jobs.periodic("drift.start_daily_detections", every=_DAY_SECONDS)
-jobs.periodic("drift.purge", every=_DAY_SECONDS)

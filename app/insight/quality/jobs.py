@@ -43,7 +43,7 @@ def update(batch: Sequence[Job]) -> None:
         updating.update(changed_ids, batch[0].checkpoint)
 
 
-@jobs.handler("quality.prepare")
+@jobs.handler("quality.prepare", every=_INTERVAL_SECONDS)
 def enqueue_repairs(_: Job) -> None:
     """Enqueue recounts of outdated organizations, and jobs that complete incomplete sums.
 
@@ -70,6 +70,3 @@ def rebuild(job: Job) -> None:
 def complete_sums(_: Job) -> None:
     """Complete the sums of an organization whose sums are incomplete."""
     updating.complete_sums()
-
-
-jobs.periodic("quality.prepare", every=_INTERVAL_SECONDS)

@@ -125,17 +125,13 @@ def compare_schema(job: Job) -> None:
         )
 
 
-@jobs.handler("quality_runs.start_outdated", queue="maintenance")
+@jobs.handler("quality_runs.start_outdated", queue="maintenance", every=_DAY_SECONDS)
 def create_runs_for_outdated_schemas(_job: Job) -> None:
     """Create a run for each outdated schema; see `records.list_outdated_schemas`."""
     runs.create_runs_for_outdated_schemas()
 
 
-@jobs.handler("quality_runs.forget", queue="maintenance", resumable=True)
+@jobs.handler("quality_runs.forget", queue="maintenance", resumable=True, every=_DAY_SECONDS)
 def delete_old_runs(job: Job) -> None:
     """Delete runs that are older than 400 days."""
     purging.purge("quality_runs", EXPIRED_CONDITION, job.checkpoint)
-
-
-jobs.periodic("quality_runs.start_outdated", every=_DAY_SECONDS)
-jobs.periodic("quality_runs.forget", every=_DAY_SECONDS)

@@ -30,7 +30,7 @@ register_run(JobKind.CRAWL, "connectors.crawl", crawl, queue="crawls", on_failur
 
 
 # Not in the queue `maintenance`, where a long sweep of the storage would delay the crawls.
-@jobs.handler("connectors.schedule", resumable=True)
+@jobs.handler("connectors.schedule", resumable=True, every=SCHEDULE_INTERVAL_SECONDS)
 def handle_schedules(job: Job) -> None:
     """Handle crawl schedules: start due crawls, and raise alerts for stale connectors."""
     while scheduling.start_due_crawls():
@@ -50,6 +50,3 @@ def delete_objects(job: Job) -> None:
     """Delete the object records of a deleted connector, in batches."""
     while managing.delete_objects(UUID(job.args["connector_id"])):
         job.checkpoint()
-
-
-jobs.periodic("connectors.schedule", every=SCHEDULE_INTERVAL_SECONDS)

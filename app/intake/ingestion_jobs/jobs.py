@@ -36,18 +36,18 @@ def settle(job: Job) -> None:
         )
 
 
-@jobs.handler("ingestion_jobs.expire", queue="maintenance", resumable=True)
+@jobs.handler(
+    "ingestion_jobs.expire", queue="maintenance", resumable=True, every=EXPIRE_INTERVAL_SECONDS
+)
 def delete_expired_files(job: Job) -> None:
     """Delete uploaded files whose jobs ended more than a week ago."""
     while cleaning.delete_expired_files():
         job.checkpoint()
 
 
-@jobs.handler("ingestion_jobs.sweep", queue="maintenance", resumable=True)
+@jobs.handler(
+    "ingestion_jobs.sweep", queue="maintenance", resumable=True, every=SWEEP_INTERVAL_SECONDS
+)
 def sweep_files(job: Job) -> None:
     """Sweep the storage: delete uploaded files that belong to no job."""
     cleaning.delete_unused_files(job.checkpoint_at, job.position)
-
-
-jobs.periodic("ingestion_jobs.expire", every=EXPIRE_INTERVAL_SECONDS)
-jobs.periodic("ingestion_jobs.sweep", every=SWEEP_INTERVAL_SECONDS)

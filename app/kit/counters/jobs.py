@@ -1,19 +1,19 @@
 """Periodic background jobs that fold deltas into cells and check the counts."""
 
 from app.kit.counters import upkeep
-from app.kit.jobs import Job, enqueue_many, handler, periodic
+from app.kit.jobs import Job, enqueue_many, handler
 
 _FOLD_SECONDS = 5
 _CHECK_SECONDS = 86_400
 
 
-@handler("counters.fold", resumable=True)
+@handler("counters.fold", resumable=True, every=_FOLD_SECONDS)
 def fold(job: Job) -> None:
     """Fold the deltas of all organizations into the cells, batch by batch."""
     upkeep.fold(job.checkpoint)
 
 
-@handler("counters.check", queue="maintenance")
+@handler("counters.check", queue="maintenance", every=_CHECK_SECONDS)
 def enqueue_checks(_: Job) -> None:
     """Enqueue a check of the counts of each organization."""
     organizations = upkeep.list_organizations()
@@ -27,7 +27,3 @@ def check_organization(job: Job) -> None:
     """Compare the counts of an organization with the rows, and repair wrong counts."""
     assert job.organization_id is not None
     upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
-
-
-periodic("counters.fold", every=_FOLD_SECONDS)
-periodic("counters.check", every=_CHECK_SECONDS)

@@ -22,9 +22,9 @@ from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers, progress
 from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
-from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
+from app.kit.jobs.handlers import Job, LostLease, Retry, handler
 
-__all__ = ["Job", "LostLease", "Retry", "handler", "periodic"]
+__all__ = ["Job", "LostLease", "Retry", "handler"]
 
 
 class JobRow(db.Base):
@@ -147,8 +147,7 @@ def cancel_queued(unique_key: str) -> CancelledJob | None:
 
     Returns None if there is no such job, or if it is running.
     """
-    row = db.session().execute(_CANCEL_QUEUED, {"unique_key": unique_key}).first()
-    return None if row is None else CancelledJob(*row)
+    return db.find_row(CancelledJob, _CANCEL_QUEUED, {"unique_key": unique_key})
 
 
 def replace_queued(

@@ -161,6 +161,9 @@ class Handler:
             job before an operator retries it, in the same transaction and with the organization
             bound.
         retryable: whether an operator may retry a failed job.
+        every: the seconds between two due times of a periodic job (see `SCHEDULE`), or None. The
+            job runs once at each due time, regardless of the number of relays, unless its previous
+            run is unfinished.
     """
 
     name: str = field(kw_only=False)
@@ -174,12 +177,13 @@ class Handler:
     on_failure: FailureCallback | None = None
     on_retry: RetryCallback | None = None
     retryable: bool = True
+    every: int | None = None
 
     def __post_init__(self) -> None:
         assert self.queue in QUEUES, f"unknown queue {self.queue}"
 
     def __call__(self, function: F) -> F:
-        """Register the handler with `function`, subscribe it to its events, and return `function`.
+        """Register the handler with `function`, its events and its schedule; return `function`.
 
         For a batch handler, also register a second handler for jobs with several events.
         """
@@ -193,6 +197,8 @@ class Handler:
                 single_event_handler=self.name,
                 max_attempts=None,
             )
+        if self.every is not None:
+            SCHEDULE[self.name] = self.every
         for event in self.events:
             events.subscribe(event, self.name, self.queue, group_function=group_name)
         if self.max_attempts is not None:
@@ -207,16 +213,6 @@ HANDLERS: dict[str, Handler] = {}
 SCHEDULE: dict[str, int] = {}
 """The periodic jobs: the names of their handlers, and the seconds between two due times. A job is
 due whenever the Unix time is a multiple of these seconds."""
-
-
-def periodic(name: str, *, every: int) -> None:
-    """Schedule the handler `name` to run every `every` seconds.
-
-    It runs once at each due time, regardless of the number of relays, unless its previous job is
-    unfinished.
-    """
-    SCHEDULE[name] = every
-
 
 Batches = list[list[Any]]
 """Batches of claimed rows. Each batch is sent as the JSON argument of one message."""

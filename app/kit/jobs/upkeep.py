@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from app.kit import container
-from app.kit.jobs.handlers import Job, handler, periodic
+from app.kit.jobs.handlers import Job, handler
 from app.kit.purging import purge as purge_rows
 
 _MAX_STAGED_AGE = timedelta(hours=24)
@@ -20,19 +20,15 @@ _OLD_ROWS = (
 )
 
 
-@handler("kit.purge", queue="maintenance", resumable=True)
+@handler("kit.purge", queue="maintenance", resumable=True, every=3600)
 def purge(job: Job) -> None:
     """Delete old finished jobs, events, idempotency keys and schedule runs."""
     for table, condition in _OLD_ROWS:
         purge_rows(table, condition, job.checkpoint)
 
 
-@handler("kit.sweep", queue="maintenance")
+@handler("kit.sweep", queue="maintenance", every=3600)
 def sweep(job: Job) -> None:
     """Delete staged files that interrupted requests and jobs left behind."""
     job.checkpoint()
     container.current().storage.sweep("staging", _MAX_STAGED_AGE)
-
-
-periodic("kit.purge", every=3600)
-periodic("kit.sweep", every=3600)

@@ -56,7 +56,8 @@ def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
     claims.release_reservations(user_id, job.checkpoint)
 
 
-@jobs.handler("artifacts.expire_claims")
+# This job runs often, because artifacts are offered last until their expired claims are cleared.
+@jobs.handler("artifacts.expire_claims", every=10)
 def expire_claims(job: Job) -> None:
     """Clear expired claims on artifacts.
 
@@ -81,13 +82,8 @@ def unassign_team_without_labelers(job: Job) -> None:
     assigning.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
 
 
-@jobs.handler("assignment.mark_nearly_due", queue="bulk")
+@jobs.handler("assignment.mark_nearly_due", queue="bulk", every=60)
 def mark_nearly_due(job: Job) -> None:
     """Mark artifacts that are due within 24 hours, so that they are offered first."""
     while queries.mark_nearly_due():
         job.checkpoint()
-
-
-jobs.periodic("assignment.mark_nearly_due", every=60)
-# This job runs often, because artifacts are offered last until their expired claims are cleared.
-jobs.periodic("artifacts.expire_claims", every=10)

@@ -104,10 +104,9 @@ def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
     training.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
-@jobs.handler("predictions.purge", queue="maintenance", resumable=True)
+@jobs.handler(
+    "predictions.purge", queue="maintenance", resumable=True, every=PURGE_INTERVAL_SECONDS
+)
 def purge(job: Job) -> None:
     """Purge old predictions that a newer prediction has replaced and that no tag set uses."""
     purging.purge_outdated(RETENTION_DAYS, job.checkpoint_at, job.position)
-
-
-jobs.periodic("predictions.purge", every=PURGE_INTERVAL_SECONDS)

@@ -9,7 +9,7 @@ from app.workflow.review_queue.queries import items
 from app.workflow.review_queue.service import unassigning
 
 
-@jobs.handler("review_queue.expire_claims")
+@jobs.handler("review_queue.expire_claims", every=60)
 def expire_claims(_job: Job) -> None:
     """Clear expired claims on review items.
 
@@ -81,12 +81,8 @@ def end_self_reviews(job: Job) -> None:
     unassigning.end_self_reviews(job.checkpoint)
 
 
-@jobs.handler("review_queue.move_nearly_due", queue="bulk")
+@jobs.handler("review_queue.move_nearly_due", queue="bulk", every=60)
 def prioritize_nearly_due(job: Job) -> None:
     """Move reviews that are due within 24 hours to the front of the queue."""
     while items.prioritize_nearly_due():
         job.checkpoint()
-
-
-jobs.periodic("review_queue.expire_claims", every=60)
-jobs.periodic("review_queue.move_nearly_due", every=60)

@@ -43,11 +43,8 @@ def disable_rules_of_ineligible_user(job: Job) -> None:
     records.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))
 
 
-@jobs.handler("routing_rules.release_delayed_artifacts")
+@jobs.handler("routing_rules.release_delayed_artifacts", every=60)
 def release_delayed_artifacts(job: Job) -> None:
     """Release artifacts that were not routed in time, so that they can be labeled."""
     while artifacts.release_delayed_documents():
         job.checkpoint()
-
-
-jobs.periodic("routing_rules.release_delayed_artifacts", every=60)

@@ -16,7 +16,7 @@ def release_reviews_of_removed_member(job: Job) -> None:
     bulk.release_reviews(UUID(job.args["data"]["user_id"]))
 
 
-@jobs.handler("artifacts.start_freeing")
+@jobs.handler("artifacts.start_freeing", every=60)
 def enqueue_expired_reservation_jobs(_job: Job) -> None:
     """Enqueue a job for each organization with expired reservations."""
     for organization_id in statuses.list_organizations_with_expired_reservations():
@@ -52,6 +52,3 @@ def update_statuses_of_schema(job: Job) -> None:
         statuses.update_statuses([row.id for row in rows])
         job.checkpoint()
         after = max((row.created_at, row.id) for row in rows)
-
-
-jobs.periodic("artifacts.start_freeing", every=60)

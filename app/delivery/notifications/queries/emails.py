@@ -181,8 +181,7 @@ def find_member_account(user_id: UUID) -> MemberAccount | None:
             User.disabled_at.is_(None),
         )
     )
-    row = db.session().execute(statement).first()
-    return None if row is None else MemberAccount(*row)
+    return db.find_row(MemberAccount, statement)
 
 
 def has_unread(notification_ids: Sequence[UUID]) -> bool:

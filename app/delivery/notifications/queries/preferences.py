@@ -54,8 +54,7 @@ def get(user_id: UUID) -> StoredPreferences | None:
         .outerjoin_from(User, stored, stored.user_id == User.id)
         .where(User.id == user_id)
     )
-    row = db.session().execute(statement).first()
-    return None if row is None else StoredPreferences(*row)
+    return db.find_row(StoredPreferences, statement)
 
 
 def write(

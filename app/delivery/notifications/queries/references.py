@@ -36,8 +36,7 @@ def get_export_result(export_id: UUID) -> ExportResult | None:
     """Return the result of an export, or None if it no longer exists."""
     requester_id = case((Export.api_key_id.is_(None), Export.created_by))
     columns = db.build_columns(ExportResult._fields, Export, user_id=requester_id)
-    row = db.session().execute(select(*columns).where(Export.id == export_id)).first()
-    return None if row is None else ExportResult(*row)
+    return db.find_row(ExportResult, select(*columns).where(Export.id == export_id))
 
 
 class InvitationResult(NamedTuple):
@@ -53,12 +52,9 @@ def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
     statement = (
         select(Invitation.invited_by, Invitation.email, Organization.slug)
         .join(Organization, Organization.id == Invitation.organization_id)
-        .where(Invitation.id == invitation_id)
+        .where(Invitation.id == invitation_id, Invitation.invited_by.is_not(None))
     )
-    row = db.session().execute(statement).first()
-    if row is None or row.invited_by is None:
-        return None
-    return InvitationResult(row.invited_by, row.email, row.slug)
+    return db.find_row(InvitationResult, statement)
 
 
 class Comment(NamedTuple):
@@ -78,8 +74,7 @@ def get_comment(comment_id: UUID) -> Comment | None:
         .join(Artifact, build_join(TagSet.artifact_id, Artifact))
         .where(TagSetComment.id == comment_id)
     )
-    row = db.session().execute(statement).first()
-    return None if row is None else Comment(*row)
+    return db.find_row(Comment, statement)
 
 
 def list_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:

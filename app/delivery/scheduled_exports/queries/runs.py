@@ -62,8 +62,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
 def read(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
     statement = select(ScheduledRun, Export).join(Export, build_join(ScheduledRun.job_id, Export))
-    row = db.session().execute(statement.where(ScheduledRun.job_id == job_id)).first()
-    return None if row is None else RunRecord._make(row)
+    return db.find_row(RunRecord, statement.where(ScheduledRun.job_id == job_id))
 
 
 def lock(job_id: UUID) -> ScheduledRun | None:

@@ -144,8 +144,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
     statement = select(*_DELIVERY_COLUMNS).where(
         Delivery.id == delivery_id, Delivery.webhook_id == webhook_id
     )
-    row = db.session().execute(statement).first()
-    return None if row is None else DeliveryRecord._make(row)
+    return db.find_row(DeliveryRecord, statement)
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:

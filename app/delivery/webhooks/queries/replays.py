@@ -174,8 +174,7 @@ def replay_batch(
     """
     values = _build_parameters(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH_SIZE}
-    row = db.session().execute(_REPLAY, values).first()
-    return None if row is None else ReplayedBatch(*row)
+    return db.find_row(ReplayedBatch, _REPLAY, values)
 
 
 def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:

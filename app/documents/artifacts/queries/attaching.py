@@ -53,8 +53,7 @@ def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
     `artifact_id` is the id of the email.
     """
     columns = (getattr(Artifact, name) for name in ParentEmail._fields)
-    row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
-    return None if row is None else ParentEmail._make(row)
+    return db.find_row(ParentEmail, select(*columns).where(Artifact.id == artifact_id))
 
 
 def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:

@@ -258,14 +258,12 @@ def apply_search_index_filters(
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
     """Return a document, or None if it does not exist. Lock the document if `lock` is set."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
-    row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
-    return None if row is None else ArtifactRow._make(row)
+    return db.find_row(ArtifactRow, statement, {"artifact_id": artifact_id})
 
 
 def find_content(artifact_id: UUID) -> ArtifactContent | None:
     """Return the columns that describe a document's content, or None if it does not exist."""
-    row = db.session().execute(_CONTENT, {"artifact_id": artifact_id}).one_or_none()
-    return None if row is None else ArtifactContent(*row)
+    return db.find_row(ArtifactContent, _CONTENT, {"artifact_id": artifact_id})
 
 
 def find_newest_digest() -> str | None:

@@ -49,24 +49,28 @@ def add_labels(control: Control) -> None:
     if required and len(elements) > 1:
         control.add_warning("The rule that one of several labels is required was left out.")
     for element in elements:
-        label_name = element.get("value") or element.get("alias")
-        path = f"{control.path}.Label[{to_line(label_name, 64)}]"
-        value = to_title(label_name, control.state.collector, path)
-        if value.startswith("$"):
-            control.state.collector.add(path, "A label that comes with each task was left out.")
-            continue
-        is_single = "1" in (element.get("maxUsages"), control.get("maxUsages"))
-        if not is_single and (element.get("maxUsages") or control.get("maxUsages")):
-            control.state.collector.add(path, MAXIMUM_LEFT_OUT_MESSAGE)
-        control.state.add_field(
-            element.get("alias") or value,
-            path=path,
-            label=value,
-            type=field_type,
-            required=required and len(elements) == 1,
-            multiple=not is_single,
-            description=element.get("hint") or control.header,
-        )
+        _add_label(control, element, field_type, required=required and len(elements) == 1)
+
+
+def _add_label(control: Control, element: Element, field_type: str, *, required: bool) -> None:
+    label_name = element.get("value") or element.get("alias")
+    path = f"{control.path}.Label[{to_line(label_name, 64)}]"
+    value = to_title(label_name, control.state.collector, path)
+    if value.startswith("$"):
+        control.state.collector.add(path, "A label that comes with each task was left out.")
+        return
+    is_single = "1" in (element.get("maxUsages"), control.get("maxUsages"))
+    if not is_single and (element.get("maxUsages") or control.get("maxUsages")):
+        control.state.collector.add(path, MAXIMUM_LEFT_OUT_MESSAGE)
+    control.state.add_field(
+        element.get("alias") or value,
+        path=path,
+        label=value,
+        type=field_type,
+        required=required,
+        multiple=not is_single,
+        description=element.get("hint") or control.header,
+    )
 
 
 def add_drawing_tool(control: Control) -> None:

@@ -47,8 +47,7 @@ def find_active_id(schema_version_id: UUID) -> UUID | None:
 def find_model(model_id: UUID) -> StoredModel | None:
     """Return a model with its content, or None if the model does not exist."""
     columns = db.build_columns(StoredModel._fields, ExtractionModel)
-    row = db.session().execute(select(*columns).where(ExtractionModel.id == model_id)).first()
-    return None if row is None else StoredModel._make(row)
+    return db.find_row(StoredModel, select(*columns).where(ExtractionModel.id == model_id))
 
 
 def find_model_id(schema_version_id: UUID, version: str) -> UUID | None:

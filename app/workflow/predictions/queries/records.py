@@ -47,8 +47,7 @@ def find_latest(artifact_id: UUID) -> PredictedTags | None:
         .order_by(Prediction.created_at.desc(), Prediction.id.desc())
         .limit(1)
     )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else PredictedTags._make(row)
+    return db.find_row(PredictedTags, statement)
 
 
 def find_schema_version_id(prediction_id: UUID) -> UUID | None:
