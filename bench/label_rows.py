@@ -92,7 +92,7 @@ def _build_saver(
 def _measure_large_saves(
     report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]
 ) -> None:
-    """Alternate large and small saves on one connection, so that both have the same load."""
+    """Compare the times of large and small saves, which alternate on one connection."""
     connection = load.Connection(service.base)
     small, large = (
         _build_saver(connection, org, draft, count)

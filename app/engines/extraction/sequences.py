@@ -17,7 +17,7 @@ from app.engines.extraction.spans import SpanScores, build_scores
 from app.engines.extraction.values import Target
 
 MAX_TARGETS = 40
-"""The maximum number of fields that a conditional random field learns.
+"""The maximum number of fields that one sequence model learns.
 
 The training time grows with the square of the number of fields.
 """

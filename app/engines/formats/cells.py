@@ -1,4 +1,4 @@
-"""Convert label values to the cells of a spreadsheet."""
+"""Convert field values to the cells of a spreadsheet, and name its columns."""
 
 import json
 import re

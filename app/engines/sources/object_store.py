@@ -67,8 +67,8 @@ class ListingQuery(NamedTuple):
 
     Attributes:
         prefix: the prefix of the names.
-        after: a name, which may be shortened; a store with `can_start_after` lists only the names
-            after it.
+        after: if the store has `can_start_after`, only later names are listed. A long name is
+            shortened, and then the caller must skip the names up to the whole name.
         by_folder: whether names with another slash after the prefix are grouped into folders.
     """
 

@@ -20,7 +20,7 @@ from app.identity.sso.providers import (
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    build_refusal_error,
+    build_invalid_response_error,
 )
 from app.kit import container, errors, outbound_slots
 from app.kit.egress.policy import EgressRefused
@@ -173,7 +173,7 @@ def read_identity(
         return id_tokens.build_identity(configuration, completed_claims)
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
-        raise build_refusal_error(str(refusal)) from None
+        raise build_invalid_response_error(str(refusal)) from None
     except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
         message = f"The request to the identity provider failed: {failure}."
@@ -184,9 +184,9 @@ def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any
     """Check the issuer of the response (RFC 9207), and return the authorization code."""
     issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
-        raise build_refusal_error("it does not say which provider it comes from")
+        raise build_invalid_response_error("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise build_refusal_error("it comes from another provider")
+        raise build_invalid_response_error("it comes from another provider")
     if query.get("error"):
         error = query["error"] if _ERROR_CODE.fullmatch(query["error"]) else "an unknown error"
         raise errors.denied(f"The identity provider refused the sign-in: {error}.")

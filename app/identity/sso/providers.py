@@ -92,7 +92,7 @@ class SignOnProtocol(Protocol):
         """
 
 
-def build_refusal_error(reason: str) -> ApiError:
+def build_invalid_response_error(reason: str) -> ApiError:
     """Build the 401 error for a provider's response that is not valid."""
     message = f"The identity provider's response was refused: {reason}."
     return ApiError("invalid_credentials", message)

@@ -22,7 +22,7 @@ from app.identity.sso.providers import (
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    build_refusal_error,
+    build_invalid_response_error,
 )
 from app.identity.sso.saml import metadata, request, response
 from app.identity.sso.saml.assertion import SKEW, ExpectedValues, SignInDeclined
@@ -226,4 +226,4 @@ def complete_sign_in(
 def _log_refusal(flow: Flow, reason: str) -> ApiError:
     """Log why a response was refused, and return the error to raise."""
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return build_refusal_error(reason)
+    return build_invalid_response_error(reason)

@@ -15,7 +15,7 @@ FILTER_CONDITIONS = {
     "decided_before": "{t}.decided_at < CAST(%(decided_before)s AS timestamptz)",
 }
 """The SQL condition for each property of an export filter; `{t}` is the alias of `tag_sets`."""
-_CONDITIONS = {**FILTER_CONDITIONS, "status": "{t}.status = %(status)s"}
+_TAG_SET_CONDITIONS = {**FILTER_CONDITIONS, "status": "{t}.status = %(status)s"}
 _ALL_TAG_SETS = "tag_sets t WHERE {conditions}"
 _LATEST_TAG_SETS = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
@@ -189,7 +189,7 @@ def _build_tag_sets_clause(values: Mapping[str, Any], selection: str) -> str:
     is_latest = selection == "latest"
     alias = "n" if is_latest else "t"
     conditions = [f"{alias}.organization_id = %(organization_id)s"]
-    conditions += [_CONDITIONS[name].format(t=alias) for name in values]
+    conditions += [_TAG_SET_CONDITIONS[name].format(t=alias) for name in values]
     if selection == "final":
         conditions.append(_IS_FINAL.format(t=alias))
     template = _LATEST_TAG_SETS if is_latest else _ALL_TAG_SETS

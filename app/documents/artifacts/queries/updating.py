@@ -231,19 +231,18 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def lock_documents_created_before(created_before: datetime, *, limit: int) -> list[LockedArtifact]:
-    """Lock and return the oldest documents created before a time, at most `limit` documents.
+    """Lock and return at most `limit` documents of `select_documents_created_before`.
 
-    Documents that are not archived come first. Documents that other transactions have locked are
-    skipped.
+    Documents that other transactions have locked are skipped.
     """
     oldest = select_documents_created_before(created_before, limit=limit)
     return _lock(_LOCKED_ARTIFACTS.where(Artifact.id.in_(oldest)), skip_locked=True)
 
 
 def select_documents_created_before(created_before: datetime, *, limit: int) -> Select[UUID]:
-    """Return a SELECT of the ids of the oldest documents created before a time, at most `limit`.
+    """Return a SELECT of the ids of at most `limit` documents created before a time.
 
-    The order is that of `lock_documents_created_before`.
+    Documents that are not archived come first, and then the oldest documents.
     """
     # This is the order of an index. In another order, every batch would read all older documents.
     order = (Artifact.archived, Artifact.created_at, Artifact.id)

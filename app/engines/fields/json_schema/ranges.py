@@ -69,16 +69,19 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
 
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
-    """List patterns for the prefixes of strings that sort after `text`, at most one per digit."""
+    """List patterns for the beginnings of numbers with a greater digit at the first difference.
+
+    There is at most one pattern per digit of `text`.
+    """
     for index, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_escape(text[:index])}[{int(char) + 1}-9]"
 
 
 def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
-    """List patterns for the prefixes of strings that sort before `text`, at most one per digit.
+    """List patterns for the beginnings of numbers with a smaller digit at the first difference.
 
-    The first digit is at least `min_first_digit`.
+    There is at most one pattern per digit of `text`. The first digit is at least `min_first_digit`.
     """
     for index, char in enumerate(text):
         min_digit = min_first_digit if index == 0 else "0"

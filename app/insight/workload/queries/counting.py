@@ -139,7 +139,7 @@ def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquer
     if criteria.due_before is None:
         cells = counters.select_cells(REVIEWS, facet_names, where)
     else:
-        rows = _select_items(
+        rows = _select_tag_sets_to_review(
             criteria,
             cast(TagSet.assignee_id, Text).label("assignee_id"),
             func.coalesce(cast(TagSet.labeler_id, Text), "").label("labeler_id"),
@@ -171,14 +171,18 @@ def _select_claimed(
     A claimed tag set counts for the user who claimed it, instead of for its assignee.
     """
     is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
-    rows = _select_items(criteria, cast(user_column, Text), literal(sign, Integer).label("n"))
+    rows = _select_tag_sets_to_review(
+        criteria, cast(user_column, Text), literal(sign, Integer).label("n")
+    )
     rows = rows.where(is_claimed, user_column.in_(criteria.user_ids))
     if criteria.due_before is not None:
         rows = rows.where(TagSet.due_at < criteria.due_before)
     return rows if self_review else rows.where(TagSet.labeler_id.is_distinct_from(user_column))
 
 
-def _select_items(criteria: WorkCriteria, *columns: SQLColumnExpression[Any]) -> Select[Any]:
+def _select_tag_sets_to_review(
+    criteria: WorkCriteria, *columns: SQLColumnExpression[Any]
+) -> Select[Any]:
     rows = select(*columns).where(
         TagSet.organization_id == tenancy.current_organization_id(),
         TagSet.status == TagSetStatus.SUBMITTED,
