@@ -78,7 +78,8 @@ class Connection:
         began = time.perf_counter()
         status, body = self.send(data)
         seconds = time.perf_counter() - began
-        assert status == 200, f"{data[:300]!r}: {status} {body[:300]!r}"
+        request_line = data.split(b"\r\n", 1)[0]
+        assert status == 200, f"{request_line!r}: {status} {body[:300]!r}"
         return seconds, body
 
     def _receive(self) -> None:

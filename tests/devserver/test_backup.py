@@ -212,6 +212,7 @@ def test_files_are_restored_where_the_service_reads_them(backup: Path, tmp_path:
 
 
 def test_a_backup_that_broke_off_is_refused(backup: Path, tmp_path: Path) -> None:
+    (backup / "database.dump").write_bytes(b"PGDMP")
     (backup / "backup.json").unlink()
     refusal = _run("restore", tmp_path / "data", backup, status=1)
     assert "not a complete backup" in refusal

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import insert
+from sqlalchemy import insert, orm
 from werkzeug.test import TestResponse
 
 from app.identity.auth.models import Session
@@ -124,7 +124,7 @@ class Org:
             return user.email
 
     @contextmanager
-    def transaction(self) -> Iterator[Any]:
+    def transaction(self) -> Iterator[orm.Session]:
         """Run the block in a transaction of the organization. Yields the database session."""
         with self.app.app_context(), tenancy.organization(self.id), db.transaction() as session:
             yield session

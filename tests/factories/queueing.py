@@ -1,8 +1,9 @@
-"""Run calls at the same time, or in a known order while another transaction holds a lock."""
+"""Run calls at the same time, in a known order during a lock, or until a simulated kill."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import count
 from threading import Barrier
 from typing import Any
 
@@ -60,3 +61,20 @@ def hold_lock(app: Flask, lock: Callable[[], object]) -> Iterator[Callable[..., 
             yield start
         for future in futures:
             future.result(timeout=60)
+
+
+class KilledError(Exception):
+    """Simulates the end of a worker."""
+
+
+def build_killing_checkpoint(number: int) -> Callable[[], None]:
+    """Return a checkpoint that commits, but whose call with this number ends the worker instead."""
+    calls = count(1)
+
+    def commit() -> None:
+        if next(calls) == number:
+            db.session().rollback()
+            raise KilledError
+        db.session().commit()
+
+    return commit

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.documents.artifacts.models.content import ArtifactText
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.control_plane import accounts
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from tests.factories.labels import make_field
@@ -180,8 +180,8 @@ class Workspace:
     @contextmanager
     def transaction(self) -> Iterator[Session]:
         """Run the block in a transaction of the organization. Yields the database session."""
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
-            yield s
+        with self.org.transaction() as session:
+            yield session
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""

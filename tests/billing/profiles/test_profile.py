@@ -1,5 +1,6 @@
 """The billing profile: what it accepts, and what it refuses."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,10 +61,9 @@ def test_an_outdated_revision(org: Org) -> None:
 
 
 def test_of_two_first_writers_one_wins(org: Org) -> None:
-    def write() -> int:
-        return int(org.api("admin").put(PATH, json={**PROFILE, "revision": 0}).status_code)
-
-    assert sorted(run_concurrently(write, write)) == [200, 409]
+    clients = [org.api("admin") for _ in range(2)]
+    calls = [partial(api.put, PATH, json={**PROFILE, "revision": 0}) for api in clients]
+    assert sorted(answer.status_code for answer in run_concurrently(*calls)) == [200, 409]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from sqlalchemy import event, text
 from app.delivery.webhooks import abandoning, recorder, sending
 from app.delivery.webhooks.queries import backlog, due
 from app.kit import db, tenancy
-from tests.delivery.webhooks.conftest import Answer, KilledError, build_killing_checkpoint
+from tests.delivery.webhooks.conftest import Answer
+from tests.factories.queueing import KilledError, build_killing_checkpoint
 from tests.factories.scrape import get_metric
 from tests.factories.work import run_jobs_of
 

@@ -1,6 +1,7 @@
 """Test deliveries, redelivery, rotated secrets, and several workers at once."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -136,12 +137,15 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: 
     created = hooks.create(events=list(SUBSCRIBABLE))
     hooks.emit(150)
 
-    def relay() -> int:
+    def build_relay() -> Relay:
         connection = container.current().redis(timeout=5)
-        loop = Relay(app, lambda: connection)
-        return sum(loop.run_once() for _ in range(3))
+        return Relay(app, lambda: connection)
 
-    assert sum(run_concurrently(*[relay] * 4)) >= 1
+    def run(relay: Relay) -> int:
+        return sum(relay.run_once() for _ in range(3))
+
+    relays = [build_relay() for _ in range(4)]
+    assert sum(run_concurrently(*(partial(run, relay) for relay in relays))) >= 1
     deliver()
     ids = [r.headers["X-Service-Delivery"] for r in hooks.receiver.received]
     assert len(ids) == len(set(ids)) == 150

@@ -12,7 +12,8 @@ from app.delivery.webhooks.queries import leases, replays
 from app.delivery.webhooks.queries.leases import BeginLimit
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from tests.delivery.webhooks.conftest import Answer, KilledError, build_killing_checkpoint
+from tests.delivery.webhooks.conftest import Answer
+from tests.factories.queueing import KilledError, build_killing_checkpoint
 from tests.factories.waiting import wait_until
 from tests.factories.work import run_jobs_of
 

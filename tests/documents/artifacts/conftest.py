@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,23 +49,6 @@ def workspace(org: Org) -> Workspace:
 def get_storage_path(key: str) -> Path:
     """Return the path on the disk of a file or folder of the storage."""
     return Path(container.settings().storage_url.removeprefix("file://"), key)
-
-
-class KilledError(Exception):
-    """Simulates the end of a process."""
-
-
-def build_killed_checkpoint(number: int) -> Callable[[], None]:
-    """Return a checkpoint that commits, but whose call `number` raises KilledError instead."""
-    calls = count(1)
-
-    def checkpoint() -> None:
-        if next(calls) == number:
-            db.session().rollback()
-            raise KilledError
-        db.session().commit()
-
-    return checkpoint
 
 
 def explain(statement: Any, *, disabled: Sequence[str] = ()) -> str:

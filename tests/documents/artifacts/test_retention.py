@@ -12,13 +12,12 @@ from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import bulk
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import (
-    KilledError,
     Stored,
-    build_killed_checkpoint,
     create_text,
     explain,
 )
 from tests.factories import Org, make_due
+from tests.factories.queueing import KilledError, build_killing_checkpoint
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
@@ -100,7 +99,7 @@ def test_an_interrupted_run_is_completed_by_the_next_run(
         _age(workspace, workspace.artifact(schema_id), 2 + number)
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(KilledError):
-            bulk.delete_expired_documents(1, build_killed_checkpoint(2))
+            bulk.delete_expired_documents(1, build_killing_checkpoint(2))
         assert len(workspace.events("artifact.deleted")) == 2
         assert bulk.delete_expired_documents(1, db.session().commit) == 3
     assert len(workspace.events("artifact.deleted")) == 5

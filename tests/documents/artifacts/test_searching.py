@@ -15,8 +15,6 @@ from app.documents.artifacts.queries import searching
 from app.documents.artifacts.service import reprocessing
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import (
-    KilledError,
-    build_killed_checkpoint,
     create_text,
     explain,
     list_names,
@@ -24,6 +22,7 @@ from tests.documents.artifacts.conftest import (
     upload,
 )
 from tests.factories import Org, make_due
+from tests.factories.queueing import KilledError, build_killing_checkpoint
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
@@ -267,7 +266,7 @@ def test_indexing_continues_after_an_interruption(
         create_text(org.api("labeler"), f"{ENGLISH} {number}", f"{number}")
     _restore_unmigrated_index(workspace)
     with pytest.raises(KilledError):
-        _index(org, checkpoint=build_killed_checkpoint(2))
+        _index(org, checkpoint=build_killing_checkpoint(2))
     assert _search(org, "rent") == ["0", "1"]
     assert _search(org, "rents") == ["0", "1", "2", "3", "4"]
     with org.app.app_context(), tenancy.organization(org.id):

@@ -20,7 +20,7 @@ from tests.references import import_lazily
 stats = import_lazily("scipy.stats")
 
 
-def _get_verdict(
+def _get_outcome(
     baseline: Sample, current: Sample, thresholds: DriftThresholds | None = None
 ) -> str:
     (found,) = assign_outcomes(
@@ -100,15 +100,15 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
     ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
-    assert _get_verdict(sample, sample) == DriftOutcome.GONE
+    assert _get_outcome(sample, sample) == DriftOutcome.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
     assert (
-        _get_verdict(CategorySample({"a": 100}), CategorySample({"b": 100})) == DriftOutcome.DRIFT
+        _get_outcome(CategorySample({"a": 100}), CategorySample({"b": 100})) == DriftOutcome.DRIFT
     )
-    assert _get_verdict(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == DriftOutcome.DRIFT
-    assert _get_verdict(RateSample(0, 100), RateSample(100, 100)) == DriftOutcome.DRIFT
+    assert _get_outcome(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == DriftOutcome.DRIFT
+    assert _get_outcome(RateSample(0, 100), RateSample(100, 100)) == DriftOutcome.DRIFT
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
@@ -117,7 +117,7 @@ def test_a_significant_difference_without_effect_is_no_drift() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.outcome == DriftOutcome.UNCLEAR
-    assert _get_verdict(before, after, DriftThresholds(min_effect=0.001)) == DriftOutcome.DRIFT
+    assert _get_outcome(before, after, DriftThresholds(min_effect=0.001)) == DriftOutcome.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:

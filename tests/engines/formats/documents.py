@@ -142,12 +142,12 @@ def write(
     return out.getvalue()
 
 
-class FullError(OSError):
-    """Nothing can be written to an output."""
+class FullError(Exception):
+    """Nothing can be written to an output. Like the storage's error, it is no OSError."""
 
 
-class FullOutput(io.BytesIO):
-    """An output that nothing can be written to."""
+class FullOutput:
+    """An output that nothing can be written to. Like a file of the storage, it can only write."""
 
     def write(self, data: Any) -> int:
         raise FullError

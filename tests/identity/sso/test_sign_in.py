@@ -318,6 +318,7 @@ def test_an_unverified_earlier_registration_loses_access(
     login = {name: body[name] for name in ("email", "password")}
     assert squatter.post("/auth/login", json=login).status_code == 401
     mailed = {"token": list_emails_to(who.email)[-1].token}
+    assert mailed["token"]
     assert squatter.post("/auth/email-change/confirm", json=mailed).status_code == 400
 
 

@@ -113,7 +113,7 @@ def test_it_is_paged_both_ways(workspace: Workspace) -> None:
     first = api.get(path).json
     assert first["meta"]["total"] == 8
     workspace.org.api("admin").patch(f"/artifacts/{artifact_id}", {"priority": 70})
-    rest = read_pages(api, f"{path}&cursor={first['meta']['next_cursor']}")
+    rest = read_pages(api, path, first["meta"]["next_cursor"])
     assert [entry for page in (first, *rest) for entry in page["data"]] == all_entries
     oldest_first = list_history(workspace.org, artifact_id, query="sort=at")
     assert oldest_first[:8] == all_entries[::-1]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Thread
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS, Job
 from app.workflow.predictions.service import training
 from tests.factories import run_jobs_of
+from tests.factories.queueing import call_in_thread
 from tests.factories.workspace import Workspace
 from tests.workflow.actions import reopen
 from tests.workflow.predictions.teaching import (
@@ -60,13 +61,6 @@ def _follow_examples(
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
     return read
-
-
-def _run_in_thread(call: Callable[[], object]) -> None:
-    """Run a call in a thread of its own, because requests would end the job's organization."""
-    thread = Thread(target=call)
-    thread.start()
-    thread.join()
 
 
 def test_no_transaction_is_open_while_the_child_has_an_example(
@@ -167,7 +161,7 @@ def test_documents_that_are_accepted_during_a_training_are_learned(
     def train_in_child(*args: Any, **options: Any) -> Any:
         runs.append(args)
         if len(runs) == 1:
-            _run_in_thread(lambda: accept_invoices(trainable_workspace, *range(5, 10)))
+            call_in_thread(accept_invoices, trainable_workspace, *range(5, 10))
         return train(*args, **options)
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
@@ -186,7 +180,7 @@ def test_documents_that_are_accepted_before_a_training_commits_are_learned(
     def train_and_accept(job: Job) -> None:
         handler.function(job)
         if len(list_accepted(trainable_workspace)) == 5:
-            _run_in_thread(lambda: accept_invoices(trainable_workspace, *range(5, 10)))
+            call_in_thread(accept_invoices, trainable_workspace, *range(5, 10))
 
     monkeypatch.setitem(HANDLERS, handler.name, replace(handler, function=train_and_accept))
     run_jobs_of(trainable_workspace.org, "training", "bulk", "training")
@@ -201,7 +195,8 @@ def test_a_tag_set_that_is_reopened_during_a_training_is_not_learned(
 
     def reopen_once(count: int) -> None:
         if count == 1:
-            _run_in_thread(lambda: reopen(trainable_workspace, {"id": reopened_id}, by="admin"))
+            reopening = partial(reopen, trainable_workspace, {"id": reopened_id}, by="admin")
+            assert call_in_thread(reopening).status_code == 200
 
     read = _follow_examples(monkeypatch, reopen_once)
     assert run_jobs_of(trainable_workspace.org, "training") == 1

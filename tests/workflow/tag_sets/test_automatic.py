@@ -204,7 +204,8 @@ def test_whoever_was_rejected_may_have_seen_the_others(
     reject(workspace, rejected, send_to="pool")
     _ask(workspace, rejected, {**POLICY, **OVERLAP, **policy})
     draft = start_draft(workspace, artifact_id, source=first["id"], by="second").json["data"]
-    workspace.save(draft, [tag("number", "A", confidence=0.9)], by="second")
+    sure = [tag("number", "A", confidence=0.9)]
+    draft = get_data(workspace.save(draft, sure, by="second"))
     sent = submit(workspace, draft, by="second").json["data"]
     assert [_get_status(workspace, tag_set) for tag_set in (sent, first)] == ["submitted"] * 2
     assert "resubmitted" in _list_flags(workspace)[sent["id"]]

@@ -41,7 +41,7 @@ def test_a_correction_is_the_reviewers_and_the_rest_stays_whose_it_was(
     tags = [A, *rows("rope", "sail", "mast"), _span(0, 10), _span(20, 30)]
     merged = merge(workspace, sets := submit_all(workspace, tags, tags)).json["data"]
     moved = [A, *rows("new", "rope", "sails", "mast"), _span(20, 30), _span(0, 4)]
-    accepted = get_data(accept(workspace, merged, tags=moved))
+    accepted = get_data(accept(workspace, merged, tags=moved, by="admin"))
     origins = {_get_identity(o): (o["by"], o["tag_set_ids"]) for o in accepted["provenance"]}
     labelers, reviewer = ("agreement", [tag_set["id"] for tag_set in sets]), ("reviewer", [])
     assert origins == {
@@ -54,8 +54,10 @@ def test_a_correction_is_the_reviewers_and_the_rest_stays_whose_it_was(
         ("clause", None, "0-4"): reviewer,
     }
     # Nothing but tags changes it.
-    assert reopen(workspace, merged).json["data"]["provenance"] == accepted["provenance"]
-    assert get_data(accept(workspace, merged, tags=moved))["provenance"] == accepted["provenance"]
+    reopened = get_data(reopen(workspace, merged, by="admin", to="review"))
+    assert reopened["provenance"] == accepted["provenance"]
+    accepted_again = get_data(accept(workspace, merged, tags=moved, by="admin"))
+    assert accepted_again["provenance"] == accepted["provenance"]
 
 
 def test_a_merge_corrected_before_corrections_were_traced_is_corrected_again(
@@ -71,7 +73,7 @@ def test_a_merge_corrected_before_corrections_were_traced_is_corrected_again(
     )
     assert [one["revisions"] for one in get_tag_set(workspace, merged)["provenance"]] == [None] * 2
     corrected = [tag("number", "C"), tag("note", "x"), tag("note", "y")]
-    accepted = get_data(accept(workspace, merged, tags=corrected))
+    accepted = get_data(accept(workspace, merged, tags=corrected, by="admin"))
     origins = [(origin["value"], origin["by"]) for origin in accepted["provenance"]]
     assert origins == [("C", "reviewer"), ("x", "agreement"), ("y", "reviewer")]
 
@@ -79,7 +81,7 @@ def test_a_merge_corrected_before_corrections_were_traced_is_corrected_again(
 def test_it_names_the_revision_that_said_so(workspace: Workspace) -> None:
     sets = submit_all(workspace, [A], [A])
     merged = merge(workspace, sets).json["data"]
-    assert reject(workspace, sets[0], send_to="labeler").status_code == 200
+    assert reject(workspace, sets[0], send_to="labeler", by="admin").status_code == 200
     draft = get_tag_set(workspace, sets[0])
     assert workspace.save(draft, [B]).status_code == 200
     (origin,) = get_tag_set(workspace, merged)["provenance"]
@@ -114,7 +116,7 @@ def test_of_two_merges_one_waits(workspace: Workspace) -> None:
 def test_what_a_merge_names_is_not_discarded(workspace: Workspace) -> None:
     sets = submit_all(workspace, [A], [A])
     merged = merge(workspace, sets).json["data"]
-    assert reject(workspace, sets[0], send_to="labeler").status_code == 200
+    assert reject(workspace, sets[0], send_to="labeler", by="admin").status_code == 200
     admin = workspace.org.api("admin")
     refused = admin.delete(f"/tag-sets/{sets[0]['id']}")
     assert refused.status_code == 409

@@ -65,13 +65,14 @@ def test_an_assertion_is_used_once_by_concurrent_requests(forger: Forger, browse
     cookie = browser.service.get_cookie("sso")
     assert cookie is not None
 
-    def post(form: Form) -> int:
-        client_browser = Browser(forger.org.app)
-        client_browser.service.set_cookie("sso", cookie.value)
-        return client_browser.post_form(forger.org, form).status_code
-
-    statuses = run_concurrently(*(partial(post, form) for form in forms))
-    assert sorted(statuses) == [200, 401]
+    browsers = [Browser(forger.org.app) for _ in forms]
+    for each in browsers:
+        each.service.set_cookie("sso", cookie.value)
+    calls = [
+        partial(each.post_form, forger.org, form)
+        for each, form in zip(browsers, forms, strict=True)
+    ]
+    assert sorted(answer.status_code for answer in run_concurrently(*calls)) == [200, 401]
 
 
 def test_a_refused_assertion_can_be_used_again(forger: Forger, browser: Browser) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -268,12 +269,11 @@ def test_only_one_of_two_concurrent_posts_succeeds(
     assert cookie is not None
     before = count_rows(saml_org)
 
-    def post() -> int:
-        client_browser = Browser(saml_org.app)
-        client_browser.service.set_cookie("sso", cookie.value)
-        return client_browser.post_form(saml_org, form).status_code
-
-    assert sorted(run_concurrently(*[post] * 4)) == [200, 400, 400, 400]
+    browsers = [Browser(saml_org.app) for _ in range(4)]
+    for each in browsers:
+        each.service.set_cookie("sso", cookie.value)
+    answers = run_concurrently(*(partial(each.post_form, saml_org, form) for each in browsers))
+    assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
     assert {k: v - before[k] for k, v in count_rows(saml_org).items()} == dict.fromkeys(before, 1)
 
 
