@@ -212,7 +212,7 @@ def test_a_file_that_was_lost(exports: Any, completed_export: dict[str, Any]) ->
     assert exports.list_events("export.downloaded") == []
 
 
-@pytest.mark.parametrize("access", ["size", "stream"])
+@pytest.mark.parametrize("access", ["get_size", "stream"])
 def test_a_storage_that_does_not_answer(
     exports: Any, completed_export: dict[str, Any], monkeypatch: pytest.MonkeyPatch, access: str
 ) -> None:
