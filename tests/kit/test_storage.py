@@ -141,7 +141,7 @@ def test_streams_follow_slices(storage: Storage, start: int, end: int | None) ->
 
 def test_what_is_absent_is_not_stored(storage: Storage) -> None:
     storage.write("folder/file", [b"x"])
-    operations: list[Callable[[str], object]] = [storage.open, storage.stream, storage.size]
+    operations: list[Callable[[str], object]] = [storage.open, storage.stream, storage.get_size]
     for key in ("absent", "folder", "folder/file/below", "folder/absent"):
         for operation in operations:
             with pytest.raises(NotStored):

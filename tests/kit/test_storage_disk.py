@@ -68,7 +68,7 @@ def test_local_files_of_a_disk_are_not_copied(disk: Storage, tmp_path: Path) -> 
 )
 def test_odd_keys_are_refused_everywhere(disk: Storage, key: str) -> None:
     operations: list[Callable[[str], object]] = [
-        disk.open, disk.stream, disk.size, disk.exists, disk.delete, disk.use_local_path,
+        disk.open, disk.stream, disk.get_size, disk.exists, disk.delete, disk.use_local_path,
     ]  # fmt: skip
     for operation in operations:
         with pytest.raises(InvalidKey):
