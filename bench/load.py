@@ -42,13 +42,13 @@ def build_request(
 
 
 class Connection:
-    """A keep-alive connection to the server at the URL `base`."""
+    """A keep-alive connection to the server at the URL `base`; `timeout` is in seconds."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, timeout: float = 60) -> None:
         parts = urlsplit(base)
         assert parts.hostname is not None
         assert parts.port is not None
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=60)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.unread = b""
 

@@ -149,7 +149,8 @@ def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int)
         data = json.dumps({**body, "expected_count": rows}).encode()
         request = load.build_request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
         # The service closes a connection that has sent nothing while the floor ran.
-        connection = load.Connection(service.base)
+        # On a slow machine, deleting 100,000 documents takes more than a minute.
+        connection = load.Connection(service.base, timeout=600)
         began = time.perf_counter()
         status, response = connection.send(request)
         ours = time.perf_counter() - began
