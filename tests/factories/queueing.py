@@ -1,7 +1,7 @@
 """Run calls at the same time, in a known order during a lock, or until a simulated kill."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import count
 from threading import Barrier
@@ -13,20 +13,28 @@ from sqlalchemy import text
 from app.kit import db
 from tests.factories.waiting import wait_until
 
+_CALL_SECONDS = 300
 _COUNT_WAITING = text("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
 _WAITS_FOR_ROW = text("SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
 
 
 def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    """Start the calls at the same time, and return their results in order."""
+    """Start the calls at the same time, and return their results in order.
+
+    Raises AssertionError if a call takes more than `_CALL_SECONDS`, because of a deadlock.
+    """
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
         barrier.wait(timeout=60)
         return call()
 
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
+    pool = ThreadPoolExecutor(len(calls))
+    futures = [pool.submit(run, call) for call in calls]
+    _, unfinished = wait(futures, timeout=_CALL_SECONDS)
+    pool.shutdown(wait=False)
+    assert not unfinished, f"{len(unfinished)} of {len(calls)} calls have not returned"
+    return [future.result() for future in futures]
 
 
 def call_in_thread(call: Callable[..., Any], *args: Any) -> Any:

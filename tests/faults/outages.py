@@ -174,7 +174,7 @@ def run_outage(
 
 
 def check_health(service: Service, began: float) -> None:
-    """Check that the service becomes unready in time, and that GET /health/live stays fast."""
+    """Check that GET /health/ready soon returns 503, and that GET /health/live stays fast."""
     slowest, status = 0.0, 200
     while status == 200:
         live, seconds = probe(service, "live")

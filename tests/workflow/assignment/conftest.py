@@ -8,6 +8,7 @@ import pytest
 
 from tests.factories import Org
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import get_data, reject
 
 ClaimNext = Callable[..., UUID | None]
 _INSERT_ARTIFACTS = """
@@ -82,10 +83,9 @@ def expire(workspace: Workspace, artifact_id: UUID) -> None:
     )
 
 
-def reject(workspace: Workspace, sent: dict[str, Any], send_to: str) -> None:
-    body = {"reason": "Look again", "send_to": send_to}
-    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
-    assert answer.status_code == 200, answer.json
+def reject_to(workspace: Workspace, tag_set: dict[str, Any], send_to: str) -> None:
+    """Reject a tag set, and send its document to `send_to`."""
+    get_data(reject(workspace, tag_set, send_to=send_to))
 
 
 def skip(workspace: Workspace, artifact_id: UUID | None, by: str = "labeler") -> None:

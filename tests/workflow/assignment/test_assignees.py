@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 from app.workflow.assignment.queries import assignees
 from tests.factories.teams import create_team, make_team
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import get_assignees, reject, to
+from tests.workflow.assignment.conftest import get_assignees, reject_to, to
 
 
 def _rows(workspace: Workspace, artifact_id: UUID) -> list[tuple[Any, ...]]:
@@ -57,7 +57,7 @@ def test_labels_close_what_was_assigned(workspace: Workspace) -> None:
     artifact = workspace.artifact(assignees=to(team_id=team))
     sent = workspace.submitted(artifact)
     assert _rows(workspace, artifact) == [(team, True, False)]
-    reject(workspace, sent, "pool")
+    reject_to(workspace, sent, "pool")
     assert _rows(workspace, artifact) == [(team, True, True)]
     assert workspace.org.api("admin").delete(f"/artifacts/{artifact}").status_code == 204
     assert _rows(workspace, artifact) == []

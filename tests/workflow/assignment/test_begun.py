@@ -10,7 +10,7 @@ from app.workflow.tag_sets import jobs
 from tests.factories.work import make_job, run_jobs_of
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.actions import submit
-from tests.workflow.assignment.conftest import ClaimNext, expire, reject, to
+from tests.workflow.assignment.conftest import ClaimNext, expire, reject_to, to
 
 CLAIM_MINUTES = 30
 pytestmark = pytest.mark.usefixtures("second")
@@ -132,7 +132,7 @@ def test_of_overlapping_documents_a_begun_draft_keeps_one_place(
 def test_a_rejected_document_goes_to_others(workspace: Workspace, claim_next: ClaimNext) -> None:
     schema = workspace.schema()
     rejected = workspace.artifact(schema, priority=90)
-    reject(workspace, workspace.submitted(rejected), "pool")
+    reject_to(workspace, workspace.submitted(rejected), "pool")
     other = workspace.artifact(schema)
     assert claim_next() == other
     assert claim_next("second") == rejected
@@ -157,10 +157,10 @@ def test_a_rejected_document_is_not_given_to_its_labeler_again(
 def test_rejections_are_counted_by_document(workspace: Workspace) -> None:
     artifact = workspace.artifact(workspace.schema(max_rejections=2))
     first = workspace.submitted(artifact)
-    reject(workspace, first, "pool")
+    reject_to(workspace, first, "pool")
     second = workspace.submitted(artifact, by="second")
     assert second["rejections"] == 1
-    reject(workspace, second, "pool")
+    reject_to(workspace, second, "pool")
     third = workspace.draft(artifact)
     assert third["rejections"] == 2
     assert workspace.save(third, [tag("number", "A")]).json["data"]["rejections"] == 2
@@ -175,6 +175,6 @@ def test_rejections_are_counted_by_document(workspace: Workspace) -> None:
 
 def test_independent_label_sets_count_their_own_rejections(workspace: Workspace) -> None:
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    reject(workspace, workspace.submitted(artifact), "pool")
+    reject_to(workspace, workspace.submitted(artifact), "pool")
     assert workspace.draft(artifact, by="second")["rejections"] == 0
     assert workspace.draft(artifact)["rejections"] == 1

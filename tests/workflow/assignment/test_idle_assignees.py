@@ -15,7 +15,7 @@ from tests.workflow.assignment.conftest import (
     assign,
     get_assignees,
     get_user_ids,
-    reject,
+    reject_to,
     skip,
     to,
 )
@@ -75,7 +75,7 @@ def test_a_team_that_has_skipped_it_is_named_no_more(
     assert claim_next() == artifact
     skip(workspace, artifact)
     assert claim_next("third") is None
-    reject(workspace, workspace.submitted(artifact, by="second"), "pool")
+    reject_to(workspace, workspace.submitted(artifact, by="second"), "pool")
     assert get_assignees(workspace, artifact) == []
     assert claim_next() is claim_next("second") is None
     assert claim_next("third") == artifact
@@ -161,7 +161,7 @@ def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, claim_next: Cl
     assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
     assert claim_next("second") == artifact
     workspace.release(artifact, by="second")
-    reject(workspace, sent, "labeler")
+    reject_to(workspace, sent, "labeler")
     assert workspace.org.api("labeler").post(path).status_code == 200
 
 
@@ -219,7 +219,7 @@ def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
     workspace: Workspace, claim_next: ClaimNext, strategy: str
 ) -> None:
     artifact = workspace.artifact()
-    reject(workspace, workspace.submitted(artifact), "pool")
+    reject_to(workspace, workspace.submitted(artifact), "pool")
     me, second = get_user_ids(workspace, "labeler", "second")
     assert _distribute(workspace, artifact, users=[me], strategy=strategy) == ["conflict"]
     assert _distribute(workspace, artifact, users=[me, second], strategy=strategy) == [None]

@@ -8,7 +8,7 @@ import pytest
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, create_team, make_team
 from tests.factories.workspace import Workspace
-from tests.workflow.assignment.conftest import ClaimNext, expire, reject, skip, to
+from tests.workflow.assignment.conftest import ClaimNext, expire, reject_to, skip, to
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -184,7 +184,7 @@ def test_what_was_sent_back_waits_for_its_labeler(
     artifact = workspace.artifact(priority=1)
     sent = workspace.submitted(artifact)
     other = workspace.artifact(priority=99)
-    reject(workspace, sent, "labeler")
+    reject_to(workspace, sent, "labeler")
     expire(workspace, artifact)
     assert claim_next("second", skip_held=True) == other
     assert claim_next("second", skip_held=True) is None
@@ -200,7 +200,7 @@ def test_what_was_handed_to_somebody_waits_for_them(
 ) -> None:
     next_labeler = workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
-    reject(workspace, workspace.submitted(artifact), str(next_labeler))
+    reject_to(workspace, workspace.submitted(artifact), str(next_labeler))
     expire(workspace, artifact)
     assert claim_next() is None
     assert claim_next("second") == artifact
@@ -211,7 +211,7 @@ def test_of_overlapping_documents_a_place_is_kept(
 ) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
-    reject(workspace, workspace.submitted(artifact), "labeler")
+    reject_to(workspace, workspace.submitted(artifact), "labeler")
     expire(workspace, artifact)
     assert claim_next("second") == artifact
     workspace.submitted(artifact, by="second")

@@ -17,7 +17,7 @@ from tests.workflow.assignment.conftest import (
     expire,
     get_assignees,
     get_reserved_for,
-    reject,
+    reject_to,
     skip,
     to,
 )
@@ -63,7 +63,7 @@ def test_a_skip_ends_when_the_document_is_assigned_or_sent_by_name(
     assert claim_next() is None
     assert assign(workspace, artifact, user_ids=[]).status_code == 200
     assert claim_next("second") == artifact
-    reject(workspace, workspace.submitted(artifact, by="second"), me)
+    reject_to(workspace, workspace.submitted(artifact, by="second"), me)
     expire(workspace, artifact)
     assert claim_next() == artifact
 
@@ -133,7 +133,7 @@ def test_what_is_reopened_after_a_skip_reaches_its_labeler(
     if decision == "accept":
         assert accept(workspace, sent).status_code == 200
     else:
-        reject(workspace, sent, "pool")
+        reject_to(workspace, sent, "pool")
     reopened = reopen(workspace, sent, to="labeler")
     assert reopened.status_code == 200, reopened.json
     expire(workspace, artifact)
@@ -146,7 +146,7 @@ def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     artifact = workspace.artifact()
-    reject(workspace, _submit_after_skipping(workspace, artifact), "labeler")
+    reject_to(workspace, _submit_after_skipping(workspace, artifact), "labeler")
     expire(workspace, artifact)
     assert claim_next("second") is None
     assert claim_next() == artifact
@@ -154,7 +154,7 @@ def test_what_is_sent_back_after_a_skip_reaches_its_labeler(
 
 def sent_back_and_skipped(workspace: Workspace) -> UUID:
     artifact = workspace.artifact()
-    reject(workspace, workspace.submitted(artifact), "labeler")
+    reject_to(workspace, workspace.submitted(artifact), "labeler")
     assert get_reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
     skip(workspace, artifact)
     assert get_reserved_for(workspace, artifact) == []
@@ -165,7 +165,7 @@ def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
     workspace: Workspace, claim_next: ClaimNext
 ) -> None:
     artifact = workspace.artifact()
-    reject(workspace, workspace.submitted(artifact), "labeler")
+    reject_to(workspace, workspace.submitted(artifact), "labeler")
     expire(workspace, artifact)
     workspace.sql("UPDATE tag_sets SET reserved_until = now() - interval '1 hour'")
     path = f"/artifacts/{artifact}/release"
@@ -206,7 +206,7 @@ def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
 def test_a_save_of_what_came_back_after_a_skip_keeps_it(workspace: Workspace) -> None:
     artifact = workspace.artifact()
     sent = _submit_after_skipping(workspace, artifact)
-    reject(workspace, sent, "labeler")
+    reject_to(workspace, sent, "labeler")
     workspace.release(artifact)
     assert workspace.artifact_row(artifact).claim_user_id is None
     returned = workspace.org.api("labeler").get(f"/tag-sets/{sent['id']}").json["data"]

@@ -24,7 +24,8 @@ from app.kit.days import TimeRange
 from app.kit.plan_limits import Meter
 
 MAX_PRICE_LINES = 100
-"""If a period has more plan periods than this, those of a plan version share one price line."""
+"""The maximum number of plan periods in a month that each have a price line. If there are more, all
+plan periods with the same plan version share a price line."""
 _QUANTITY_DIGITS = 6
 _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 

@@ -14,7 +14,7 @@ MAX_ATTRIBUTES = 100
 
 
 class _LimitedTreeBuilder(TreeBuilder):
-    """A tree builder that fails as soon as depth, elements or attributes exceed their limit."""
+    """A tree builder that limits the depth and the numbers of elements and attributes."""
 
     def __init__(self) -> None:
         super().__init__()
