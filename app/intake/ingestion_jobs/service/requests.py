@@ -1,6 +1,5 @@
 """Creation, cancellation and retries of ingestion jobs."""
 
-from typing import Any
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
@@ -22,7 +21,7 @@ def create(
     name: str,
     created_by: UUID | None,
     job_id: UUID | None = None,
-    **values: Any,
+    **values: object,
 ) -> IngestionJob:
     """Create a job, and emit its `REQUESTED` event.
 
