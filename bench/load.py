@@ -42,7 +42,7 @@ def build_request(
 
 
 class Connection:
-    """A keep-alive connection to the server at the URL `base`; `timeout` is in seconds."""
+    """A keep-alive connection to the server at the URL `base`. `timeout` is in seconds."""
 
     def __init__(self, base: str, timeout: float = 60) -> None:
         parts = urlsplit(base)

@@ -212,7 +212,7 @@ def copy_element(element: etree._Element) -> etree._Element:
 
 
 def drop(name: str, index: int = 0) -> Change:
-    """Return a change that removes the element `name` with this index, by default the first."""
+    """Return a change that removes one of the elements called `name`, by default the first."""
 
     def change(root: etree._Element) -> None:
         element = root.findall(f".//{name}", NS)[index]

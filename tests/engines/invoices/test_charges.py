@@ -18,7 +18,7 @@ def tiers(*pairs: tuple[str | None, str]) -> list[Tier]:
 
 
 def compute_lines(*pairs: tuple[str | None, str], quantity: int, **options: Any) -> list[Line]:
-    """Compute the lines for a quantity, in EUR. By default, no quantity is included."""
+    """Compute the price lines in EUR for `quantity` units, by default without included units."""
     defaults = {"description": "Documents", "included": 0, "unit_size": 1, "currency": "EUR"}
     return compute_usage_lines(tiers=tiers(*pairs), quantity=quantity, **{**defaults, **options})
 

@@ -84,7 +84,7 @@ def expire(workspace: Workspace, artifact_id: UUID) -> None:
 
 
 def reject_to(workspace: Workspace, tag_set: dict[str, Any], send_to: str) -> None:
-    """Reject a tag set, and send its document to `send_to`."""
+    """Reject a tag set; `send_to` is `pool`, `labeler` or a user id."""
     get_data(reject(workspace, tag_set, send_to=send_to))
 
 
