@@ -37,7 +37,7 @@ _DOCUMENTS = text(
         1000 + i, encode(sha256(convert_to(:salt || i, 'UTF8')), 'hex'), 1 + i % 30,
         (ARRAY['en', 'de', 'fr'])[1 + i % 3], 100, 'ready', '[]',
         '{"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}',
-        now() + i * interval '1 millisecond', now(), 1
+        now() - (:rows - i) * interval '1 millisecond', now(), 1
     FROM generate_series(1, :rows) AS i
     """
 )
