@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bench import coefficient_rows, drift_rows, extraction_rows, parse_rows
-from bench.report import Report
+from bench.report import Report, print_speed
 from bench.service import ROOT, Service, run_service
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
@@ -71,6 +71,7 @@ def main() -> int:
     options = parse_arguments()
     names = set(options.only)
     report = Report()
+    print_speed()
     parse_rows.measure(report, names)  # before anything else is running
     coefficient_rows.measure(report, names)
     if not names or "drift" in names:

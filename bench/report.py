@@ -1,9 +1,21 @@
 """Collect and print the results of a benchmark run."""
 
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+_ADDITIONS = 10_000_000
+
+
+def print_speed() -> None:
+    """Print the speed of one core, because bounds in seconds or per second depend on it."""
+    began, total = time.process_time(), 0
+    for number in range(_ADDITIONS):
+        total += number
+    seconds = time.process_time() - began
+    print(f"one core: {_ADDITIONS:,} additions in {seconds:.2f} s of processor time")
 
 
 @dataclass
@@ -46,6 +58,18 @@ class Report:
     def add_at_least(self, name: str, ours: str, floor: str, ratio: float, bound: float) -> None:
         """Add a row whose ratio must be at least `bound`."""
         self.add(Row(name, ours, floor, ratio, f">= {bound}", ratio >= bound))
+
+    def add_action(
+        self, name: str, seconds: float, floor_seconds: float, min_ratio: float, max_seconds: float
+    ) -> None:
+        """Add a row for an action that is limited in time, and in time compared with its floor.
+
+        The floor's time divided by `seconds` must be at least `min_ratio`.
+        """
+        ratio = floor_seconds / seconds
+        met = ratio >= min_ratio and seconds <= max_seconds
+        ours, floor = f"{seconds:.1f} s", f"{floor_seconds:.1f} s"
+        self.add(Row(name, ours, floor, ratio, f">= {min_ratio}, <= {max_seconds} s", met))
 
     def add_without_floor(self, name: str, ours: str, bound: str, met: bool | None) -> None:  # noqa: FBT001
         """Add a row that is not compared with a floor."""

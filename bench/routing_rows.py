@@ -19,7 +19,7 @@ from tests.factories.routing import Router, where
 from tests.factories.workspace import Workspace
 
 RULES = 50
-_MIN_RATIO = 0.5
+_MIN_RATIO, _MIN_DOCUMENTS_PER_SECOND = 0.5, 5_000
 _MEMBERS = 20
 _VENDORS = 60
 _TYPES = ("invoice", "receipt", "lease", "letter")
@@ -63,6 +63,7 @@ def measure(report: Report, service: Service, rows: int) -> None:
         matched = _route(org)
         seconds = time.perf_counter() - began
         ours = rows / seconds
+        met = ours / floor >= _MIN_RATIO and ours >= _MIN_DOCUMENTS_PER_SECOND
         suffix = " (one reads texts)" if reads_text else ""
         report.add(
             Row(
@@ -70,8 +71,8 @@ def measure(report: Report, service: Service, rows: int) -> None:
                 f"{ours:,.0f}/s",
                 f"{floor:,.0f}/s written",
                 ours / floor,
-                f">= {_MIN_RATIO}",
-                None if reads_text else ours / floor >= _MIN_RATIO,
+                f">= {_MIN_RATIO}, >= {_MIN_DOCUMENTS_PER_SECOND:,}/s",
+                None if reads_text else met,
             )
         )
         added = _get_peak_megabytes() - before
