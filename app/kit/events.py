@@ -42,7 +42,7 @@ _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _handlers: dict[str, list[tuple[str, str]]] = defaultdict(list)
 _group_functions: dict[str, str] = {}
 
-MAX_GROUP_SIZE = 100
+MAX_GROUP_SIZE = 200
 """The maximum number of events in one job."""
 
 _EMIT = text(

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 import psycopg2
 import pytest
 from flask import Flask
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from app.kit import db, db_errors, prepared, tenancy
@@ -38,6 +39,16 @@ def _run_request(app: Flask, *, read_only: bool = True) -> Iterator[None]:
             yield
         finally:
             db.set_read_only(read_only=False)
+
+
+def test_the_next_transaction_uses_the_connection_that_was_used_last(app: Flask) -> None:
+    statement = text("SELECT pg_backend_pid()")
+    with app.app_context(), tenancy.across_organizations(reason="a test"):
+        engine = db.engine()
+        with engine.connect() as last, engine.connect():
+            pid = last.execute(statement).scalar_one()
+        with engine.connect() as following:
+            assert following.execute(statement).scalar_one() == pid
 
 
 def _get_failure(statement: Prepared) -> ApiError:

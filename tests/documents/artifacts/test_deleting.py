@@ -1,5 +1,6 @@
 """Tests of deleting documents, their files, and files that belong to no document."""
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from app.documents.artifacts.queries import creating
 from app.documents.artifacts.service import cleaning
@@ -229,6 +231,19 @@ def test_a_deletion_that_lost_its_session_keeps_the_file_of_a_new_document(
     assert answer.status_code == 201
     download = org.api("viewer").get(f"/artifacts/{answer.json['data']['id']}/content")
     assert download.data == by_digest[digest]
+
+
+def test_the_check_before_a_deletion_notices_a_lost_session(
+    org: Org, postgres: EmbeddedPostgres
+) -> None:
+    """The check sends no query, because the last one was less than some milliseconds ago."""
+    with org.app.app_context(), tenancy.organization(org.id):
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+        assert creating.check_connection(math.inf) == math.inf
+        terminate_backend(postgres.admin_url, pid)
+        with pytest.raises(OperationalError):
+            creating.check_connection(math.inf)
+        db.session().rollback()
 
 
 def test_the_deletion_of_page_images_leaves_no_folder(org: Org) -> None:

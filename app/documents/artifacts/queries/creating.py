@@ -1,6 +1,7 @@
 """SQL queries that create documents, and that find and lock documents by their content."""
 
 from collections.abc import Collection, Sequence
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,9 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED
+
+_CHECK_SECONDS = 0.01
+"""The maximum age of the last query for which `check_connection` sends no query, in seconds."""
 
 # Uploads and deletions of the same content run one after the other; otherwise a deletion could
 # remove the file of a new document.
@@ -166,9 +170,20 @@ def lock_unused_contents(digests: Collection[str]) -> list[str]:
     return [sha256 for sha256 in digests if sha256 not in used_digests]
 
 
-def check_connection() -> None:
-    """Raise an error if the session's connection was lost, because its locks are then lost too."""
+def check_connection(checked_at: float) -> float:
+    """Raise an error if the session's connection was lost, because its locks are then lost too.
+
+    `checked_at` is the monotonic time of the last query. Returns the time of the last query after
+    the check, which sends a query if the last one is older than `_CHECK_SECONDS`.
+    """
+    connection = db.session().connection().connection.dbapi_connection
+    # If the server ends a session, this connection is closed. The server needs seconds to notice
+    # that the network was interrupted, so a query every few milliseconds is enough for this case.
+    is_recent = monotonic() - checked_at < _CHECK_SECONDS
+    if is_recent and connection is not None and not connection.is_dead:
+        return checked_at
     db.session().execute(text("SELECT 1"))
+    return monotonic()
 
 
 def lock_contents(digests: Collection[str]) -> None:

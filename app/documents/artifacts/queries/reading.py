@@ -18,7 +18,7 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
+from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
@@ -26,6 +26,7 @@ from app.documents.artifacts.models.documents import Artifact
 from app.documents.artifacts.models.people import ArtifactAssignee
 from app.documents.artifacts.models.rows import ARTIFACT_COLUMNS, HAS_TEXT_LAYER, ArtifactRow
 from app.kit import db, tenancy
+from app.kit.id_conditions import build_id_condition
 from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
@@ -169,16 +170,7 @@ def restrict_to_matching(
     """Restrict a SELECT of documents to the `artifact_ids` that match `filters`; ignore `q`."""
     if filters is not None:
         statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
-    return statement.where(build_id_condition(artifact_ids))
-
-
-def build_id_condition(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Build the condition that the id of a document is among `artifact_ids`.
-
-    The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a
-    thousand values.
-    """
-    return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
+    return statement.where(build_id_condition(Artifact.id, artifact_ids))
 
 
 def apply_filters(

@@ -11,12 +11,12 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models.documents import Artifact, build_zero_label_counts
 from app.documents.artifacts.queries.reading import (
-    build_id_condition,
     restrict_to_matching,
     select_matching,
 )
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import bulk, db, tenancy
+from app.kit.id_conditions import build_id_condition
 from app.kit.pagination import build_period_conditions
 
 _REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
@@ -62,7 +62,9 @@ def set_properties(artifact_ids: Sequence[UUID], changes: dict[str, Any]) -> Non
     if changes.get("archived"):
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
-    db.execute_bulk(update(Artifact).where(build_id_condition(artifact_ids)).values(values))
+    db.execute_bulk(
+        update(Artifact).where(build_id_condition(Artifact.id, artifact_ids)).values(values)
+    )
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
@@ -73,7 +75,7 @@ def _get_column(name: str) -> InstrumentedAttribute[Any]:
 
 def set_processing(artifact_ids: Sequence[UUID]) -> None:
     """Set locked documents to processing, and end their claims."""
-    statement = update(Artifact).where(build_id_condition(artifact_ids))
+    statement = update(Artifact).where(build_id_condition(Artifact.id, artifact_ids))
     statement = statement.values(
         status=ArtifactStatus.PROCESSING,
         routing_since=null(),
@@ -139,7 +141,7 @@ def _build_failed_conditions(selection: FailedSelection) -> list[ColumnElement[b
 def find_failed_ids(artifact_ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids of the failed documents among `artifact_ids`."""
     statement = select(Artifact.id).where(
-        build_id_condition(artifact_ids), Artifact.status == ArtifactStatus.FAILED
+        build_id_condition(Artifact.id, artifact_ids), Artifact.status == ArtifactStatus.FAILED
     )
     return set(db.session().scalars(statement))
 
@@ -151,7 +153,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
     """
     statement = (
         select(Artifact.id)
-        .where(build_id_condition(artifact_ids), *_REPROCESSABLE)
+        .where(build_id_condition(Artifact.id, artifact_ids), *_REPROCESSABLE)
         .order_by(Artifact.id)
         .with_for_update(key_share=True)
     )
@@ -226,7 +228,7 @@ def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
     """Delete locked documents with their texts, pages and tag sets."""
-    statement = delete(Artifact).where(build_id_condition(artifact_ids))
+    statement = delete(Artifact).where(build_id_condition(Artifact.id, artifact_ids))
     db.execute_bulk(statement)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import groupby
 from operator import itemgetter
+from time import monotonic
 from typing import NamedTuple
 from uuid import UUID
 
@@ -50,10 +51,11 @@ def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     ordered_digests = sorted(set(digests))
     for start in range(0, len(ordered_digests), _MAX_LOCKED):
         unused_digests = queries.lock_unused_contents(ordered_digests[start : start + _MAX_LOCKED])
+        checked_at = monotonic()
         for sha256 in unused_digests:
             # If the connection is lost, the locks are lost too, and a new document may use the
-            # file. So each deletion directly follows a query, which then fails.
-            queries.check_connection()
+            # file. So each deletion directly follows a check, which then fails.
+            checked_at = queries.check_connection(checked_at)
             files.delete_content(sha256)
         checkpoint()
         for sha256 in unused_digests:

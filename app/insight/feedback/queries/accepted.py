@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
 from app.kit.chunks import split_by_size
+from app.kit.id_conditions import build_id_condition
 from app.kit.tenancy import build_join
 from app.workflow.tag_sets.models import TagSet, TagSetRevision, build_checked_condition
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -95,7 +96,7 @@ def _filter_eligible(
             and_(build_join(_initial.tag_set_id, TagSet), _initial.number == 1),
         )
         .where(
-            TagSet.id.in_(tag_set_ids),
+            build_id_condition(TagSet.id, tag_set_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
             TagSet.prediction_id.is_not(None),
             _SIZE <= MAX_BYTES,
@@ -108,7 +109,8 @@ def _filter_eligible(
 def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the accepted revision of each tag set that already has automatic feedback, by id."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
-        PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
+        build_id_condition(PredictionFeedback.tag_set_id, tag_set_ids),
+        PredictionFeedback.position == 0,
     )
     return {row.tag_set_id: row.accepted_revision for row in db.session().execute(statement)}
 

@@ -10,6 +10,7 @@ from sqlalchemy import and_, delete, insert, select, tuple_
 from app.documents.artifacts.models.documents import Artifact
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
 from app.kit import db, tenancy
+from app.kit.id_conditions import build_id_condition
 from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
@@ -32,7 +33,7 @@ def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:
     """Delete the automatic feedback on tag sets."""
     db.execute_bulk(
         delete(PredictionFeedback).where(
-            PredictionFeedback.tag_set_id.in_(tag_set_ids),
+            build_id_condition(PredictionFeedback.tag_set_id, tag_set_ids),
             PredictionFeedback.position.is_not(None),
         )
     )
@@ -74,7 +75,8 @@ _ADD_DOCUMENTS = tenancy.build_text(
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
     """Recompute the `FeedbackDocument` rows of these documents; deleted documents get no rows."""
-    db.execute_bulk(delete(FeedbackDocument).where(FeedbackDocument.artifact_id.in_(artifact_ids)))
+    is_changed = build_id_condition(FeedbackDocument.artifact_id, artifact_ids)
+    db.execute_bulk(delete(FeedbackDocument).where(is_changed))
     db.session().execute(_ADD_DOCUMENTS, {"ids": list(map(str, artifact_ids))})
 
 

@@ -16,6 +16,7 @@ from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.identity.organizations.service import DEFAULT_TIME_ZONE
 from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityDocument, QualityState
 from app.kit import db, tenancy
+from app.kit.id_conditions import build_id_condition
 
 _KEY = "subject, schema_id, name, field_type, day"
 _NAMES = ", ".join(COUNTERS)
@@ -205,7 +206,8 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
         db.session().execute(_STORE_DOCUMENTS, values)
     empty_ids = [key for key, value in contributions.items() if not value]
     if empty_ids:
-        db.execute_bulk(delete(QualityDocument).where(QualityDocument.artifact_id.in_(empty_ids)))
+        is_empty = build_id_condition(QualityDocument.artifact_id, empty_ids)
+        db.execute_bulk(delete(QualityDocument).where(is_empty))
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:

@@ -14,6 +14,7 @@ from app.engines.fields import Tag
 from app.insight.quality.models import CellSubject
 from app.kit import db, tenancy
 from app.kit.chunks import split_by_size
+from app.kit.id_conditions import build_id_condition
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -119,7 +120,7 @@ def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
     """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
     artifacts = db.session().execute(
         select(Artifact.id, Artifact.schema_id, Artifact.gold)
-        .where(Artifact.id.in_(artifact_ids))
+        .where(build_id_condition(Artifact.id, artifact_ids))
         .order_by(Artifact.id)
     )
     tag_sets: dict[UUID, list[TagSetHistory]] = defaultdict(list)
@@ -154,7 +155,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
     )
     statement = (
         select(*columns)
-        .where(TagSet.artifact_id.in_(artifact_ids))
+        .where(build_id_condition(TagSet.artifact_id, artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
     )
     return [TagSetHistory(*row) for row in db.session().execute(statement)]
@@ -184,7 +185,7 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[
             TagSetRevision.created_at,
             TagSetRevision.tags if has_tags else null(),
         )
-        .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
+        .where(build_id_condition(TagSetRevision.tag_set_id, tag_set_ids))
         .where(_IS_NOT_SAVE)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )

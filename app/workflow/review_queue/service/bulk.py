@@ -60,9 +60,8 @@ def apply_to_items(
     matched_ids = reading.find_item_ids(filter, user_id=caller.user_id, expected=expected_count)
 
     def find_failures(ids: Sequence[UUID]) -> Failures:
-        matches = reading.match_items(ids, filter, user_id=caller.user_id)
+        unmatched_ids = reading.list_unmatched_ids(ids, filter, user_id=caller.user_id)
         error = errors.conflict("The tag set has changed and no longer matches the filter.")
-        unmatched_ids = [id_ for id_, is_match in matches.items() if not is_match]
-        return bulk.build_not_found_errors(ids, matches) | dict.fromkeys(unmatched_ids, error)
+        return dict.fromkeys(unmatched_ids, error)
 
     return bulk.run_in_batches(matched_ids, lambda ids: action(ids, find_failures))

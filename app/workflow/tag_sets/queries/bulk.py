@@ -3,7 +3,7 @@
 The number of statements does not depend on the number of tag sets.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -47,6 +47,7 @@ _SIBLINGS = text(
     SELECT id, artifact_id, labeler_id, status, source FROM tag_sets
     WHERE organization_id = :org AND artifact_id = ANY (CAST(:artifact_ids AS uuid[]))
       AND status IN ('draft', 'submitted', 'accepted')
+      AND id <> ALL (CAST(:excluded_ids AS uuid[]))
     ORDER BY id
     """
 )
@@ -108,9 +109,13 @@ def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
     return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
-def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
-    """Return all tag sets of the artifacts except rejected tag sets, ordered by id."""
-    values = {"org": tenancy.current_organization_id(), "artifact_ids": _format_ids(artifact_ids)}
+def list_siblings(tag_sets: Collection[LockedReview]) -> list[ArtifactTagSet]:
+    """Return the other tag sets of the same artifacts except rejected tag sets, ordered by id."""
+    values = {
+        "org": tenancy.current_organization_id(),
+        "artifact_ids": _format_ids({row.artifact_id for row in tag_sets}),
+        "excluded_ids": _format_ids(row.id for row in tag_sets),
+    }
     return [ArtifactTagSet._make(row) for row in db.session().execute(_SIBLINGS, values)]
 
 

@@ -35,6 +35,7 @@ from sqlalchemy.orm import aliased
 from app.documents.artifacts.models.documents import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
+from app.kit.id_conditions import build_id_condition
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet, TagSetRevision
@@ -261,7 +262,7 @@ def supersede(
 def _build_conditions(tag_set_ids: Sequence[UUID]) -> list[ColumnElement[bool]]:
     # The ORM does not add the condition on the organization inside an INSERT.
     in_organization = TagSet.organization_id == tenancy.current_organization_id()
-    return [in_organization, TagSet.id.in_(tag_set_ids)]
+    return [in_organization, build_id_condition(TagSet.id, tag_set_ids)]
 
 
 def _insert_revisions(

@@ -15,7 +15,7 @@ from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_r
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
-from app.workflow.tag_sets.queries.bulk import LockedReview
+from app.workflow.tag_sets.queries.bulk import ArtifactTagSet, LockedReview
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.decisions import (
     build_decision,
@@ -57,7 +57,10 @@ class _Batch:
         self.merged_artifact_ids: set[UUID] = set()
         # The labeler id and the status of each tag set, by artifact id and tag set id.
         self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
-        for row in queries.list_by_artifacts({row.artifact_id for row in self.tag_sets.values()}):
+        locked_tag_sets = tag_sets_by_id.values()
+        rows: list[LockedReview | ArtifactTagSet] = [*locked_tag_sets]
+        rows += queries.list_siblings(locked_tag_sets)
+        for row in rows:
             self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)
