@@ -2,19 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any, TypeAlias
 
 from app.engines.formats.model import Field
 
 EscapeText: TypeAlias = Callable[[str], str]
 CellConverter: TypeAlias = Callable[[Any], list[str]]
+ValueSplitter: TypeAlias = Callable[[Any], Sequence[Any]]
 
 # Characters that can begin a formula (OWASP, "CSV Injection"), their full-width forms, and the
 # characters that a spreadsheet may skip before them.
-_FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {
-    chr(code) for code in range(32)
-}
+FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\ufeff") | {chr(code) for code in range(32)}
 _SAFE_SEPARATORS = frozenset("|;,")
 """Separators that are not spreadsheet operators, so numbers joined by them are not a formula."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -25,7 +25,7 @@ def escape_formula(text: str) -> str:
 
     Numbers with or without a sign, such as phone numbers, are not changed.
     """
-    if text and text[0] in _FORMULA_STARTS and not is_number(text):
+    if text and text[0] in FORMULA_STARTS and not is_number(text):
         return "'" + text
     return text
 
@@ -43,17 +43,26 @@ def list_column_names(field: Field, path: str) -> list[str]:
     return [f"{path}.amount", f"{path}.currency"] if field["type"] == "money" else [path]
 
 
+def build_value_splitter(field: Field) -> ValueSplitter:
+    """Return a function that splits a field's value, or list of values, into one per header.
+
+    Money is split into amounts and currencies. A table becomes JSON.
+    """
+    if field["type"] == "money":
+        return _split_money
+    if field["type"] == "table":
+        return lambda value: (None if value is None else _dump_json(value),)
+    return lambda value: (value,)
+
+
 def build_cell_converter(field: Field, separator: str, escape: EscapeText) -> CellConverter:
     """Return a function that converts a field's value, or list of values, to cells.
 
     The function returns one cell for each header of the field. A value with another type, for
     example from another schema version, is converted to text.
     """
-    if field["type"] == "money":
-        return lambda value: _format_money(value, separator, escape)
-    if field["type"] == "table":
-        return lambda value: ["" if value is None else escape(_dump_json(value))]
-    return lambda value: [format_cell(value, separator, escape)]
+    split = build_value_splitter(field)
+    return lambda value: [format_cell(part, separator, escape) for part in split(value)]
 
 
 def format_cell(value: object, separator: str, escape: EscapeText) -> str:
@@ -63,12 +72,9 @@ def format_cell(value: object, separator: str, escape: EscapeText) -> str:
     """
     if isinstance(value, str):
         return escape(value)
-    if value is None:
-        return ""
     if isinstance(value, list):
         return _join_values([_format_value(item) for item in value], separator, escape)
-    text = _format_value(value)
-    return text if isinstance(value, int | float) else escape(text)
+    return _format_value(value)  # neither a number nor an object is a formula
 
 
 def _join_values(values: list[str], separator: str, escape: EscapeText) -> str:
@@ -85,30 +91,29 @@ def _join_values(values: list[str], separator: str, escape: EscapeText) -> str:
     return escape(joined_text)
 
 
-def _format_money(value: object, separator: str, escape: EscapeText) -> list[str]:
-    if not isinstance(value, list):
-        return [format_cell(part, separator, escape) for part in _split_money(value)]
-    parts = [_split_money(item) for item in value]
-    return [format_cell([amount[index] for amount in parts], separator, escape) for index in (0, 1)]
+def _split_money(value: object) -> Sequence[Any]:
+    if isinstance(value, list):
+        amounts = [_split_amount(item) for item in value]
+        return [amount for amount, _ in amounts], [currency for _, currency in amounts]
+    return _split_amount(value)
 
 
-def _split_money(value: object) -> tuple[Any, Any]:
-    if isinstance(value, Mapping) and "amount" in value:
+def _split_amount(value: object) -> tuple[Any, Any]:
+    if isinstance(value, dict) and "amount" in value:
         return value["amount"], value.get("currency")
     return value, None
 
 
 def _format_value(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    return _dump_json(value)
+    return _FORMATTERS.get(type(value), _dump_json)(value)
 
 
-def _dump_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+# Unlike `json.dumps`, it is created only once.
+_dump_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_FORMATTERS: Mapping[type, Callable[[Any], str]] = {
+    str: str,
+    NoneType: lambda _: "",
+    bool: lambda value: "true" if value else "false",
+    int: repr,
+    float: repr,
+}

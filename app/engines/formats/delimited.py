@@ -1,14 +1,13 @@
 """Write CSV (RFC 4180, UTF-8): one flat line per tag set, or one line per table row."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
 from app.engines.formats.cells import (
-    CellConverter,
-    build_cell_converter,
+    FORMULA_STARTS,
+    ValueSplitter,
+    build_value_splitter,
     escape_formula,
     format_cell,
 )
@@ -71,47 +70,43 @@ class DelimitedWriter(ParsingWriter):
     def __init__(self, out: BinaryIO, fields: Fields, options: Options) -> None:
         super().__init__()
         self._out = out
-        self._buffer = io.StringIO()
-        delimiter = options.get("delimiter", ",")
-        self._csv = csv.writer(self._buffer, delimiter=delimiter, lineterminator="\r\n")
+        self._lines: list[str] = []
+        self._line_chars = 0
+        self._delimiter = options.get("delimiter", ",")
         self._separator = options.get("separator", "|")
         self._escape = str if options.get("raw") else escape_formula
         self._writes_table_rows = options.get("rows") == "explode"
         tables = [field for field in fields if field["type"] == "table" and self._writes_table_rows]
         plain_fields = list_plain_fields(fields) if self._writes_table_rows else fields
         self._splitter = LabelSplitter(tables)
-        self._converters = self._build_converters(plain_fields)
-        self._table_converters = {
-            table["key"]: self._build_converters(table["columns"]) for table in tables
+        self._value_splitters = _build_value_splitters(plain_fields)
+        self._table_splitters = {
+            table["key"]: _build_value_splitters(table["columns"]) for table in tables
         }
         self._column_counts = {
             table["key"]: len(list_field_headers(table["columns"], "")) for table in tables
         }
         if options.get("bom"):
-            self._buffer.write("\ufeff")
+            self._lines.append("\ufeff")
         if options.get("header", True):
-            self._csv.writerow(self._build_header(plain_fields, tables))
+            self._write_line(self._build_header(plain_fields, tables))
 
     def _write_row(self, row: Row) -> None:
         plain_labels, table_labels = self._splitter.split(row.get("labels") or {})
-        line = self._build_common_cells(row)
-        for key, convert in self._converters:
-            line += convert(plain_labels.get(key))
+        values = list_common_values(row)
+        for key, split in self._value_splitters:
+            values += split(plain_labels.get(key))
+        cells = self._format(values)
         if self._writes_table_rows:
-            self._csv.writerows(self._explode_tables(line, table_labels))
+            for line in self._explode_tables(cells, table_labels):
+                self._write_line(line)
         else:
-            self._csv.writerow(line)
-        if self._buffer.tell() > _CHUNK_CHARS:
+            self._write_line(cells)
+        if self._line_chars > _CHUNK_CHARS:
             self._flush()
 
     def _finish(self) -> None:
         self._flush()
-
-    def _build_converters(self, fields: Sequence[Field]) -> list[tuple[str, CellConverter]]:
-        return [
-            (field["key"], build_cell_converter(field, self._separator, self._escape))
-            for field in fields
-        ]
 
     def _build_header(self, plain_fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
         names = list(COMMON_HEADERS)
@@ -122,29 +117,53 @@ class DelimitedWriter(ParsingWriter):
             names += list_field_headers(table["columns"], f"labels.{table['key']}.")
         return names
 
-    def _build_common_cells(self, row: Row) -> list[str]:
+    def _format(self, values: Sequence[Any]) -> list[str]:
+        """Convert values to cells. Most values are text that needs no escaping."""
         separator, escape = self._separator, self._escape
-        return [format_cell(value, separator, escape) for value in list_common_values(row)]
+        return [
+            value
+            if type(value) is str and value[:1] not in FORMULA_STARTS
+            else format_cell(value, separator, escape)
+            for value in values
+        ]
+
+    def _write_line(self, cells: Sequence[str]) -> None:
+        """Write a line as RFC 4180 requires, like `csv.writer`, which takes four times as long."""
+        delimiter = self._delimiter
+        line = delimiter.join(cells)
+        if line.count(delimiter) >= len(cells) or '"' in line or "\r" in line or "\n" in line:
+            line = delimiter.join(
+                [
+                    '"' + cell.replace('"', '""') + '"'
+                    if '"' in cell or delimiter in cell or "\r" in cell or "\n" in cell
+                    else cell
+                    for cell in cells
+                ]
+            )
+        self._lines.append(line + "\r\n")
+        self._line_chars += len(line)
 
     def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
         """Yield one line for each row of each table, or one line if there are no table rows."""
         empty_cells = {key: [""] * width for key, width in self._column_counts.items()}
         count = 0
-        for key, converters in self._table_converters.items():
+        for key, splitters in self._table_splitters.items():
             for number, row in enumerate(list_table_rows(labels.get(key))):
-                row_cells = [
-                    cell for name, convert in converters for cell in convert(row.get(name))
-                ]
-                cells_by_table = {**empty_cells, key: row_cells}
+                values = [part for name, split in splitters for part in split(row.get(name))]
+                cells_by_table = {**empty_cells, key: self._format(values)}
                 yield [*line, key, str(number), *chain.from_iterable(cells_by_table.values())]
                 count += 1
         if not count:
             yield [*line, "", "", *chain.from_iterable(empty_cells.values())]
 
     def _flush(self) -> None:
-        self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))
-        self._buffer.seek(0)
-        self._buffer.truncate()
+        self._out.write("".join(self._lines).encode("utf-8", "replace"))
+        self._lines.clear()
+        self._line_chars = 0
+
+
+def _build_value_splitters(fields: Sequence[Field]) -> list[tuple[str, ValueSplitter]]:
+    return [(field["key"], build_value_splitter(field)) for field in fields]
 
 
 FORMAT = Format(

@@ -43,11 +43,11 @@ def list_common_values(row: Row) -> list[Any]:
     """Return a row's values for the columns in COMMON_HEADERS."""
     artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
     return [
-        *(row.get(name) for name in _TAG_SET_PROPERTIES),
-        *(artifact.get(name) for name in _ARTIFACT_PROPERTIES),
+        *map(row.get, _TAG_SET_PROPERTIES),
+        *map(artifact.get, _ARTIFACT_PROPERTIES),
         artifact.get("metadata") or None,
-        *(schema.get(name) for name in _SCHEMA_PROPERTIES),
-        *(row.get(name) for name in _PEOPLE_AND_DATE_PROPERTIES),
+        *map(schema.get, _SCHEMA_PROPERTIES),
+        *map(row.get, _PEOPLE_AND_DATE_PROPERTIES),
     ]
 
 

@@ -48,9 +48,9 @@ class BatchBuilder:
         for name in ("submitted_at", "decided_at"):
             timestamps = pa.array([row.get(name) for row in rows], pa.string())
             columns[name] = timestamps.cast(types[name])
-        artifacts, schemas, tags = _transpose(rows, ("artifact", "schema", "tags"))
-        columns["artifact"] = _build_artifacts(artifacts, types["artifact"])
-        columns["schema"] = _build_structures(schemas, types["schema"])
+        columns["artifact"] = _build_artifacts(_list_values(rows, "artifact"), types["artifact"])
+        columns["schema"] = _build_structures(_list_values(rows, "schema"), types["schema"])
+        tags = _list_values(rows, "tags")
         columns["tags"] = _build_list_column(tags, types["tags"], _build_tags)
         arrays = _build_arrays(rows, self._schema, columns)
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
@@ -101,23 +101,20 @@ def _build_arrays(
     items: Sequence[Row], fields: Iterable[pa.Field], columns: Mapping[str, pa.Array]
 ) -> list[pa.Array]:
     """Build an array for each field: the array in `columns`, or the values of the property."""
-    names = [field.name for field in fields if field.name not in columns]
-    values = dict(zip(names, _transpose(items, names), strict=True))
     return [
-        columns[field.name] if field.name in columns else pa.array(values[field.name], field.type)
+        columns[field.name]
+        if field.name in columns
+        else pa.array(_list_values(items, field.name), field.type)
         for field in fields
     ]
 
 
-def _transpose(items: Sequence[Row], names: Sequence[str]) -> Sequence[Sequence[Any]]:
-    """Transpose `items`: return, for each property in `names`, a list with the items' values.
-
-    Missing values are None.
-    """
+def _list_values(items: Sequence[Row], name: str) -> list[Any]:
+    """Return the value of a property for each item; missing values are None."""
     try:
-        return [list(map(itemgetter(name), items)) for name in names]
+        return list(map(itemgetter(name), items))
     except KeyError:
-        return [[item.get(name) for item in items] for name in names]
+        return [item.get(name) for item in items]
 
 
 class _LabelColumnBuilder:

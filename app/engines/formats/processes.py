@@ -19,10 +19,9 @@ from typing import Any, BinaryIO
 import orjson
 
 from app.engines import interpreter
+from app.engines.formats.child import INVALID_ROW_STATUS
 from app.engines.formats.model import Field
 
-INVALID_ROW_STATUS = 65
-"""The exit status of the process if a tag set is invalid; see EX_DATAERR in sysexits.h."""
 _SEND_BYTES = 256 << 10
 _PIPE_BYTES = 1 << 20
 _WAIT_SECONDS = 0.25
