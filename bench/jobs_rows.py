@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 
+import psutil
 import requests
 
 from app.kit import db, events, tenancy
@@ -120,28 +121,14 @@ def _run_export(service: Service, org: Org, count: int, format_id: str) -> tuple
 def get_peak_memory(service: Service) -> float:
     """Return the largest peak of resident memory among the current workers, in MB."""
     peaks = [0.0]
-    for folder in _list_descendants(Path(f"/proc/{service.process.pid}")):
+    for process in psutil.Process(service.process.pid).children(recursive=True):
         # A worker's child lives as long as its job and may end at any of these steps.
-        with suppress(OSError, KeyError):
-            command = (folder / "cmdline").read_text()
-            if any(name in command for name in _WORKERS):
-                status = (folder / "status").read_text()
+        with suppress(psutil.Error, OSError, KeyError):
+            if any(name in part for part in process.cmdline() for name in _WORKERS):
+                status = Path(f"/proc/{process.pid}/status").read_text()
                 lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
                 peaks.append(int(lines["VmHWM"].split()[0]) / 1024)
     return max(peaks)
-
-
-def _list_descendants(folder: Path) -> Iterator[Path]:
-    """Yield the /proc folders of a process's descendants.
-
-    psutil would read the files of all processes of the machine, which takes time from the service.
-    """
-    with suppress(OSError):
-        for thread in (folder / "task").iterdir():
-            for pid in (thread / "children").read_text().split():
-                child = Path("/proc", pid)
-                yield child
-                yield from _list_descendants(child)
 
 
 def report_memory(report: Report, megabytes: float, bound: int) -> None:

@@ -12,18 +12,7 @@ from app.engines.formats.model import Field
 TEXT, LABEL, OTHER = "Text", "Label", "Other"
 """The names of the elements `Text` and `Labels`, and of the control for all other values."""
 
-# xml.sax.saxutils would import an HTTP client, which delays the start of every child process.
-_ENTITIES = str.maketrans(
-    {
-        "&": "&amp;",
-        "<": "&lt;",
-        ">": "&gt;",
-        '"': "&quot;",
-        "\n": "&#10;",
-        "\r": "&#13;",
-        "\t": "&#9;",
-    }
-)
+_ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -87,4 +76,7 @@ def _build_text_area(name: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return f'"{text.translate(_ENTITIES)}"'
+    # Imported on first use, because it imports an HTTP client, and every child process starts here.
+    from xml.sax.saxutils import escape  # noqa: PLC0415
+
+    return f'"{escape(text, _ENTITIES)}"'

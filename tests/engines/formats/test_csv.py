@@ -356,16 +356,3 @@ def test_round_trip(rows: list[dict[str, Any]], delimiter: str, *, raw: bool) ->
             assert not any(value[:1] in {"=", "+", "@", "\t", "\r"} for value in line.values())
     exploded = read(export(*sets, delimiter=delimiter, rows="explode"), delimiter)
     assert len(exploded) >= len(rows)
-
-
-@examples(200)
-@given(
-    text=st.text(st.sampled_from("a,;\t|\"\r\n' =\u2028")),
-    delimiter=st.sampled_from([",", ";", "\t", "|"]),
-)
-def test_cells_are_quoted_like_python_quotes_them(text: str, delimiter: str) -> None:
-    data = export(labels(number=text), delimiter=delimiter, raw=True).decode()
-    out = io.StringIO(newline="")
-    lines = csv.reader(io.StringIO(data, newline=""), delimiter=delimiter)
-    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(lines)
-    assert data == out.getvalue()
