@@ -36,9 +36,12 @@ def build_pdf(document: Document, xml: bytes | None) -> bytes:
 
 def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> bytes:
     pdf = _load_compiler().compile(
-        input=_LAYOUT,
+        input={
+            "main": _LAYOUT,
+            "document.json": orjson.dumps(content),
+            "factur-x.xml": xml or b"",
+        },
         format="pdf",
-        sys_inputs={"document": orjson.dumps(content).decode(), "xml": (xml or b"").decode()},
         pdf_standards="a-3b",
         timestamp=int(document.issued_at.timestamp()),
     )
