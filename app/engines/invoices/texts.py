@@ -105,6 +105,7 @@ def load_translations(language: Language) -> Translations:
     return Translations(**{**content, "locale": Locale.parse(content["locale"])})
 
 
+@lru_cache(maxsize=4096)
 def describe_plan(
     plan: str,
     start: datetime,
