@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -50,8 +50,9 @@ class BillingConfiguration:
     tax_name: str
     rates: Mapping[str, Decimal]
 
-    def list_tax_rules(self) -> list[TaxRule]:
-        """List the tax rules. The first rule that applies to a buyer determines the tax.
+    @cached_property
+    def tax_rules(self) -> list[TaxRule]:
+        """The tax rules. The first rule that applies to a buyer determines the tax.
 
         Raises InvoiceError if the tax rates do not result in valid rules.
         """
@@ -102,7 +103,7 @@ def read_configuration(path: Path) -> BillingConfiguration:
     """
     configuration = _parse_file(_toml.read(path))
     try:
-        configuration.list_tax_rules()
+        _ = configuration.tax_rules
     except InvoiceError as error:
         raise BillingFileError(f"taxes.{error.field} {error.message}") from None
     return configuration

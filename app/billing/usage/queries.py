@@ -72,9 +72,17 @@ _DAYS = f"""
     ) AS days ORDER BY meter, day
 """  # noqa: S608 - consists of constants
 _ORGANIZATIONS = "unnest(CAST(:organizations AS uuid[])) AS o (id)"
-_READ_DAYS = text(
-    f"SELECT o.id AS organization_id, d.* FROM {_ORGANIZATIONS}"  # noqa: S608 - consists of constants
-    f" CROSS JOIN LATERAL ({_DAYS.replace(':organization_id', 'o.id')}) AS d"
+_READ_DAYS = tenancy.build_text(_DAYS)
+# The level before the first day is valid until the first change. If the first day has a change, it
+# is therefore not the level at the end of any day of the period.
+_MEASURE_MANY = text(
+    f"""
+    SELECT o.id AS organization_id, d.meter, sum(d.added) AS added,
+        CASE WHEN bool_or(d.day = :first) THEN max(d.level) FILTER (WHERE d.day >= :first)
+             ELSE max(d.level) END AS highest_level
+    FROM {_ORGANIZATIONS} CROSS JOIN LATERAL ({_DAYS.replace(":organization_id", "o.id")}) AS d
+    GROUP BY o.id, d.meter
+    """  # noqa: S608 - consists of constants
 )
 _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}")  # noqa: S608 - as above
 
@@ -120,14 +128,34 @@ def read_month(meters: Sequence[Meter]) -> MonthUsage:
     )
 
 
-def read_days(
-    organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
-) -> dict[UUID, list[DayRow]]:
-    """Read each organization's days with changes, by meter, from `first` to `end` (exclusive).
+class MeasuredUsage(NamedTuple):
+    """The quantity added to a meter of an organization in a period, and the highest daily level."""
 
-    The first row of each meter is for the day before `first`; its `level` is the level at the end
-    of that day. Requires access to all organizations, unless the only id is that of the current
-    organization.
+    organization_id: UUID
+    meter: str
+    added: int
+    highest_level: int
+
+
+def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
+    """Read the current organization's days with changes, from `first` to `end` (exclusive).
+
+    The rows are sorted by meter and day. The first row of each meter is for the day before `first`;
+    its `level` is the level at the end of that day.
+    """
+    values = {"meters": [str(meter) for meter in meters], "first": first, "next": end}
+    return [
+        DayRow(row.meter, row.day, int(row.added), int(row.removed), int(row.level))
+        for row in db.session().execute(_READ_DAYS, values)
+    ]
+
+
+def measure_many(
+    organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
+) -> list[MeasuredUsage]:
+    """Measure the usage of each organization and meter from `first` to `end` (exclusive).
+
+    Requires access to all organizations, unless the only id is that of the current organization.
     """
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
@@ -135,11 +163,10 @@ def read_days(
         "first": first,
         "next": end,
     }
-    days: dict[UUID, list[DayRow]] = {key: [] for key in organization_ids}
-    for row in db.session().execute(_READ_DAYS, values):
-        quantities = (int(row.added), int(row.removed), int(row.level))
-        days[row.organization_id].append(DayRow(row.meter, row.day, *quantities))
-    return days
+    return [
+        MeasuredUsage(row.organization_id, row.meter, int(row.added), int(row.highest_level))
+        for row in db.session().execute(_MEASURE_MANY, values)
+    ]
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:

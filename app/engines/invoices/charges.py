@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 
-from app.engines.invoices.currencies import get_minor_digits, round_amount, round_half_up
+from app.engines.invoices.currencies import EXACT, round_amount, round_half_up
 from app.engines.invoices.model import PIECE_CODE, InvoiceError, Language, Line
 from app.engines.invoices.texts import describe_tier
 
@@ -64,7 +65,7 @@ def compute_usage_lines(
             return lines
         charged_units = (units if end is None else min(units, end)) - start
         text = description if len(tiers) == 1 else describe_tier(description, start, end, language)
-        amount = round_amount(Fraction(charged_units) * Fraction(price), currency)
+        amount = round_amount(EXACT.multiply(charged_units, price), currency)
         lines.append(Line(text, strip_trailing_zeros(charged_units), unit_code, price, amount))
     last_unit = tiers[-1].up_to
     if last_unit is not None and units > last_unit:
@@ -93,14 +94,13 @@ def compute_line(
     unit_code: str = PIECE_CODE,
 ) -> Line:
     """Compute a line whose amount is quantity times price, rounded half up to the minor unit."""
-    amount = round_amount(Fraction(quantity) * Fraction(unit_price), currency)
+    amount = round_amount(EXACT.multiply(quantity, unit_price), currency)
     return Line(description, quantity, unit_code, unit_price, amount)
 
 
 def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
     """Sum rounded amounts exactly, and return the sum with all decimals of the minor unit."""
-    total = sum((Fraction(amount) for amount in amounts), Fraction(0))
-    return round_half_up(total, get_minor_digits(currency))
+    return round_amount(reduce(EXACT.add, amounts, Decimal(0)), currency)
 
 
 def strip_trailing_zeros(number: Decimal) -> Decimal:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from stdnum import bic, iban
 
 from app.engines.invoices.charges import sum_amounts
-from app.engines.invoices.currencies import round_amount
+from app.engines.invoices.currencies import EXACT, round_amount
 from app.engines.invoices.model import (
     MAX_ADDRESS_LINES,
     MAX_AMOUNT,
@@ -110,6 +111,7 @@ def _check_notes(document: Document) -> None:
         _check_text(note, f"notes.{position}", MAX_NOTE_LENGTH)
 
 
+@lru_cache(maxsize=16)  # all documents of a seller have the same payment details
 def _check_payment(payment: Payment) -> None:
     if not iban.is_valid(payment.iban):
         raise InvoiceError("payment.iban", "is not a valid IBAN")
@@ -129,7 +131,7 @@ def _check_line(line: Line, field: str, document: Document) -> None:
         raise InvoiceError(f"{field}.unit_price", "must not be negative")
     if not 0 <= line.tax < len(document.taxes):
         raise InvoiceError(f"{field}.tax", "must be the index of a tax in the document's taxes")
-    exact_amount = Fraction(line.quantity) * Fraction(line.unit_price)
+    exact_amount = EXACT.multiply(line.quantity, line.unit_price)
     if round_amount(exact_amount, document.currency) != line.amount:
         raise InvoiceError(f"{field}.amount", "must be quantity times unit price, rounded")
 

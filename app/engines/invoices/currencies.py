@@ -9,7 +9,7 @@ law leaves the method to the member states (Court of Justice, C-484/06), and the
 check amounts with this method (BR-CO-10, BR-CO-17).
 """
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from functools import cache
 
@@ -17,6 +17,9 @@ from iso4217 import Currency
 
 from app.engines.invoices.model import InvoiceError
 
+EXACT = Context(prec=100, traps=[Inexact, InvalidOperation])
+"""The context for sums and products of decimals. Raises an error instead of rounding the result."""
+_ROUNDING = Context(prec=100, rounding=ROUND_HALF_UP, traps=[InvalidOperation])
 _MAX_XML_DIGITS = 2
 
 
@@ -47,7 +50,16 @@ def round_amount(value: Fraction | Decimal, currency: str) -> Decimal:
 
 def round_half_up(value: Fraction | Decimal, digits: int) -> Decimal:
     """Round a number half up, away from zero, to exactly `digits` decimal places."""
+    if isinstance(value, Decimal):
+        # The sum with 0 turns -0 into 0.
+        return _ROUNDING.add(value.quantize(_build_unit(digits), context=_ROUNDING), 0)
     scaled = abs(Fraction(value)) * 10**digits
     units = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     sign = 1 if value < 0 and units else 0
     return Decimal((sign, tuple(map(int, str(units))), -digits))
+
+
+@cache
+def _build_unit(digits: int) -> Decimal:
+    """Build the smallest positive number with `digits` decimal places, for example 0.01 for 2."""
+    return Decimal((0, (1,), -digits))

@@ -29,7 +29,8 @@ def add_metadata(pdf: bytes) -> bytes:
     typst wrote do not change. Writing the file with pypdf would rewrite every object, which takes
     ten times as long as rendering the document.
     """
-    reader = PdfReader(io.BytesIO(pdf))
+    # A reader that is not strict would check the position of every object.
+    reader = PdfReader(io.BytesIO(pdf), strict=True)
     reference = reader.root_object.raw_get("/Metadata")
     metadata = _insert_properties(reference.get_object().get_data())
     previous_offset = int(pdf[pdf.rindex(_START) + len(_START) :].split()[0])

@@ -35,10 +35,14 @@ def build_pdf(document: Document, xml: bytes | None) -> bytes:
 
 
 def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> bytes:
+    files = {
+        "main": _LAYOUT,
+        "document.json": orjson.dumps(content),
+        "factur-x.xml": xml or b"",
+    }
     pdf = _load_compiler().compile(
-        input=_LAYOUT,
+        input=files,  # type: ignore[type-var]  # the type stubs of typst omit dictionaries
         format="pdf",
-        sys_inputs={"document": orjson.dumps(content).decode(), "xml": (xml or b"").decode()},
         pdf_standards="a-3b",
         timestamp=int(document.issued_at.timestamp()),
     )

@@ -16,10 +16,10 @@ def clean_text(text: str) -> str:
     Characters that are newer than Python's Unicode version are kept. If nothing remains, returns
     "-".
     """
-    characters = (
-        " " if character.isspace() else character
-        for character in unicodedata.normalize("NFC", text)
-    )
+    text = unicodedata.normalize("NFC", text)
+    if text.isprintable():  # contains no spaces except " ", and none of the removed characters
+        return " ".join(text.split()) or "-"
+    characters = (" " if character.isspace() else character for character in text)
     visible_characters = (
         character for character in characters if character in _JOINERS or not _is_removed(character)
     )

@@ -7,14 +7,14 @@ contains no tax rates.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 
 from app.engines.invoices.charges import sum_amounts
-from app.engines.invoices.currencies import round_amount
+from app.engines.invoices.currencies import EXACT, round_amount
 from app.engines.invoices.model import InvoiceError, Line, Party, Tax, TaxCategory, Totals
 from app.engines.invoices.tax_numbers import EU_COUNTRIES, is_valid_tax_number
 
 _PERCENT = 100
+_ONE_PERCENT = Decimal("0.01")
 _RATE_DIGITS = 4
 
 
@@ -100,7 +100,7 @@ def build_eu_tax_rules(
 
 def compute_tax(base: Decimal, rate: Decimal, currency: str) -> Decimal:
     """Compute the tax on a base, rounded half up once. `rate` is in percent."""
-    return round_amount(Fraction(base) * Fraction(rate) / _PERCENT, currency)
+    return round_amount(EXACT.multiply(EXACT.multiply(base, rate), _ONE_PERCENT), currency)
 
 
 def compute_totals(lines: Sequence[Line], currency: str, rules: Sequence[TaxRule]) -> Totals:

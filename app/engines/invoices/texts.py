@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.dates import format_date
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import NumberPattern, format_currency, format_decimal, parse_pattern
 
 from app.engines.invoices.currencies import get_minor_digits
 from app.engines.invoices.model import (
@@ -88,7 +88,7 @@ class Translations:
         return self.sentences["period"].format(start=first_day, end=last_day)
 
     def _format_number(self, number: Decimal, min_decimals: int, max_decimals: int = 0) -> str:
-        pattern = _build_pattern(min_decimals, max_decimals)
+        pattern = _load_pattern(min_decimals, max_decimals)
         return _widen_spaces(format_decimal(number, pattern, self.locale))
 
     def get_country_name(self, code: str) -> str:
@@ -105,6 +105,7 @@ def load_translations(language: Language) -> Translations:
     return Translations(**{**content, "locale": Locale.parse(content["locale"])})
 
 
+@lru_cache(maxsize=4096)
 def describe_plan(
     plan: str,
     start: datetime,
@@ -184,6 +185,11 @@ def _choose_sentence(document: Document) -> str:
     if document.kind == "credit_note":
         return "credit"
     return "pay" if document.due_at else "pay_now"
+
+
+@cache
+def _load_pattern(min_decimals: int, max_decimals: int) -> NumberPattern:
+    return parse_pattern(_build_pattern(min_decimals, max_decimals))
 
 
 def _build_pattern(min_decimals: int, max_decimals: int = 0) -> str:

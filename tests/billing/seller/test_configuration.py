@@ -89,7 +89,7 @@ def test_a_seller_outside_of_the_european_union(tmp_path: Path) -> None:
         ("DE136695976", "CHE100155212MWST"),
         ('DE = "19"', 'CH = "8.1"'),
     )
-    rules = read_configuration(path).list_tax_rules()
+    rules = read_configuration(path).tax_rules
     chosen = {
         country: choose_tax_rule(rules, Party("A", ("B",), "1", "C", country))
         for country in ("CH", "DE", "US")

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.invoices.charges import Tier, compute_price_line, compute_usage_lines
+from app.engines.invoices.charges import (
+    Tier,
+    compute_line,
+    compute_price_line,
+    compute_usage_lines,
+    sum_amounts,
+)
 from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
 from app.engines.invoices.model import InvoiceError, Line, get_unit_code
 
@@ -64,6 +70,18 @@ def test_rounding_moves_by_half_a_unit_at_most(value: Fraction, currency: str) -
     assert abs(Fraction(rounded) - value) <= unit / 2
     assert rounded == -round_amount(-value, currency)
     assert (Fraction(rounded) / unit).denominator == 1
+
+
+def test_amounts_of_any_size_are_multiplied_and_summed_exactly() -> None:
+    line = compute_line(
+        description="Documents",
+        quantity=Decimal("999999999999999999.999999999999"),
+        unit_price=Decimal("999999999999999999.999999999999"),
+        currency="EUR",
+    )
+    assert line.amount == Decimal("999999999999999999999999999998000000.00")
+    amounts = [Decimal(10) ** 30, Decimal("0.01"), -(Decimal(10) ** 30)]
+    assert sum_amounts(amounts, "EUR") == Decimal("0.01")
 
 
 def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:

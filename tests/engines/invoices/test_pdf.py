@@ -250,6 +250,23 @@ def test_long_tables_have_running_totals(tmp_path: Path) -> None:
     assert sum(page.count(" Documents ") for page in pages) == 120
 
 
+def test_the_layout_that_documents_share_has_no_text_of_another_document(tmp_path: Path) -> None:
+    lines = build_lines(60)
+    for number, seller in (
+        ("A-1", SELLER),
+        ("B-2", SELLER),
+        ("C-3", replace(SELLER, name="Other")),
+    ):
+        document = build_document(lines, number=number, seller=seller)
+        pages = read_pages(render(document), tmp_path)
+        assert len(pages) > 1
+        assert all(f"Invoice {number}" in page for page in pages[1:])
+        assert all(seller.name in page for page in pages)
+        metadata = PdfReader(io.BytesIO(render(document))).metadata
+        assert metadata is not None
+        assert (metadata.title, metadata.author) == (f"Invoice {number}", seller.name)
+
+
 @pytest.mark.parametrize(
     "description",
     [

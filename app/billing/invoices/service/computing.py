@@ -261,7 +261,7 @@ def _choose_tax_rule(
     if configuration is None:
         return None
     buyer = build_buyer(profile) if profile else configuration.seller
-    return choose_tax_rule(configuration.list_tax_rules(), buyer)
+    return choose_tax_rule(configuration.tax_rules, buyer)
 
 
 def _compute_invoice_totals(

@@ -1,13 +1,14 @@
 """Dump the parts of invoices as JSON objects, and load them. Decimals are stored as text."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from decimal import Decimal
 from typing import Any
 
 from app.billing.seller.configuration import BillingConfiguration
 from app.engines.invoices.model import Line, Party, Tax, TaxCategory
 
+_PARTY_FIELDS = tuple(field.name for field in fields(Party))
 _LINE_FIELDS = ("description", "quantity", "unit", "unit_price", "amount")
 _TAX_FIELDS = ("name", "category", "rate", "base", "amount", "reason")
 _DECIMALS = frozenset(("quantity", "unit_price", "amount", "rate", "base"))
@@ -27,7 +28,8 @@ def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
 
 def dump_party(party: Party) -> dict[str, Any]:
     """Dump a seller or buyer as a JSON object."""
-    return {**asdict(party), "address_lines": list(party.address_lines)}
+    values = {name: getattr(party, name) for name in _PARTY_FIELDS}
+    return {**values, "address_lines": list(party.address_lines)}
 
 
 def dump_line(line: Line) -> dict[str, Any]:

@@ -30,8 +30,12 @@ def measure_many(
     organizations, unless the only id is that of the current organization.
     """
     first_day, end_day = _to_utc_day(start), _to_utc_day(end)
-    rows = queries.read_days(organization_ids, tuple(Meter), first_day, end_day)
-    return {key: _compute_quantities(rows[key], first_day) for key in organization_ids}
+    quantities: dict[UUID, dict[str, int]] = {key: {} for key in organization_ids}
+    for row in queries.measure_many(organization_ids, tuple(Meter), first_day, end_day):
+        is_monthly = Meter(row.meter).is_monthly
+        quantity = row.added if is_monthly else max(0, row.highest_level)
+        quantities[row.organization_id][row.meter] = quantity
+    return quantities
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
@@ -43,19 +47,6 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
     organizations. Raises ValueError if `end` is not midnight in UTC.
     """
     queries.settle_many(organization_ids, _to_utc_day(end))
-
-
-def _compute_quantities(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
-    """Return the total of each monthly meter, and the highest level of each other meter."""
-    quantities = dict.fromkeys(map(str, Meter), 0)
-    meters_changed_on_first_day = {row.meter for row in rows if row.day == first_day}
-    for row in rows:
-        if Meter(row.meter).is_monthly:
-            quantities[row.meter] += row.added
-        elif row.day >= first_day or row.meter not in meters_changed_on_first_day:
-            # The first row has the level before the period, which is valid until the first change.
-            quantities[row.meter] = max(quantities[row.meter], row.level)
-    return quantities
 
 
 def _to_utc_day(at: datetime) -> date:

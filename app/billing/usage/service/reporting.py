@@ -7,7 +7,7 @@ from app.billing.usage import queries
 from app.billing.usage.queries import DayRow
 from app.billing.usage.service.limits import get_limits
 from app.billing.usage.service.warnings import find_reached_percent
-from app.kit import db, tenancy
+from app.kit import db
 from app.kit.days import Period, get_period
 from app.kit.plan_limits import Meter
 
@@ -49,8 +49,7 @@ def describe_history(
     meters = tuple(Meter) if meter is None else (Meter(meter),)
     # Monthly meters start at zero on the first day of each month.
     start = period.first.replace(day=1)
-    organization_id = tenancy.current_organization_id()
-    rows = queries.read_days([organization_id], meters, start, period.end)[organization_id]
+    rows = queries.read_days(meters, start, period.end)
     return {
         "from": period.first,
         "to": period.end,
