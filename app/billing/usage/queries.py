@@ -138,7 +138,7 @@ class MeasuredUsage(NamedTuple):
 
 
 def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
-    """Read the current organization's days with changes, from `first` to `end` (exclusive).
+    """Return the current organization's days with changes, from `first` to `end` (exclusive).
 
     The rows are sorted by meter and day. The first row of each meter is for the day before `first`;
     its `level` is the level at the end of that day.
@@ -153,7 +153,7 @@ def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
 def measure_many(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> list[MeasuredUsage]:
-    """Measure the usage of each organization and meter from `first` to `end` (exclusive).
+    """Return the usage of each organization and meter from `first` to `end` (exclusive).
 
     Requires access to all organizations, unless the only id is that of the current organization.
     """

@@ -44,9 +44,9 @@ def list_column_names(field: Field, path: str) -> list[str]:
 
 
 def build_value_splitter(field: Field) -> ValueSplitter:
-    """Return a function that splits a field's value, or list of values, into one per header.
+    """Return a function that splits a field's value into one value for each header of the field.
 
-    Money is split into amounts and currencies. A table becomes JSON.
+    Money, or a list of money, is split into amounts and currencies. A table becomes JSON text.
     """
     if field["type"] == "money":
         return _split_money
@@ -74,7 +74,7 @@ def format_cell(value: object, separator: str, escape: EscapeText) -> str:
         return escape(value)
     if isinstance(value, list):
         return _join_values([_format_value(item) for item in value], separator, escape)
-    return _format_value(value)  # neither a number nor an object is a formula
+    return _format_value(value)  # a number or an object is never a formula
 
 
 def _join_values(values: list[str], separator: str, escape: EscapeText) -> str:
@@ -108,7 +108,7 @@ def _format_value(value: object) -> str:
     return _FORMATTERS.get(type(value), _dump_json)(value)
 
 
-# Unlike `json.dumps`, it is created only once.
+# `json.dumps` would create an encoder for each call.
 _dump_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _FORMATTERS: Mapping[type, Callable[[Any], str]] = {
     str: str,

@@ -38,9 +38,9 @@ class LabelBuilder:
                 target[key] = tag["value"]
         for table, rows in tables.items():
             labels[table] = [rows[number] for number in sorted(rows)]
-        if list(labels) == self._keys:
-            return labels
         ordered_keys = [key for key in self._keys if key in labels]
+        if ordered_keys == list(labels):
+            return labels
         return {key: labels[key] for key in dict.fromkeys((*ordered_keys, *labels))}
 
 

@@ -110,7 +110,7 @@ def _build_arrays(
 
 
 def _list_values(items: Sequence[Row], name: str) -> list[Any]:
-    """Return the value of a property for each item; missing values are None."""
+    """Return the values of the property `name`, one for each item; missing values are None."""
     try:
         return list(map(itemgetter(name), items))
     except KeyError:

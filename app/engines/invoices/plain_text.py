@@ -17,13 +17,14 @@ def clean_text(text: str) -> str:
     "-".
     """
     text = unicodedata.normalize("NFC", text)
-    if text.isprintable():  # contains no spaces except " ", and none of the removed characters
-        return " ".join(text.split()) or "-"
-    characters = (" " if character.isspace() else character for character in text)
-    visible_characters = (
-        character for character in characters if character in _JOINERS or not _is_removed(character)
-    )
-    return " ".join("".join(visible_characters).split()).strip(_JOINERS) or "-"
+    if not text.isprintable():  # printable text has no white space but " ", and nothing to remove
+        characters = (" " if character.isspace() else character for character in text)
+        text = "".join(
+            character
+            for character in characters
+            if character in _JOINERS or not _is_removed(character)
+        )
+    return " ".join(text.split()).strip(_JOINERS) or "-"
 
 
 def _is_removed(character: str) -> bool:

@@ -236,7 +236,7 @@ def test_a_deletion_that_lost_its_session_keeps_the_file_of_a_new_document(
 def test_the_check_before_a_deletion_notices_a_lost_session(
     org: Org, postgres: EmbeddedPostgres
 ) -> None:
-    """The check sends no query, because the last one was less than some milliseconds ago."""
+    """With an infinite `checked_at`, the last query counts as recent, so no query is sent."""
     with org.app.app_context(), tenancy.organization(org.id):
         pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
         assert creating.check_connection(math.inf) == math.inf

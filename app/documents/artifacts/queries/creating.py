@@ -13,7 +13,7 @@ from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import DELETED
 
 _CHECK_SECONDS = 0.01
-"""The maximum age of the last query for which `check_connection` sends no query, in seconds."""
+"""The time in seconds after a query during which `check_connection` sends no other query."""
 
 # Uploads and deletions of the same content run one after the other; otherwise a deletion could
 # remove the file of a new document.
@@ -173,8 +173,8 @@ def lock_unused_contents(digests: Collection[str]) -> list[str]:
 def check_connection(checked_at: float) -> float:
     """Raise an error if the session's connection was lost, because its locks are then lost too.
 
-    `checked_at` is the monotonic time of the last query. Returns the time of the last query after
-    the check, which sends a query if the last one is older than `_CHECK_SECONDS`.
+    `checked_at` is the monotonic time of the last query. If it is more than `_CHECK_SECONDS` ago,
+    sends a query. Returns the monotonic time of the query that is then the last one.
     """
     connection = db.session().connection().connection.dbapi_connection
     # If the server ends a session, this connection is closed. The server needs seconds to notice

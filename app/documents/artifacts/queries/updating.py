@@ -10,10 +10,7 @@ from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, 
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models.documents import Artifact, build_zero_label_counts
-from app.documents.artifacts.queries.reading import (
-    restrict_to_matching,
-    select_matching,
-)
+from app.documents.artifacts.queries.reading import restrict_to_matching, select_matching
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import bulk, db, tenancy
 from app.kit.id_conditions import build_id_condition
@@ -62,9 +59,8 @@ def set_properties(artifact_ids: Sequence[UUID], changes: dict[str, Any]) -> Non
     if changes.get("archived"):
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
-    db.execute_bulk(
-        update(Artifact).where(build_id_condition(Artifact.id, artifact_ids)).values(values)
-    )
+    statement = update(Artifact).where(build_id_condition(Artifact.id, artifact_ids))
+    db.execute_bulk(statement.values(values))
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:

@@ -112,7 +112,7 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
                 ArtifactSchema.status != DELETED,
             ),
         )
-        .where(Artifact.id.in_(artifact_ids))
+        .where(build_id_condition(Artifact.id, artifact_ids))
         .order_by(Artifact.id)
         .with_for_update(of=Artifact, read=True, key_share=True)
     )
@@ -133,7 +133,7 @@ class ReportedTagSet(NamedTuple):
 def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     """Return the tag sets that exist among these ids, by id."""
     columns = db.build_columns(ReportedTagSet._fields, TagSet)
-    statement = select(*columns).where(TagSet.id.in_(tag_set_ids))
+    statement = select(*columns).where(build_id_condition(TagSet.id, tag_set_ids))
     rows = map(ReportedTagSet._make, db.session().execute(statement))
     return {row.id: row for row in rows}
 

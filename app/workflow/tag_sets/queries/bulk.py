@@ -110,7 +110,7 @@ def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
 
 
 def list_siblings(tag_sets: Collection[LockedReview]) -> list[ArtifactTagSet]:
-    """Return the other tag sets of the same artifacts except rejected tag sets, ordered by id."""
+    """Return the unrejected tag sets of the same artifacts that are not in `tag_sets`, by id."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": _format_ids({row.artifact_id for row in tag_sets}),
