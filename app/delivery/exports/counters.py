@@ -1,6 +1,6 @@
 """Counters of exports, used for the totals of lists."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 
 _FACETS = ("status", "format")
@@ -9,7 +9,6 @@ EXPORTS = Source(
     (*_FACETS, "created"),
     (
         Cube("exports", _FACETS),
-        Cube("exports.created.month", _FACETS, None, "created", MONTH),
-        Cube("exports.created.day", _FACETS, None, "created", DAY),
+        *build_cubes("exports.created", _FACETS, "created", MONTH, DAY),
     ),
 )

@@ -1,6 +1,6 @@
 """Counters for the notifications that are shown in the application."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 
 _FACETS = ("kind", "unread")
@@ -10,7 +10,6 @@ NOTIFICATIONS = Source(
     (_USER, *_FACETS, "created"),
     (
         Cube("notifications", _FACETS, key=_USER),
-        Cube("notifications.created.month", _FACETS, _USER, "created", MONTH),
-        Cube("notifications.created.day", _FACETS, _USER, "created", DAY),
+        *build_cubes("notifications.created", _FACETS, "created", MONTH, DAY, key=_USER),
     ),
 )

@@ -1,6 +1,6 @@
 """Counters for deliveries, so that totals are available without counting rows."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, HOUR, MONTH
 
 _FACETS = ("status", "event")
@@ -10,8 +10,7 @@ DELIVERIES = Source(
     (_WEBHOOK, *_FACETS, "created"),
     (
         Cube("deliveries", _FACETS, key=_WEBHOOK),
-        Cube("deliveries.created.month", _FACETS, _WEBHOOK, "created", MONTH),
-        Cube("deliveries.created.day", _FACETS, _WEBHOOK, "created", DAY),
+        *build_cubes("deliveries.created", _FACETS, "created", MONTH, DAY, key=_WEBHOOK),
     ),
 )
 OUTCOMES = Source(

@@ -1,6 +1,6 @@
 """Counters of documents: all, scanned, due, assigned, offered and searchable documents."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, HOUR, MONTH
 
 _STATE = ("schema_id", "status", "archived", "gold", "assigned")
@@ -10,11 +10,8 @@ ARTIFACTS = Source(
     (
         Cube("artifacts", _STATE),
         Cube("artifacts.types", (*_STATE, "media_type", "language")),
-        Cube("artifacts.created.month", _STATE, bucket="created", length=MONTH),
-        Cube("artifacts.created.day", _STATE, bucket="created", length=DAY),
-        Cube("artifacts.created.hour", _STATE, bucket="created", length=HOUR),
-        Cube("artifacts.due.month", _STATE, bucket="due", length=MONTH),
-        Cube("artifacts.due.day", _STATE, bucket="due", length=DAY),
+        *build_cubes("artifacts.created", _STATE, "created", MONTH, DAY, HOUR),
+        *build_cubes("artifacts.due", _STATE, "due", MONTH, DAY),
         Cube("artifacts.due.hour", ("status", "archived"), bucket="due", length=HOUR),
     ),
 )
@@ -45,8 +42,7 @@ OFFERED = Source(
     ("assignee_id", *_OFFER, "due"),
     (
         Cube("offered", _OFFER, key="assignee_id"),
-        Cube("offered.due.month", _OFFER, key="assignee_id", bucket="due", length=MONTH),
-        Cube("offered.due.day", _OFFER, key="assignee_id", bucket="due", length=DAY),
+        *build_cubes("offered.due", _OFFER, "due", MONTH, DAY, key="assignee_id"),
     ),
 )
 """Documents whose `is_open` is true, by assignee.

@@ -10,7 +10,7 @@ from sqlalchemy import ARRAY, ColumnElement, Select, Uuid, all_, bindparam, cast
 
 from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import KeyQuery, Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds, remove_period
@@ -24,8 +24,7 @@ AUDIT = Source(
     (
         Cube("audit", _ENTRY_FACETS),
         Cube("audit.actor", _ENTRY_FACETS, key="actor_id"),
-        Cube("audit.at.month", _ENTRY_FACETS, bucket="at", length=MONTH),
-        Cube("audit.at.day", _ENTRY_FACETS, bucket="at", length=DAY),
+        *build_cubes("audit.at", _ENTRY_FACETS, "at", MONTH, DAY),
     ),
 )
 

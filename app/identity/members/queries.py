@@ -24,7 +24,7 @@ from app.identity.teams import queries as team_queries
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import get_created_bounds
@@ -36,8 +36,7 @@ MEMBERS = Source(
     ("role", "joined"),
     (
         Cube("members", ("role",)),
-        Cube("members.joined.month", ("role",), bucket="joined", length=MONTH),
-        Cube("members.joined.day", ("role",), bucket="joined", length=DAY),
+        *build_cubes("members.joined", ("role",), "joined", MONTH, DAY),
     ),
 )
 

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate
 from app.kit.periods import PERIOD_FILTERS, build_filter_conditions, get_created_bounds
@@ -39,8 +39,7 @@ TEAMS = Source(
     ("root", "created"),
     (
         Cube("teams", ("root",)),
-        Cube("teams.created.month", ("root",), bucket="created", length=MONTH),
-        Cube("teams.created.day", ("root",), bucket="created", length=DAY),
+        *build_cubes("teams.created", ("root",), "created", MONTH, DAY),
     ),
 )
 """The counters for lists of teams; `root` is true for a team that has no parent."""

@@ -1,6 +1,6 @@
 """Counters of feedback, in total, by month and by day, from which summaries are computed."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 
 _FACETS = ("schema_id", "model", "field")
@@ -10,11 +10,9 @@ _LABELER = "labeler_id"
 def _build_cubes(source: str, facets: tuple[str, ...]) -> tuple[Cube, ...]:
     return (
         Cube(source, facets),
-        Cube(f"{source}.month", facets, bucket="day", length=MONTH),
-        Cube(f"{source}.day", facets, bucket="day", length=DAY),
+        *build_cubes(source, facets, "day", MONTH, DAY),
         Cube(f"{source}.labeler", facets, key=_LABELER),
-        Cube(f"{source}.labeler.month", facets, key=_LABELER, bucket="day", length=MONTH),
-        Cube(f"{source}.labeler.day", facets, key=_LABELER, bucket="day", length=DAY),
+        *build_cubes(f"{source}.labeler", facets, "day", MONTH, DAY, key=_LABELER),
     )
 
 

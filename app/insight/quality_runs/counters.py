@@ -1,6 +1,6 @@
 """Counters of quality runs and of disagreements, used for the totals of lists."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 
 _FACETS = ("status",)
@@ -11,8 +11,7 @@ RUNS = Source(
     (
         Cube("quality_runs", _FACETS),
         Cube("quality_runs.schema", _FACETS, _SCHEMA),
-        Cube("quality_runs.created.month", _FACETS, None, "created", MONTH),
-        Cube("quality_runs.created.day", _FACETS, None, "created", DAY),
+        *build_cubes("quality_runs.created", _FACETS, "created", MONTH, DAY),
         Cube("quality_runs.schema.created.month", _FACETS, _SCHEMA, "created", MONTH),
     ),
 )

@@ -1,6 +1,6 @@
 """Counters for ingestion jobs, so that totals are available without counting rows."""
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, MONTH
 
 _FACETS = ("status", "kind")
@@ -11,7 +11,6 @@ JOBS = Source(
     (
         Cube("ingestion_jobs", _FACETS),
         Cube("ingestion_jobs.connector", _FACETS, _CONNECTOR),
-        Cube("ingestion_jobs.created.month", _FACETS, None, "created", MONTH),
-        Cube("ingestion_jobs.created.day", _FACETS, None, "created", DAY),
+        *build_cubes("ingestion_jobs.created", _FACETS, "created", MONTH, DAY),
     ),
 )

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from app.kit import tenancy
 from app.kit.counters import spans
-from app.kit.counters.sources import Cube, Source
+from app.kit.counters.sources import Cube, Source, build_cubes
 from app.kit.counters.sql import (
     ORGANIZATION_LIST,
     BucketSpan,
@@ -44,7 +44,7 @@ from app.kit.periods import (
     remove_period,
 )
 
-__all__ = ["BucketSpan", "Cube", "Source"]
+__all__ = ["BucketSpan", "Cube", "Source", "build_cubes"]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,13 @@ Migrations create the same definitions in the database (`migrations/counting.py`
 that both are equal.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from app.kit.counters.spans import DAY, HOUR, MONTH
+
+_LEVEL_NAMES = {MONTH: "month", DAY: "day", HOUR: "hour"}
 SOURCES: dict[str, "Source"] = {}
 """All sources by name."""
 
@@ -29,6 +32,14 @@ class Cube:
     def covers(self, facets: Collection[str]) -> bool:
         """Return whether the cells of the cube distinguish all of these facets."""
         return set(facets) <= {*self.facets, self.key, self.bucket}
+
+
+def build_cubes(
+    name: str, facets: tuple[str, ...], bucket: str, *levels: int, key: str | None = None
+) -> Iterator[Cube]:
+    """Yield a cube for each bucket level. Its name ends with the level: `exports.created.day`."""
+    for level in levels:
+        yield Cube(f"{name}.{_LEVEL_NAMES[level]}", facets, key, bucket, level)
 
 
 @dataclass(frozen=True)

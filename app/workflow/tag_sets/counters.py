@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from app.kit.counters import Cube, Source
+from app.kit.counters import Cube, Source, build_cubes
 from app.kit.counters.spans import DAY, HOUR, MONTH
 from app.workflow.tag_sets.models import FLAGS
 
@@ -14,8 +14,7 @@ TAG_SETS = Source(
         Cube("tag_sets", _TAG_SET_FACETS),
         Cube("tag_sets.labeler", (*_TAG_SET_FACETS, "reviewer_id"), key="labeler_id"),
         Cube("tag_sets.reviewer", _TAG_SET_FACETS, key="reviewer_id"),
-        Cube("tag_sets.created.month", _TAG_SET_FACETS, bucket="created", length=MONTH),
-        Cube("tag_sets.created.day", _TAG_SET_FACETS, bucket="created", length=DAY),
+        *build_cubes("tag_sets.created", _TAG_SET_FACETS, "created", MONTH, DAY),
     ),
 )
 """Counts of tag sets. `reviewed` is true if a tag set has a reviewer.
@@ -30,7 +29,7 @@ LABELING_SECONDS = Source(
 """Counts of tag sets that people submitted, by labeling time in seconds."""
 
 _REVIEW_FACETS = ("schema_id", "archived", "escalated", "flags")
-_DUE_FACETS = ("schema_id", "archived")
+_DUE = ("schema_id", "archived")
 REVIEWS = Source(
     "reviews",
     (
@@ -48,24 +47,11 @@ REVIEWS = Source(
         Cube("reviews.labeler", (*_REVIEW_FACETS, "assignee_id", "team_id"), key="labeler_id"),
         Cube("reviews.assignee", (*_REVIEW_FACETS, "labeler_id", "team_id"), key="assignee_id"),
         Cube("reviews.team", (*_REVIEW_FACETS, "labeler_id", "assignee_id"), key="team_id"),
-        Cube("reviews.created.month", _REVIEW_FACETS, bucket="created", length=MONTH),
-        Cube("reviews.created.day", _REVIEW_FACETS, bucket="created", length=DAY),
-        Cube("reviews.submitted.day", _DUE_FACETS, bucket="submitted", length=DAY),
-        Cube("reviews.due.month", _DUE_FACETS, bucket="due", length=MONTH),
-        Cube("reviews.due.day", _DUE_FACETS, bucket="due", length=DAY),
-        Cube(
-            "reviews.assignee.due.month",
-            (*_DUE_FACETS, "labeler_id"),
-            key="assignee_id",
-            bucket="due",
-            length=MONTH,
-        ),
-        Cube(
-            "reviews.assignee.due.day",
-            (*_DUE_FACETS, "labeler_id"),
-            key="assignee_id",
-            bucket="due",
-            length=DAY,
+        *build_cubes("reviews.created", _REVIEW_FACETS, "created", MONTH, DAY),
+        Cube("reviews.submitted.day", _DUE, bucket="submitted", length=DAY),
+        *build_cubes("reviews.due", _DUE, "due", MONTH, DAY),
+        *build_cubes(
+            "reviews.assignee.due", (*_DUE, "labeler_id"), "due", MONTH, DAY, key="assignee_id"
         ),
     ),
 )
@@ -79,8 +65,7 @@ WORK = Source(
     "work",
     (*_WORK_FACETS, "at"),
     (
-        Cube("work.month", _WORK_FACETS, bucket="at", length=MONTH),
-        Cube("work.day", _WORK_FACETS, bucket="at", length=DAY),
+        *build_cubes("work", _WORK_FACETS, "at", MONTH, DAY),
         Cube("work.hour", ("kind", "timed"), bucket="at", length=HOUR),
         Cube("work.schema.hour", ("kind", "timed"), key="schema_id", bucket="at", length=HOUR),
     ),
