@@ -1,38 +1,28 @@
-"""The number of slots of a queue on all machines, and the quota for each organization."""
+"""The quota of a queue for each organization, which depends on the slots of all machines."""
 
 from collections.abc import Callable
-from time import monotonic
+from threading import Lock
 
+from cachetools import TTLCache, cached
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue as RqQueue
 from rq import Worker
 
 from app.kit import container
-from app.kit.jobs.queues import Queue, compute_quota, count_local_slots
-
-_CACHE_SECONDS = 5.0
-_cache: dict[str, tuple[float, int]] = {}
+from app.kit.jobs.queues import QUEUES, Queue, compute_quota, count_local_slots
 
 
+@cached(TTLCache(len(QUEUES), ttl=5.0), key=lambda queue, _: queue.name, lock=Lock())
 def get_quota(queue: Queue, connect: Callable[[], Redis]) -> int:
     """Return the maximum number of concurrent runs in `queue` for one organization.
 
-    `connect` returns a Redis client with a short timeout. If Redis is unavailable, only the slots
-    of this machine are counted.
+    The result is cached for five seconds. `connect` returns a Redis client with a short timeout.
+    If Redis is unavailable, only the slots of this machine are counted.
     """
-    return compute_quota(_count_slots(queue, connect))
-
-
-def _count_slots(queue: Queue, connect: Callable[[], Redis]) -> int:
-    """Return the number of slots of all RQ workers, but at least the slots of this machine."""
-    counted_at, slots = _cache.get(queue.name, (0.0, 0))
-    if not slots or monotonic() - counted_at > _CACHE_SECONDS:
-        local_slots = slots = count_local_slots(queue, container.settings().job_workers)
-        try:
-            workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
-        except RedisError:
-            workers = 0
-        slots = max(slots, workers * (1 if queue.group.forking else local_slots))
-        _cache[queue.name] = (monotonic(), slots)
-    return slots
+    local_slots = count_local_slots(queue, container.settings().job_workers)
+    try:
+        workers = Worker.count(queue=RqQueue(queue.group.name, connection=connect()))
+    except RedisError:
+        workers = 0
+    return compute_quota(max(local_slots, workers * (1 if queue.group.forking else local_slots)))
