@@ -1,16 +1,17 @@
 """Service that reads and writes billing profiles."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import pycountry
+from sqlalchemy import select
 
 from app.billing.plans import catalog
 from app.billing.plans import queries as plan_queries
 from app.billing.plans.catalog import Plan
-from app.billing.profiles import emitted_events, queries
+from app.billing.profiles import emitted_events
 from app.billing.profiles.models import BillingProfile
 from app.engines.fields.values.countries import ALPHA_2
 from app.engines.invoices.tax_numbers import TaxNumberError, normalize_tax_number
@@ -23,8 +24,20 @@ from app.kit.locales import check_time_zone
 # XML 1.0 does not allow these characters, and invoices are also rendered as XML.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-find = queries.find
-find_many = queries.find_many
+
+def find() -> BillingProfile | None:
+    """Find the billing profile of the current organization; return None if it was never set."""
+    return db.session().scalars(select(BillingProfile)).one_or_none()
+
+
+def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
+    """Find billing profiles by organization id.
+
+    Organizations without a profile are missing from the result. Call this function within
+    `tenancy.across_organizations`.
+    """
+    statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
+    return {profile.organization_id: profile for profile in db.session().scalars(statement)}
 
 
 def get() -> dict[str, Any]:
@@ -32,7 +45,7 @@ def get() -> dict[str, Any]:
 
     A profile that was never set has the revision 0, and the currency of the organization's plan.
     """
-    profile = queries.find()
+    profile = find()
     if profile is not None:
         return _render_profile(profile)
     return {
@@ -65,7 +78,7 @@ def replace(
     Raises 409 `stale_precondition` if `revision` is not None and is outdated.
     """
     organization = organizations.lock(organization_id)
-    profile = queries.find()
+    profile = find()
     errors.check_revision(revision, 0 if profile is None else profile.revision)
     _check_currency(currency, organization.plan, plan_queries.find_scheduled_plan())
     country = _check_country(address["country"])

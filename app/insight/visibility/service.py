@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from app.insight.visibility import queries
-from app.kit import errors
+from sqlalchemy import select
+
+from app.identity.teams.models import TeamMember
+from app.kit import db, errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
@@ -45,7 +47,18 @@ def get_visibility(caller: Caller) -> Visibility:
         return Visibility(None, None)
     if not caller.has_role(Role.reviewer):
         return Visibility([] if caller.api_key_id is not None else [caller.user_id], [])
-    teams = queries.list_teams(caller.user_id)
+    teams = _list_teams(caller.user_id)
     if not teams:
         return Visibility(None, None)
-    return Visibility([*queries.list_members(teams)], teams)
+    return Visibility(_list_members(teams), teams)
+
+
+def _list_teams(user_id: UUID) -> list[UUID]:
+    statement = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    return sorted(set(db.session().scalars(statement)))
+
+
+def _list_members(team_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the user ids of the members of these teams, without duplicates."""
+    statement = select(TeamMember.user_id).where(TeamMember.team_id.in_(team_ids))
+    return sorted(set(db.session().scalars(statement)))

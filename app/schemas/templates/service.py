@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from sqlalchemy import String, column, or_, select, values
+
 from app.engines.fields import Field
 from app.kit import errors
-from app.kit.pagination import Page, PageRequest
+from app.kit.pagination import Page, PageRequest, paginate
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.schemas.artifact_schemas.service import drafts as schemas
-from app.schemas.templates import queries
 from app.schemas.templates.catalog import Template, load_templates
 
 
@@ -20,12 +21,27 @@ def list_templates(
     document_type: str | None = None,
     q: str | None = None,
 ) -> Page:
-    """Return a page of templates. `q` is a substring of the name or the document type."""
+    """Return a page of the templates that match the filters; a filter that is None matches all.
+
+    `q` is a substring of the name or the document type. The database filters and paginates the
+    templates like the rows of a table.
+    """
     templates = load_templates()
-    rows = queries.list_templates(
-        page, templates.values(), industry=industry, document_type=document_type, q=q
-    )
-    return replace(rows, items=[templates[row.id] for row in rows.items])
+    columns = ("id", "name", "industry", "document_type")
+    rows = [tuple(getattr(template, name) for name in columns) for template in templates.values()]
+    table = values(*(column(name, String) for name in columns), name="templates").data(rows).c
+    statement = select(table.id, table.name, table.industry)
+    if industry is not None:
+        statement = statement.where(table.industry == industry)
+    if document_type is not None:
+        statement = statement.where(table.document_type == document_type)
+    if q:
+        searched_columns = (table.name, table.document_type)
+        matches = (searched.icontains(q, autoescape=True) for searched in searched_columns)
+        statement = statement.where(or_(*matches))
+    sorts = {"name": table.name, "id": table.id, "industry": table.industry}
+    found = paginate(statement, page, sorts=sorts, unique=table.id)
+    return replace(found, items=[templates[row.id] for row in found.items])
 
 
 def get(template_id: str) -> Template:

@@ -54,17 +54,12 @@ def close(connector_id: UUID, kind: str | None = None) -> None:
         records.set_state(connector_id, open_alert_count=count)
 
 
-def get(connector_id: UUID, alert_id: UUID, *, lock: bool = False) -> ConnectorAlert | None:
-    """Return an alert of a connector, or None if it does not exist.
-
-    If `lock` is true, the row is locked until the transaction ends.
-    """
+def lock(connector_id: UUID, alert_id: UUID) -> ConnectorAlert | None:
+    """Lock and return an alert of a connector, or return None if it does not exist."""
     statement = select(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.id == alert_id
     )
-    if lock:
-        statement = statement.with_for_update()
-    return db.session().execute(statement).scalar_one_or_none()
+    return db.session().execute(statement.with_for_update()).scalar_one_or_none()
 
 
 def list_alerts(connector_id: UUID, page: PageRequest, filters: AlertFilters) -> Page:

@@ -87,7 +87,7 @@ def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[Aler
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
     """Acknowledge an alert: record the first user who acknowledges it. Raises 404."""
-    alert = errors.require_found(queries.get(connector_id, alert_id, lock=True))
+    alert = errors.require_found(queries.lock(connector_id, alert_id))
     if alert.acknowledged_at is None:
         alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()
         db.session().flush()
