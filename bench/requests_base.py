@@ -135,7 +135,6 @@ class RequestMeasurements(ABC):
             deep_page, first_page, _ = load.compare(
                 lambda: self._run_gets(ours, f"/api/v1{first}&cursor={cursor}", headers),
                 get_first,
-                rounds=3,
             )
             report.add_at_most(
                 "the page 900 pages deep",
