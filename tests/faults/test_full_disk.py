@@ -1,7 +1,10 @@
 """Check that reads and labeling continue while the disk is full, and that uploads recover."""
 
+from contextlib import closing
+from functools import partial
 from typing import Any
 
+import psycopg2
 import pytest
 import requests
 
@@ -23,6 +26,54 @@ def _check_reads(service: Service, artifact: str) -> None:
     for path in ("", f"/{artifact}", f"/{artifact}/text", f"/{artifact}/content"):
         response = service.call("GET", f"/artifacts{path}")
         assert response.status_code == 200, (path, response.text)
+
+
+def _query_as_superuser(service: Service, *statements: str) -> Any:
+    """Run statements on a new connection, and return the first value of the last one's result."""
+    password = (service.data_dir / "postgres" / "postgres.password").read_text().strip()
+    url = service.environment()["DATABASE_URL"]
+    with closing(psycopg2.connect(url, user="postgres", password=password)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            ((value,),) = cursor.fetchall()
+            return value
+
+
+def _stop_autovacuum(service: Service) -> None:
+    """Stop autovacuum, so that no connection needs to write a file.
+
+    Autovacuum deletes cache files of PostgreSQL (`pg_internal.init`). The next new connection then
+    writes them, as the last connection here does, and fails if the disk is full.
+    """
+    _query_as_superuser(service, "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()")
+    count = "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'"
+    wait_until(lambda: _query_as_superuser(service, count) == 0, "autovacuum to stop")
+
+
+def _check_without_cache_files(disk: SmallDisk, artifact: str) -> None:
+    """Check that open connections continue to work if PostgreSQL cannot accept new ones."""
+    service = disk.service
+    files = list(service.data_dir.rglob("pg_internal.init"))
+    assert files
+    for file in files:
+        file.unlink()
+    disk.fill()
+    with pytest.raises(psycopg2.OperationalError, match="could not write init file"):
+        _query_as_superuser(service, "SELECT 1")
+
+    def can_read(path: str) -> bool:
+        response = service.call("GET", path)
+        if response.status_code == 200:
+            return True
+        assert response.status_code == 503, response.text
+        assert response.json()["error"]["details"]["reason"] == "database"
+        assert int(response.headers["Retry-After"]) > 0
+        return False
+
+    for path in (f"/artifacts/{artifact}", f"/artifacts/{artifact}/content"):
+        wait_until(partial(can_read, path), "a thread with an open connection")
 
 
 def _get_readiness_checks(service: Service) -> Any:
@@ -52,6 +103,8 @@ def test_a_full_disk_stops_only_uploads() -> None:
         artifact = service.upload_and_wait(b"uploaded before the disk was full")
         before = _find_permanent_pids(service)
         assert len(before) >= 5
+        if disk.own:
+            _stop_autovacuum(service)
         disk.use_up()
         _check_full_disk(disk, artifact)
         if disk.own:
@@ -60,6 +113,7 @@ def test_a_full_disk_stops_only_uploads() -> None:
             for _ in range(10):
                 _check_reads(service, artifact)
                 _check_refused(service.upload(b"not even with nothing left"))
+            _check_without_cache_files(disk, artifact)
         # Processes of other jobs may have started.
         assert before <= _find_permanent_pids(service), "no process died"
         disk.clear()
