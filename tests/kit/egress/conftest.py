@@ -164,10 +164,11 @@ Names = dict[str, list[str]]
 
 
 @pytest.fixture(autouse=True)
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[Names]:
     """Return a table that maps host names to addresses.
 
     If a list begins with "then", each lookup returns its next address, and finally the last one.
+    The test's lookups end before anything that it replaced is restored.
     """
     table: Names = {}
     getaddrinfo = socket.getaddrinfo
@@ -189,4 +190,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
         ]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    return table
+    yield table
+    for thread in threading.enumerate():
+        if thread.name == "egress-lookup":
+            thread.join(60)
