@@ -1,6 +1,7 @@
 """Rules for the structure of the code. The two lists of exceptions may only shrink."""
 
 import ast
+import re
 from pathlib import Path
 
 from alembic.config import Config
@@ -40,6 +41,18 @@ def test_functions_stay_small() -> None:
                 if node.end_lineno - node.lineno + 1 > MAX_FUNCTION_LINES:
                     long.add(f"{path.relative_to(ROOT)}:{node.name}")
     assert long == LONG_FUNCTIONS
+
+
+def test_every_event_name_is_one_constant_of_the_feature_that_emits_it() -> None:
+    """Mypy checks that every call of `events.emit` passes such a constant and its payload."""
+    constants = re.compile(r'EventName(?:\[\w+\])?\(\s*"([a-z_.]+)"\s*\)')
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for name in constants.findall(path.read_text()):
+            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert len(places) > 50
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+    assert all(Path(path).name == "emitted_events.py" for (path,) in places.values())
 
 
 def test_one_migration_head_named_by_its_time() -> None:

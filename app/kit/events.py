@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
@@ -20,6 +20,21 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db, tenancy
 from app.kit.ids import generate_ids, uuid7
 from app.kit.prepared import Prepared
+
+Payload = TypeVar("Payload", bound=Mapping[str, object])
+
+
+class EventName(str, Generic[Payload]):
+    """The name of an event. Its type has the type of the payload.
+
+    Every event has one constant, in the module `emitted_events` of the feature that emits it.
+    """
+
+    __slots__ = ()
+
+
+AnyEventName = EventName[Any]
+"""The name of an event with any payload."""
 
 
 class OutboxEvent(db.Base):
@@ -131,7 +146,7 @@ def get_request_id() -> str | None:
     return _request_id.get()
 
 
-def emit(name: str, data: Mapping[str, object]) -> UUID:
+def emit(name: EventName[Payload], data: Payload) -> UUID:
     """Write an event and the jobs of its handlers, and return the id of the event.
 
     Runs in the current transaction, for the current organization. `data` is encoded as JSON, with
@@ -163,7 +178,7 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
     return event_id
 
 
-def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
+def emit_many(name: EventName[Payload], payloads: Sequence[Payload]) -> None:
     """Emit one event for each payload in `payloads`, in a single statement."""
     if not payloads:
         return
@@ -209,7 +224,7 @@ def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> 
 
 
 def emit_for_organizations(
-    name: str, data: dict[str, Any], *, organizations: str, **values: object
+    name: EventName[Payload], data: Payload, *, organizations: str, **values: object
 ) -> int:
     """Emit one event for each selected organization, and return how many events were emitted.
 

@@ -1,12 +1,16 @@
 """The events that invoices emit."""
 
+from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
 
-ISSUED = "invoices.issued"
-"""Invoices or credit notes of the organization were issued; payload: {period_from}."""
-PAID = "invoice.paid"
-VOIDED = "invoice.voided"
+from app.kit.events import EventName
+
+
+class IssuedPayload(TypedDict):
+    """The payload of `ISSUED`; `period_from` is the start of the invoices' period."""
+
+    period_from: datetime
 
 
 class InvoicePayload(TypedDict):
@@ -14,3 +18,9 @@ class InvoicePayload(TypedDict):
 
     invoice_id: UUID
     number: str
+
+
+ISSUED = EventName[IssuedPayload]("invoices.issued")
+"""Invoices or credit notes of the organization were issued; payload: {period_from}."""
+PAID = EventName[InvoicePayload]("invoice.paid")
+VOIDED = EventName[InvoicePayload]("invoice.voided")

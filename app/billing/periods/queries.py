@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select, text
 
+from app.billing.periods import emitted_events
 from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
@@ -38,12 +39,16 @@ def close(period: str, began_at: datetime, ended_at: datetime) -> bool:
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def emit_for_billed_organizations(
-    event: str, payload: dict[str, str], began_at: datetime, ended_at: datetime
+def emit_closed(
+    payload: emitted_events.ClosedPayload, began_at: datetime, ended_at: datetime
 ) -> None:
-    """Emit an event for each organization that is billed for a period."""
+    """Emit `billing.period_closed` for each organization that is billed for a period."""
     events.emit_for_organizations(
-        event, payload, organizations=_BILLED_ORGANIZATIONS, began=began_at, ended=ended_at
+        emitted_events.CLOSED,
+        payload,
+        organizations=_BILLED_ORGANIZATIONS,
+        began=began_at,
+        ended=ended_at,
     )
 
 

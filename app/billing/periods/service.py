@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from app.billing.periods import queries
+from app.billing.periods import emitted_events, queries
 from app.billing.seller.configuration import BillingFileError, require_configuration
 from app.kit import errors, jobs, tenancy
 from app.kit.days import TimeRange, get_month_bounds
@@ -16,8 +16,6 @@ ISSUE_MONTH = "invoices.issue_month"
 
 `after` is the last organization id of the previous batch; the first job has no `after`.
 """
-CLOSED = "billing.period_closed"
-"""Emitted for each organization that is billed for the month; payload: {period, from, to}."""
 
 
 def get_bounds(period: str) -> TimeRange:
@@ -46,8 +44,12 @@ def close(*, period: str) -> dict[str, Any]:
         if configuration_error is not None and queries.find(period) is None:
             raise configuration_error
         if queries.close(period, start, end):
-            payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
-            queries.emit_for_billed_organizations(CLOSED, payload, start, end)
+            payload: emitted_events.ClosedPayload = {
+                "period": period,
+                "from": _format_utc(start),
+                "to": _format_utc(end),
+            }
+            queries.emit_closed(payload, start, end)
             arguments = {"from": payload["from"], "to": payload["to"]}
             jobs.enqueue(ISSUE_MONTH, arguments, organization_id=None)
         record = queries.find(period)

@@ -92,7 +92,7 @@ def replace(
         "language": language,
     }
     profile = _write_profile(profile, values)
-    events.emit(emitted_events.CHANGED, {"revision": profile.revision})
+    events.emit(emitted_events.CHANGED, emitted_events.ChangedPayload(revision=profile.revision))
     return _render_profile(profile)
 
 

@@ -2,11 +2,7 @@
 
 from typing import TypedDict
 
-THRESHOLD_REACHED = "usage.threshold_reached"
-"""A meter has reached a percentage of its limit.
-
-Emitted at most once per meter, month and percentage.
-"""
+from app.kit.events import EventName
 
 
 class ThresholdPayload(TypedDict):
@@ -18,3 +14,10 @@ class ThresholdPayload(TypedDict):
     limit: int
     plan: str
     month: str
+
+
+THRESHOLD_REACHED = EventName[ThresholdPayload]("usage.threshold_reached")
+"""A meter has reached a percentage of its limit.
+
+Emitted at most once per meter, month and percentage.
+"""

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Any, BinaryIO, cast
 from uuid import UUID
 
+from app.delivery.exports import emitted_events
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
@@ -36,7 +37,7 @@ def _get_export_id(args: dict[str, Any]) -> UUID:
 @jobs.handler(
     "exports.run",
     queue="exports",
-    events=("export.requested",),
+    events=(emitted_events.REQUESTED,),
     on_failure=lambda job, error: running.fail(_get_export_id(job.args), error),
     on_retry=lambda args: running.reopen(_get_export_id(args)),
 )

@@ -6,18 +6,28 @@ Frequent events are handled in batches, and one notification covers several even
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from app.delivery.notifications.service import mailing, results, sending, work
+from app.billing.usage import emitted_events as usage_events
+from app.delivery.exports import emitted_events as export_events
+from app.delivery.notifications import emitted_events
+from app.delivery.notifications.service import mailing, results, work
 from app.delivery.notifications.service.work import Event
 from app.delivery.scheduled_exports import emitted_events as scheduled_export_events
 from app.identity.organizations import emitted_events as organization_events
+from app.insight.drift import emitted_events as drift_events
+from app.intake.connectors import emitted_events as connector_events
 from app.kit import container, jobs, purging
+from app.kit.events import AnyEventName
 from app.kit.jobs import Job
+from app.workflow.assignment import emitted_events as assignment_events
+from app.workflow.comments import emitted_events as comment_events
+from app.workflow.review_queue import emitted_events as review_events
+from app.workflow.tag_sets import emitted_events as tag_set_events
 
 OLD_CAUSES = "created_at < now() - interval '9 days'"
 OLD_NOTIFICATIONS = "created_at < now() - make_interval(days => :days)"
 
 
-@jobs.handler("notifications.email", queue="notifications", events=(sending.NOTIFICATION_CREATED,))
+@jobs.handler("notifications.email", queue="notifications", events=(emitted_events.CREATED,))
 def enqueue_email(job: Job) -> None:
     """Queue the email for a notification in the transaction that marks the job as done."""
     mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
@@ -27,14 +37,16 @@ def _build_event(job: Job) -> Event:
     return Event(UUID(job.args["event_id"]), job.args["data"])
 
 
-def _register_handler(name: str, events: Sequence[str], notify: Callable[[Event], None]) -> None:
+def _register_handler(
+    name: str, events: Sequence[AnyEventName], notify: Callable[[Event], None]
+) -> None:
     @jobs.handler(name, queue="notifications", events=events)
     def handle_event(job: Job) -> None:
         notify(_build_event(job))
 
 
 def _register_batch_handler(
-    name: str, event: str, notify: Callable[[Sequence[Event]], None]
+    name: str, event: AnyEventName, notify: Callable[[Sequence[Event]], None]
 ) -> None:
     @jobs.handler(name, queue="notifications", events=(event,), batch=True)
     def handle_events(batch: Sequence[Job]) -> None:
@@ -42,18 +54,30 @@ def _register_batch_handler(
 
 
 for _name, _event, _notify_of_batch in (
-    ("notifications.artifacts_assigned", "artifacts.assigned", work.notify_of_assigned_documents),
-    ("notifications.reviews_assigned", "reviews.assigned", work.notify_of_assigned_reviews),
-    ("notifications.reviews_returned", "reviews.returned", work.notify_of_returned_reviews),
-    ("notifications.tag_set_rejected", "tag_set.rejected", work.notify_of_rejected_tag_sets),
-    ("notifications.tag_set_reopened", "tag_set.reopened", work.notify_of_reopened_tag_sets),
+    (
+        "notifications.artifacts_assigned",
+        assignment_events.ASSIGNED,
+        work.notify_of_assigned_documents,
+    ),
+    ("notifications.reviews_assigned", review_events.ASSIGNED, work.notify_of_assigned_reviews),
+    ("notifications.reviews_returned", review_events.RETURNED, work.notify_of_returned_reviews),
+    ("notifications.tag_set_rejected", tag_set_events.REJECTED, work.notify_of_rejected_tag_sets),
+    ("notifications.tag_set_reopened", tag_set_events.REOPENED, work.notify_of_reopened_tag_sets),
 ):
     _register_batch_handler(_name, _event, _notify_of_batch)
 for _name, _events, _notify in (
-    ("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment),
-    ("notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert),
-    ("notifications.export_completed", ("export.completed",), results.notify_of_completed_export),
-    ("notifications.export_failed", ("export.failed",), results.notify_of_failed_export),
+    ("notifications.tag_set_commented", (comment_events.COMMENTED,), work.notify_of_comment),
+    (
+        "notifications.connector_alert",
+        (connector_events.ALERT_RAISED,),
+        work.notify_of_connector_alert,
+    ),
+    (
+        "notifications.export_completed",
+        (export_events.COMPLETED,),
+        results.notify_of_completed_export,
+    ),
+    ("notifications.export_failed", (export_events.FAILED,), results.notify_of_failed_export),
     (
         "notifications.export_delivery_failed",
         (scheduled_export_events.DELIVERY_FAILED,),
@@ -64,16 +88,20 @@ for _name, _events, _notify in (
         (organization_events.MEMBER_JOINED,),
         results.notify_of_accepted_invitation,
     ),
-    ("notifications.drift_found", ("drift.found",), results.notify_of_drift),
-    ("notifications.limit_used", ("usage.threshold_reached",), results.notify_of_usage_threshold),
+    ("notifications.drift_found", (drift_events.FOUND,), results.notify_of_drift),
+    (
+        "notifications.limit_used",
+        (usage_events.THRESHOLD_REACHED,),
+        results.notify_of_usage_threshold,
+    ),
     (
         "notifications.api_key_creator_left",
-        ("member.removed", "member.disabled"),
+        (organization_events.MEMBER_REMOVED, organization_events.MEMBER_DISABLED),
         work.notify_of_departed_creator,
     ),
     (
         "notifications.api_key_creator_demoted",
-        ("member.role_changed",),
+        (organization_events.MEMBER_ROLE_CHANGED,),
         work.notify_of_demoted_creator,
     ),
 ):

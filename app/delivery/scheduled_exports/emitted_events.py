@@ -1,8 +1,21 @@
-"""Events that scheduled exports emit."""
+"""Names and payloads of the events that scheduled exports emit."""
 
-DELIVERY_FAILED = "scheduled_export.delivery_failed"
-"""The event emitted when the file of a run could not be delivered.
+from collections.abc import Mapping
+from typing import TypedDict
+from uuid import UUID
 
-The payload has `scheduled_export_id`, `job_id`, `name`, `created_by`, and `error` with `code` and
-`message`.
-"""
+from app.kit.events import EventName
+
+
+class DeliveryFailedPayload(TypedDict):
+    """The payload of `DELIVERY_FAILED`; `error` has `code` and `message`."""
+
+    scheduled_export_id: UUID
+    job_id: UUID
+    name: str
+    error: Mapping[str, str]
+    created_by: UUID | None
+
+
+DELIVERY_FAILED = EventName[DeliveryFailedPayload]("scheduled_export.delivery_failed")
+"""The file of a run could not be delivered."""

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.delivery.exports.service.running import RUN_COMPLETED
+from app.delivery.exports.emitted_events import RUN_COMPLETED
 from app.delivery.scheduled_exports.service import delivering, starting
 from app.kit import jobs
 from app.kit.jobs import Job

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from app.delivery.exports import emitted_events as export_events
+from app.documents.artifacts import emitted_events as artifact_events
+from app.insight.drift import emitted_events as drift_events
+from app.intake.connectors import emitted_events as connector_events
 from app.kit import errors
 from app.kit.api.documentation import Webhook, describe_header
+from app.workflow.tag_sets import emitted_events as tag_set_events
 
 JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEST = "test"
@@ -45,7 +50,8 @@ _build_count = partial(_build_property, "integer", format="int64", minimum=0)
 _build_number = partial(_build_property, "number")
 
 
-def _build_event_type(event: str, description: str, properties: dict[str, Property]) -> EventType:
+def _build_event_type(name: str, description: str, properties: dict[str, Property]) -> EventType:
+    event = str(name)  # Validators of JSON Schemas accept no subclass of `str`.
     schema = {
         "$schema": JSON_SCHEMA_DIALECT,
         "title": event,
@@ -81,7 +87,7 @@ def _build_event_type(event: str, description: str, properties: dict[str, Proper
 
 _EVENT_TYPES = (
     _build_event_type(
-        "export.completed",
+        export_events.COMPLETED,
         "An export job has finished, and its file can be downloaded.",
         {
             "job_id": _build_id("The id of the export job.", _ID),
@@ -101,7 +107,7 @@ _EVENT_TYPES = (
         },
     ),
     _build_event_type(
-        "tag_set.accepted",
+        tag_set_events.ACCEPTED,
         "A tag set of an artifact was accepted.",
         {
             "tag_set_id": _build_id("The id of the tag set.", _ID),
@@ -128,7 +134,7 @@ _EVENT_TYPES = (
         },
     ),
     _build_event_type(
-        "artifact.ingested",
+        artifact_events.INGESTED,
         "A new artifact was ingested and is ready for labeling.",
         {
             "artifact_id": _build_id("The id of the artifact.", _ID),
@@ -161,7 +167,7 @@ _EVENT_TYPES = (
         },
     ),
     _build_event_type(
-        "connector.alert",
+        connector_events.ALERT,
         "A connector has raised an alert, for example because a crawl failed.",
         {
             "alert_id": _build_id("The id of the alert.", _ID),
@@ -178,7 +184,7 @@ _EVENT_TYPES = (
         },
     ),
     _build_event_type(
-        "drift.detected",
+        drift_events.DETECTED,
         "The predictions of a model or the labels of people have shifted.",
         {
             "report_id": _build_id("The id of the drift report.", _ID),

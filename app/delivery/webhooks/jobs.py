@@ -12,7 +12,9 @@ from app.delivery.webhooks import abandoning, fanout, replaying
 from app.delivery.webhooks.catalog import SUBSCRIBABLE
 from app.delivery.webhooks.dispatcher import QUEUE, Dispatcher
 from app.delivery.webhooks.queries import backlog, due, maintenance
+from app.identity.organizations import emitted_events as organization_events
 from app.kit import container, jobs, purging
+from app.kit.events import EventName
 from app.kit.jobs import Job, handlers
 from app.kit.logging import get_logger
 from app.kit.secrets import DecryptionFailed
@@ -27,7 +29,11 @@ _finder = due.DueWebhookFinder()
 
 # There is no maximum number of attempts, because an event must never be dropped.
 @jobs.handler(
-    "webhooks.fan_out", queue="fanout", events=SUBSCRIBABLE, batch=True, max_attempts=None
+    "webhooks.fan_out",
+    queue="fanout",
+    events=[EventName(name) for name in SUBSCRIBABLE],
+    batch=True,
+    max_attempts=None,
 )
 def fan_out(batch: Sequence[Job]) -> None:
     """Fan out a batch of events in one organization: create their deliveries."""
@@ -45,7 +51,7 @@ def fan_out(batch: Sequence[Job]) -> None:
     )
 
 
-@jobs.handler("webhooks.end", queue="bulk", events=("organization.closed",))
+@jobs.handler("webhooks.end", queue="bulk", events=(organization_events.CLOSED,))
 def handle_organization_closed(job: Job) -> None:
     """Handle the closing of an organization: make its pending deliveries outdated."""
     assert job.organization_id is not None

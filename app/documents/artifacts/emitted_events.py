@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, cast
 from uuid import UUID
 
-CREATED = "artifact.created"
-PARSED = "artifact.parsed"
-INGESTED = "artifact.ingested"
-UPDATED = "artifact.updated"
-REPROCESSED = "artifact.reprocessed"
-DELETED = "artifact.deleted"
-ARCHIVED = "artifacts.archived"
+from app.kit.events import EventName
 
 
 class ArtifactPayload(TypedDict):
@@ -59,6 +53,14 @@ class ArchivedPayload(TypedDict):
     count: int
     by: UUID | None
 
+
+CREATED = EventName[ArtifactPayload]("artifact.created")
+PARSED = EventName[ArtifactPayload]("artifact.parsed")
+INGESTED = EventName[IngestedPayload]("artifact.ingested")
+UPDATED = EventName[UpdatedPayload]("artifact.updated")
+REPROCESSED = EventName[ReprocessedPayload]("artifact.reprocessed")
+DELETED = EventName[DeletedPayload]("artifact.deleted")
+ARCHIVED = EventName[ArchivedPayload]("artifacts.archived")
 
 INGESTED_COLUMNS = tuple(name for name in IngestedPayload.__annotations__ if name != "artifact_id")
 """The columns of a document in the payload of `INGESTED`."""

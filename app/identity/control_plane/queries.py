@@ -149,7 +149,7 @@ def emit_member_disabled(user_id: UUID) -> None:
     """
     events.emit_for_organizations(
         emitted_events.MEMBER_DISABLED,
-        {"user_id": user_id},
+        emitted_events.MemberDisabledPayload(user_id=user_id),
         organizations=_ORGANIZATIONS_OF_USER,
         user_id=user_id,
     )

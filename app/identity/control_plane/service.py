@@ -1,6 +1,6 @@
 """Service that provisions, lists and changes organizations for the operator."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from app.identity.users.models import User
 from app.kit import db, errors, events, tenancy
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
+from app.kit.events import EventName, Payload
 
 emails = Emails(Path(__file__).parent / "letters")
 
@@ -69,7 +70,7 @@ def suspend(slug: str, *, reason: str, revision: int | None = None) -> dict[str,
     organization.status, organization.suspension_reason = "suspended", reason
     if not was_suspended:
         organization.suspended_at = db.utc_now()
-    _emit(organization, emitted_events.SUSPENDED, {"reason": reason})
+    _emit(organization, emitted_events.SUSPENDED, emitted_events.SuspendedPayload(reason=reason))
     _email_owners(organization, "suspended", reason=reason)
     return render(organization)
 
@@ -107,7 +108,7 @@ def reinstate(slug: str, *, revision: int | None = None) -> dict[str, Any]:
     if organization.status == "suspended":
         organization.status = "active"
         organization.suspended_at = organization.suspension_reason = None
-        _emit(organization, emitted_events.REINSTATED, {})
+        _emit(organization, emitted_events.REINSTATED, emitted_events.ReinstatedPayload())
         _email_owners(organization, "reinstated")
     return render(organization)
 
@@ -138,7 +139,7 @@ def _lock_open_organization(slug: str, revision: int | None = None) -> Organizat
     return organization
 
 
-def _emit(organization: Organization, event: str, payload: Mapping[str, object]) -> None:
+def _emit(organization: Organization, event: EventName[Payload], payload: Payload) -> None:
     with tenancy.organization(organization.id):
         events.emit(event, payload)
 
@@ -207,7 +208,10 @@ def provision(
     with _prefix_error_field("organization"):
         record = organizations.create(**organization, owner_id=user.id, plan=plan)
     with tenancy.organization(record.id):
-        events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
+        events.emit(
+            emitted_events.PROVISIONED,
+            emitted_events.ProvisionedPayload(owner_id=user.id, plan=record.plan),
+        )
     _email_instructions(record, user)
     rendered_owner = {"id": user.id, "email": user.email, "name": user.name, "created": created}
     return {**render(record), "owner": rendered_owner}

@@ -4,18 +4,36 @@ from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
 
-PROVISIONED = "organization.provisioned"
-PLAN_CHANGED = "organization.plan_changed"
-SUSPENDED = "organization.suspended"
-REINSTATED = "organization.reinstated"
-CLOSED = "organization.closed"
-REOPENED = "organization.reopened"
-SELF_REVIEW_DISALLOWED = "organization.self_review_disallowed"
-MEMBER_JOINED = "member.joined"
-MEMBER_ROLE_CHANGED = "member.role_changed"
-MEMBER_REMOVED = "member.removed"
-MEMBER_DISABLED = "member.disabled"
-"""Emitted in each organization of a disabled account; the payload contains only `user_id`."""
+from app.kit.events import EventName
+
+
+class ProvisionedPayload(TypedDict):
+    """The payload of `PROVISIONED`."""
+
+    owner_id: UUID
+    plan: str
+
+
+class SuspendedPayload(TypedDict):
+    """The payload of `SUSPENDED`; `reason` is the operator's reason."""
+
+    reason: str
+
+
+class ReinstatedPayload(TypedDict):
+    """The payload of `REINSTATED`, which has no properties."""
+
+
+class OrganizationPayload(TypedDict):
+    """The payload of `REOPENED` and `SELF_REVIEW_DISALLOWED`."""
+
+    organization_id: UUID
+
+
+class MemberDisabledPayload(TypedDict):
+    """The payload of `MEMBER_DISABLED`."""
+
+    user_id: UUID
 
 
 class ClosedPayload(TypedDict):
@@ -54,3 +72,17 @@ class MemberRemovedPayload(TypedDict):
     role: str
     removed_by: UUID | None
     team_ids: list[UUID]
+
+
+PROVISIONED = EventName[ProvisionedPayload]("organization.provisioned")
+PLAN_CHANGED = EventName[PlanChangedPayload]("organization.plan_changed")
+SUSPENDED = EventName[SuspendedPayload]("organization.suspended")
+REINSTATED = EventName[ReinstatedPayload]("organization.reinstated")
+CLOSED = EventName[ClosedPayload]("organization.closed")
+REOPENED = EventName[OrganizationPayload]("organization.reopened")
+SELF_REVIEW_DISALLOWED = EventName[OrganizationPayload]("organization.self_review_disallowed")
+MEMBER_JOINED = EventName[MemberJoinedPayload]("member.joined")
+MEMBER_ROLE_CHANGED = EventName[MemberRoleChangedPayload]("member.role_changed")
+MEMBER_REMOVED = EventName[MemberRemovedPayload]("member.removed")
+MEMBER_DISABLED = EventName[MemberDisabledPayload]("member.disabled")
+"""Emitted in each organization of a disabled account; the payload contains only `user_id`."""

@@ -197,7 +197,8 @@ def update(
             record.settings, record.ai_provider_key, settings
         )
         if was_self_review_allowed and not allows_self_review(record.settings):
-            events.emit(emitted_events.SELF_REVIEW_DISALLOWED, {"organization_id": record.id})
+            payload = emitted_events.OrganizationPayload(organization_id=record.id)
+            events.emit(emitted_events.SELF_REVIEW_DISALLOWED, payload)
     db.session().flush()
     return render(record, role=caller.role)
 
@@ -245,7 +246,8 @@ def reopen_locked_organization(record: Organization) -> None:
     ports.billing.get().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None
-    events.emit(emitted_events.REOPENED, {"organization_id": record.id})
+    payload = emitted_events.OrganizationPayload(organization_id=record.id)
+    events.emit(emitted_events.REOPENED, payload)
 
 
 def lock(organization_id: UUID, revision: int | None = None) -> Organization:
@@ -263,11 +265,7 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return
-    payload: emitted_events.PlanChangedPayload = {
-        "plan": plan,
-        "limits": limits,
-        "plan_before": record.plan,
-    }
+    payload = emitted_events.PlanChangedPayload(plan=plan, limits=limits, plan_before=record.plan)
     record.plan, record.plan_limits = plan, limits
     ports.billing.get().cancel_scheduled_change()
     events.emit(emitted_events.PLAN_CHANGED, payload)

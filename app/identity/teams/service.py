@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from app.identity.teams import queries, tree
+from app.identity.teams import emitted_events, queries, tree
 from app.identity.teams import skills as normalization
 from app.identity.teams.models import MAX_DEPTH, Team
 from app.identity.teams.queries import TeamDetails
@@ -106,8 +106,13 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
         )
     db.session().expunge(team)
     tree.delete_team(team_id, team.parent_id)
-    payload = {"name": team.name, "parent_id": team.parent_id, "deleted_by": deleted_by}
-    events.emit("team.deleted", {"team_id": team_id, **payload})
+    payload: emitted_events.DeletedPayload = {
+        "team_id": team_id,
+        "name": team.name,
+        "parent_id": team.parent_id,
+        "deleted_by": deleted_by,
+    }
+    events.emit(emitted_events.DELETED, payload)
 
 
 def _lock_team(team_id: UUID, revision: int | None, *, for_deletion: bool = False) -> Team:
@@ -194,7 +199,10 @@ def remove_member(team_id: UUID, user_id: UUID, *, revision: int | None = None) 
         db.session().flush()
     if not queries.remove_member(team_id, user_id):
         raise errors.not_found()
-    events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
+    events.emit(
+        emitted_events.MEMBER_REMOVED,
+        emitted_events.MemberRemovedPayload(team_id=team_id, user_id=user_id),
+    )
 
 
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:

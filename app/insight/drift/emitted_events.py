@@ -1,17 +1,43 @@
-"""Events that drift detection emits."""
+"""Names and payloads of the events that drift detection emits."""
 
-REQUESTED = "drift.detection_requested"
-"""A detection was requested. Payload: {detection_id}."""
+from collections.abc import Sequence
+from typing import TypedDict
+from uuid import UUID
 
-DETECTED = "drift.detected"
-"""A drift report was created. Emitted once per report.
+from app.kit.events import EventName
 
-Payload: {report_id, schema_id, subject, field, metric, baseline, current, p_value}. Webhooks send
-these properties.
-"""
 
-FOUND = "drift.found"
-"""A detection has created drift reports. Emitted once per such detection.
+class RequestedPayload(TypedDict):
+    """The payload of `REQUESTED`."""
 
-Payload: {detection_id, schema_name, count, shifts}; `shifts` describes the first shifts as text.
-"""
+    detection_id: UUID
+
+
+class DetectedPayload(TypedDict):
+    """The payload of `DETECTED`. Webhooks send these properties."""
+
+    report_id: UUID
+    schema_id: UUID
+    subject: str
+    field: str | None
+    metric: str
+    baseline: float
+    current: float
+    p_value: float
+
+
+class FoundPayload(TypedDict):
+    """The payload of `FOUND`; `shifts` describes the first shifts as text."""
+
+    detection_id: UUID
+    schema_name: str
+    count: int
+    shifts: Sequence[str]
+
+
+REQUESTED = EventName[RequestedPayload]("drift.detection_requested")
+"""A detection was requested."""
+DETECTED = EventName[DetectedPayload]("drift.detected")
+"""A drift report was created. Emitted once per report."""
+FOUND = EventName[FoundPayload]("drift.found")
+"""A detection has created drift reports. Emitted once per such detection."""

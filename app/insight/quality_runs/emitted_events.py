@@ -1,8 +1,34 @@
-"""Names of the events that quality runs emit."""
+"""Names and payloads of the events that quality runs emit."""
 
-REQUESTED = "quality_run.requested"
-"""A run was requested. Payload: {run_id, schema_id, created_by}."""
-COMPLETED = "quality_run.completed"
-"""A run has results. Payload: {run_id, schema_id}."""
-FAILED = "quality_run.failed"
-"""A run has failed. Payload: {run_id, schema_id, error}."""
+from collections.abc import Mapping
+from typing import TypedDict
+from uuid import UUID
+
+from app.kit.events import EventName
+
+
+class RunPayload(TypedDict):
+    """The payload of `COMPLETED`, and the base of all other payloads."""
+
+    run_id: UUID
+    schema_id: UUID
+
+
+class RequestedPayload(RunPayload):
+    """The payload of `REQUESTED`; `created_by` is null if the quality schedule made the request."""
+
+    created_by: UUID | None
+
+
+class FailedPayload(RunPayload):
+    """The payload of `FAILED`; `error` has `code` and `message`."""
+
+    error: Mapping[str, str]
+
+
+REQUESTED = EventName[RequestedPayload]("quality_run.requested")
+"""A run was requested."""
+COMPLETED = EventName[RunPayload]("quality_run.completed")
+"""A run has results."""
+FAILED = EventName[FailedPayload]("quality_run.failed")
+"""A run has failed."""

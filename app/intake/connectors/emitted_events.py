@@ -3,8 +3,7 @@
 from typing import TypedDict
 from uuid import UUID
 
-ALERT = "connector.alert"
-ALERT_RAISED = "connector.alert_raised"
+from app.kit.events import EventName
 
 
 class AlertPayload(TypedDict):
@@ -21,3 +20,7 @@ class AlertRaisedPayload(AlertPayload):
     """The payload of `ALERT_RAISED`, which is emitted together with `ALERT` for notifications."""
 
     connector_name: str
+
+
+ALERT = EventName[AlertPayload]("connector.alert")
+ALERT_RAISED = EventName[AlertRaisedPayload]("connector.alert_raised")

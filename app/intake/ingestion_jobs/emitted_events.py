@@ -5,16 +5,7 @@ from typing import TypedDict
 from uuid import UUID
 
 from app.intake.ingestion_jobs.statuses import JobKind
-
-REQUESTED: Mapping[JobKind, str] = {
-    JobKind.IMPORT: "ingestion_job.import_requested",
-    JobKind.CRAWL: "ingestion_job.crawl_requested",
-    JobKind.EXTRACT: "ingestion_job.extraction_requested",
-    JobKind.REPROCESS: "ingestion_job.reprocess_requested",
-}
-"""The event for each `JobKind`, so that only the handler of this `JobKind` runs."""
-READ = "ingestion_job.read"
-ENDED = "ingestion_job.ended"
+from app.kit.events import EventName
 
 
 class JobPayload(TypedDict):
@@ -33,3 +24,14 @@ class EndedPayload(JobPayload):
 
     status: str
     counts: dict[str, int]
+
+
+REQUESTED: Mapping[JobKind, EventName[JobPayload]] = {
+    JobKind.IMPORT: EventName("ingestion_job.import_requested"),
+    JobKind.CRAWL: EventName("ingestion_job.crawl_requested"),
+    JobKind.EXTRACT: EventName("ingestion_job.extraction_requested"),
+    JobKind.REPROCESS: EventName("ingestion_job.reprocess_requested"),
+}
+"""The event for each `JobKind`, so that only the handler of this `JobKind` runs."""
+READ = EventName[JobPayload]("ingestion_job.read")
+ENDED = EventName[EndedPayload]("ingestion_job.ended")

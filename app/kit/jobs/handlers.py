@@ -11,6 +11,7 @@ from uuid import UUID
 from flask import Flask
 
 from app.kit import db, events, metrics, tenancy
+from app.kit.events import AnyEventName
 from app.kit.jobs import claims, progress
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
@@ -169,7 +170,7 @@ class Handler:
     name: str = field(kw_only=False)
     function: Callable[..., object] | None = None
     queue: str = "default"
-    events: Sequence[str] = ()
+    events: Sequence[AnyEventName] = ()
     batch: bool = False
     single_event_handler: str | None = None
     resumable: bool = False

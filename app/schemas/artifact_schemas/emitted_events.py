@@ -3,7 +3,7 @@
 from typing import TypedDict
 from uuid import UUID
 
-PUBLISHED = "schema.published"
+from app.kit.events import EventName
 
 
 class PublishedPayload(TypedDict):
@@ -19,3 +19,6 @@ class PublishedPayload(TypedDict):
     by: UUID
     labels_per_artifact: int
     labels_per_artifact_before: int | None
+
+
+PUBLISHED = EventName[PublishedPayload]("schema.published")

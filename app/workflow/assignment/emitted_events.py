@@ -5,9 +5,7 @@ from datetime import datetime
 from typing import NotRequired, TypedDict
 from uuid import UUID
 
-ASSIGNED = "artifacts.assigned"
-UNASSIGNED = "artifacts.unassigned"
-RELEASED = "artifact.released"
+from app.kit.events import EventName
 
 
 class AssignedPayload(TypedDict):
@@ -52,3 +50,8 @@ class ReleasedPayload(TypedDict):
     artifact_id: UUID
     user_id: UUID
     reason: str | None
+
+
+ASSIGNED = EventName[AssignedPayload]("artifacts.assigned")
+UNASSIGNED = EventName[UnassignedPayload]("artifacts.unassigned")
+RELEASED = EventName[ReleasedPayload]("artifact.released")

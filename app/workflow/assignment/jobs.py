@@ -5,6 +5,8 @@ Most job names start with `artifacts.`, because queued jobs of the previous rele
 
 from uuid import UUID
 
+from app.identity.organizations import emitted_events as organization_events
+from app.identity.teams import emitted_events as team_events
 from app.identity.teams import service as teams
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -13,7 +15,9 @@ from app.workflow.assignment.queries import claims as queries
 from app.workflow.assignment.service import assigning, claims
 
 
-@jobs.handler("artifacts.release_member", queue="bulk", events=("member.removed",))
+@jobs.handler(
+    "artifacts.release_member", queue="bulk", events=(organization_events.MEMBER_REMOVED,)
+)
 def release_artifacts_of_removed_member(job: Job) -> None:
     """Release and unassign the artifacts of a removed member.
 
@@ -23,7 +27,9 @@ def release_artifacts_of_removed_member(job: Job) -> None:
     _release_and_unassign(job, team_ids, "member_removed")
 
 
-@jobs.handler("artifacts.release_demoted", queue="bulk", events=("member.role_changed",))
+@jobs.handler(
+    "artifacts.release_demoted", queue="bulk", events=(organization_events.MEMBER_ROLE_CHANGED,)
+)
 def release_artifacts_of_demoted_member(job: Job) -> None:
     """Release and unassign the artifacts of a member whose new role does not allow labeling.
 
@@ -33,7 +39,9 @@ def release_artifacts_of_demoted_member(job: Job) -> None:
         _release_and_unassign(job, _list_team_ids(job), "role_changed")
 
 
-@jobs.handler("artifacts.release_disabled", queue="bulk", events=("member.disabled",))
+@jobs.handler(
+    "artifacts.release_disabled", queue="bulk", events=(organization_events.MEMBER_DISABLED,)
+)
 def release_artifacts_of_disabled_user(job: Job) -> None:
     """Release and unassign the artifacts of a user whose account was disabled.
 
@@ -67,7 +75,9 @@ def expire_claims(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("artifacts.unassign_team", queue="bulk", events=("team.deleted",), max_attempts=10)
+@jobs.handler(
+    "artifacts.unassign_team", queue="bulk", events=(team_events.DELETED,), max_attempts=10
+)
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its artifacts."""
     team_id = UUID(job.args["data"]["team_id"])
@@ -75,7 +85,7 @@ def unassign_team(job: Job) -> None:
 
 
 @jobs.handler(
-    "artifacts.follow_team", queue="bulk", events=("team.member_removed",), max_attempts=10
+    "artifacts.follow_team", queue="bulk", events=(team_events.MEMBER_REMOVED,), max_attempts=10
 )
 def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""

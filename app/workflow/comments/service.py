@@ -1,7 +1,7 @@
 """Comments on tag sets. Users can read the comments on tag sets that they may see."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, Select
@@ -12,19 +12,9 @@ from app.kit.ids import uuid7
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.workflow.comments import queries
+from app.workflow.comments import emitted_events, queries
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import reading as tag_sets
-
-
-class CommentedPayload(TypedDict):
-    """The payload of `tag_set.commented`; `mentions` lists the ids of the mentioned users."""
-
-    tag_set_id: UUID
-    artifact_id: UUID
-    comment_id: UUID
-    author_id: UUID
-    mentions: list[UUID]
 
 
 def list_comments(
@@ -80,14 +70,14 @@ def create(
 
 
 def _emit_commented(artifact_id: UUID, comment: dict[str, Any]) -> None:
-    payload: CommentedPayload = {
+    payload: emitted_events.CommentedPayload = {
         "tag_set_id": comment["tag_set_id"],
         "artifact_id": artifact_id,
         "comment_id": comment["id"],
         "author_id": comment["author_id"],
         "mentions": comment["mentions"],
     }
-    events.emit("tag_set.commented", payload)
+    events.emit(emitted_events.COMMENTED, payload)
 
 
 def _check_field(tag_set: TagSetRow, field: str | None) -> None:

@@ -3,8 +3,7 @@
 from typing import TypedDict
 from uuid import UUID
 
-ENDED = "prediction.ended"
-TRAINED = "extraction_model.trained"
+from app.kit.events import EventName
 
 
 class EndedPayload(TypedDict):
@@ -28,3 +27,7 @@ class TrainedPayload(TypedDict):
     schema_version_id: UUID
     version: str
     state: str
+
+
+ENDED = EventName[EndedPayload]("prediction.ended")
+TRAINED = EventName[TrainedPayload]("extraction_model.trained")

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 from uuid import UUID
 
-ASSIGNED = "reviews.assigned"
-RETURNED = "reviews.returned"
+from app.kit.events import EventName
 
 
 class AssignedPayload(TypedDict):
@@ -35,3 +34,7 @@ class ReturnedPayload(TypedDict):
     user_id: UUID | None
     team_id: UUID | None
     reason: str
+
+
+ASSIGNED = EventName[AssignedPayload]("reviews.assigned")
+RETURNED = EventName[ReturnedPayload]("reviews.returned")

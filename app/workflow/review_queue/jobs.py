@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from app.identity.organizations import emitted_events as organization_events
+from app.identity.teams import emitted_events as team_events
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.kit.permissions import Role
@@ -18,7 +20,9 @@ def expire_claims(_job: Job) -> None:
     items.expire_claims()
 
 
-@jobs.handler("review_queue.unassign_team", queue="bulk", events=("team.deleted",), max_attempts=10)
+@jobs.handler(
+    "review_queue.unassign_team", queue="bulk", events=(team_events.DELETED,), max_attempts=10
+)
 def unassign_team(job: Job) -> None:
     """Unassign a deleted team from its reviews, which return to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
@@ -26,7 +30,7 @@ def unassign_team(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.follow_team", queue="bulk", events=("team.member_removed",), max_attempts=10
+    "review_queue.follow_team", queue="bulk", events=(team_events.MEMBER_REMOVED,), max_attempts=10
 )
 def unassign_team_without_reviewers(job: Job) -> None:
     """Unassign a team from the reviews that none of its remaining members can do."""
@@ -35,7 +39,10 @@ def unassign_team_without_reviewers(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_member", queue="bulk", events=("member.removed",), max_attempts=10
+    "review_queue.release_member",
+    queue="bulk",
+    events=(organization_events.MEMBER_REMOVED,),
+    max_attempts=10,
 )
 def unassign_reviews_of_removed_member(job: Job) -> None:
     """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
@@ -48,7 +55,10 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_demoted", queue="bulk", events=("member.role_changed",), max_attempts=10
+    "review_queue.release_demoted",
+    queue="bulk",
+    events=(organization_events.MEMBER_ROLE_CHANGED,),
+    max_attempts=10,
 )
 def release_items_of_demoted_member(job: Job) -> None:
     """Release and unassign the reviews of a member whose new role does not allow reviewing."""
@@ -59,7 +69,10 @@ def release_items_of_demoted_member(job: Job) -> None:
 
 
 @jobs.handler(
-    "review_queue.release_disabled", queue="bulk", events=("member.disabled",), max_attempts=10
+    "review_queue.release_disabled",
+    queue="bulk",
+    events=(organization_events.MEMBER_DISABLED,),
+    max_attempts=10,
 )
 def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
@@ -70,7 +83,7 @@ def release_items_of_disabled_user(job: Job) -> None:
 @jobs.handler(
     "review_queue.end_self_reviews",
     queue="bulk",
-    events=("organization.self_review_disallowed",),
+    events=(organization_events.SELF_REVIEW_DISALLOWED,),
     max_attempts=10,
 )
 def end_self_reviews(job: Job) -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from app.documents.artifacts import emitted_events as artifact_events
 from app.documents.artifacts.service import routing as artifacts
+from app.identity.organizations import emitted_events as organization_events
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.workflow.routing_rules.service import progress, records, routing
@@ -18,7 +20,7 @@ def _release_unrouted_document(job: Job, error: str) -> None:
     queue="routing",
     # For artifacts that were parsed before a rule was enabled, or by an older release, only
     # `artifact.ingested` was emitted.
-    events=("artifact.parsed", "artifact.ingested"),
+    events=(artifact_events.PARSED, artifact_events.INGESTED),
     batch=True,
     max_attempts=10,
     on_failure=_release_unrouted_document,
@@ -37,7 +39,9 @@ def apply(job: Job) -> None:
 
 # This job waits for the organization's routing lock. In the queue `routing`, it does not occupy a
 # slot of another queue while it waits.
-@jobs.handler("routing_rules.follow_role", queue="routing", events=("member.role_changed",))
+@jobs.handler(
+    "routing_rules.follow_role", queue="routing", events=(organization_events.MEMBER_ROLE_CHANGED,)
+)
 def disable_rules_of_ineligible_user(job: Job) -> None:
     """Disable the rules that assign artifacts to a member who may no longer label."""
     records.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))

@@ -3,14 +3,7 @@
 from typing import Protocol, TypedDict
 from uuid import UUID
 
-CREATED = "tag_set.created"
-SAVED = "tag_set.saved"
-DELETED = "tag_set.deleted"
-SUBMITTED = "tag_set.submitted"
-ACCEPTED = "tag_set.accepted"
-REJECTED = "tag_set.rejected"
-REOPENED = "tag_set.reopened"
-MERGED = "tag_set.merged"
+from app.kit.events import EventName
 
 
 class TagSetPayload(TypedDict):
@@ -86,6 +79,16 @@ class HasIds(Protocol):
     @property
     def labeler_id(self) -> UUID | None:
         """The labeler's id, or None."""
+
+
+CREATED = EventName[TagSetPayload]("tag_set.created")
+SAVED = EventName[SavedPayload]("tag_set.saved")
+DELETED = EventName[TagSetPayload]("tag_set.deleted")
+SUBMITTED = EventName[TagSetPayload]("tag_set.submitted")
+ACCEPTED = EventName[AcceptedPayload]("tag_set.accepted")
+REJECTED = EventName[RejectedPayload]("tag_set.rejected")
+REOPENED = EventName[ReopenedPayload]("tag_set.reopened")
+MERGED = EventName[MergedPayload]("tag_set.merged")
 
 
 def build_payload(tag_set: HasIds) -> TagSetPayload:

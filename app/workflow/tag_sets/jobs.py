@@ -5,12 +5,14 @@ Some job names start with `artifacts.` because queued jobs of the previous relea
 
 from uuid import UUID
 
+from app.identity.organizations import emitted_events as organization_events
 from app.kit import jobs
 from app.kit.jobs import Job
+from app.schemas.artifact_schemas import emitted_events as schema_events
 from app.workflow.tag_sets.queries import bulk, statuses
 
 
-@jobs.handler("tag_sets.release_member", queue="bulk", events=("member.removed",))
+@jobs.handler("tag_sets.release_member", queue="bulk", events=(organization_events.MEMBER_REMOVED,))
 def release_reviews_of_removed_member(job: Job) -> None:
     """Release the reviews that a removed member had claimed."""
     bulk.release_reviews(UUID(job.args["data"]["user_id"]))
@@ -37,7 +39,7 @@ def end_expired_reservations(job: Job) -> None:
 
 
 @jobs.handler(
-    "artifacts.follow_schema", queue="bulk", events=("schema.published",), max_attempts=10
+    "artifacts.follow_schema", queue="bulk", events=(schema_events.PUBLISHED,), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
     """Update artifact statuses if a new schema version requires a different number of tag sets.

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text
 
-from app.billing.periods import service
+from app.billing.periods import emitted_events, service
 from app.billing.seller.configuration import BillingFileError
 from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
@@ -44,7 +44,9 @@ def update_organization(
 
 def list_closed_events(org: Org, period: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.organization(org.id):
-        statement = select(OutboxEvent.data).filter_by(organization_id=org.id, name=service.CLOSED)
+        statement = select(OutboxEvent.data).filter_by(
+            organization_id=org.id, name=emitted_events.CLOSED
+        )
         return [data for data in db.session().scalars(statement) if data["period"] == period]
 
 

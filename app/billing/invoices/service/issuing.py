@@ -18,6 +18,7 @@ from app.billing.usage.service import measuring
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
 from app.kit.days import TimeRange
+from app.kit.events import EventName
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -110,7 +111,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     db.session().add_all(invoices)
     events.emit_for_organizations(
         emitted_events.ISSUED,
-        {"period_from": invoices[0].period_from},
+        emitted_events.IssuedPayload(period_from=invoices[0].period_from),
         organizations="SELECT id FROM unnest(CAST(:ids AS uuid[])) AS issued (id)",
         ids=sorted({str(invoice.organization_id) for invoice in invoices}),
     )
@@ -163,7 +164,7 @@ def change_status(invoice: Invoice, status: InvoiceStatus) -> None:
     invoice.status = status.value
 
 
-def emit(event: str, invoice: Invoice) -> None:
+def emit(event: EventName[emitted_events.InvoicePayload], invoice: Invoice) -> None:
     """Emit `invoice.paid` or `invoice.voided` for the current organization."""
     assert invoice.number is not None
     payload: emitted_events.InvoicePayload = {

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from app.delivery.exports import emitted_events
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.delivery.exports.service import creating, ports, running
@@ -26,7 +27,10 @@ def cancel(export_id: UUID) -> Export:
     export.finished_at = db.utc_now()
     running.discard_file(export)
     events.emit(
-        "export.cancelled", {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id}
+        emitted_events.CANCELLED,
+        emitted_events.CancelledPayload(
+            job_id=export.id, scheduled_export_id=export.scheduled_export_id
+        ),
     )
     db.session().flush()
     return export

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypeAlias, TypedDict, Unpack
 from uuid import UUID
 
+from app.delivery.exports import emitted_events
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records
 from app.delivery.exports.queries.statements import FILTER_CONDITIONS
@@ -74,8 +75,10 @@ def create(
 def emit_requested(export: Export) -> None:
     """Emit the event that starts the job of an export."""
     events.emit(
-        "export.requested",
-        {"job_id": export.id, "format": export.format, "created_by": export.created_by},
+        emitted_events.REQUESTED,
+        emitted_events.RequestedPayload(
+            job_id=export.id, format=export.format, created_by=export.created_by
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.delivery.exports import emitted_events
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.engines.formats import FORMATS
@@ -83,8 +84,10 @@ def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range
             return
     records.increment_download_count(export_id)
     events.emit(
-        "export.downloaded",
-        {"job_id": export.id, "format": export.format, "sha256": export.sha256, "user_id": user_id},
+        emitted_events.DOWNLOADED,
+        emitted_events.DownloadedPayload(
+            job_id=export.id, format=export.format, sha256=export.sha256, user_id=user_id
+        ),
     )
 
 

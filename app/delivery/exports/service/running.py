@@ -6,6 +6,7 @@ Only the run that holds the job's lease can complete an export.
 from datetime import timedelta
 from uuid import UUID
 
+from app.delivery.exports import emitted_events
 from app.delivery.exports.models import TRANSITIONS, Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.delivery.exports.service import manifests
@@ -21,8 +22,6 @@ RETENTION = timedelta(days=7)
 GRACE_PERIOD = timedelta(hours=1)
 """The time for which an expired file is kept, for downloads that have already begun."""
 
-RUN_COMPLETED = "export.run_completed"
-"""The event emitted after the file of a scheduled export is stored. The payload has `job_id`."""
 _BATCH_SIZE = 100
 _STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = {
@@ -78,21 +77,21 @@ def complete(job: Job, export_id: UUID, staged_file: StagedFile, result: RunResu
     if is_first:
         _emit_completed(export)
     if export.scheduled_export_id is not None:
-        events.emit(RUN_COMPLETED, {"job_id": export.id})
+        events.emit(emitted_events.RUN_COMPLETED, emitted_events.ExportPayload(job_id=export.id))
 
 
 def _emit_completed(export: Export) -> None:
     events.emit(
-        "export.completed",
-        {
-            "job_id": export.id,
-            "format": export.format,
-            "row_count": export.row_count,
-            "size_bytes": export.size_bytes,
-            "sha256": export.sha256,
-            "scheduled_export_id": export.scheduled_export_id,
-            "download_path": export.download_path,
-        },
+        emitted_events.COMPLETED,
+        emitted_events.CompletedPayload(
+            job_id=export.id,
+            format=export.format,
+            row_count=export.row_count,
+            size_bytes=export.size_bytes,
+            sha256=export.sha256,
+            scheduled_export_id=export.scheduled_export_id,
+            download_path=export.download_path,
+        ),
     )
 
 
@@ -110,14 +109,14 @@ def fail(export_id: UUID, cause: str) -> None:
     export.finished_at = db.utc_now()
     discard_file(export)
     events.emit(
-        "export.failed",
-        {
-            "job_id": export.id,
-            "format": export.format,
-            "error": export.error,
-            "scheduled_export_id": export.scheduled_export_id,
-            "created_by": export.created_by,
-        },
+        emitted_events.FAILED,
+        emitted_events.FailedPayload(
+            job_id=export.id,
+            format=export.format,
+            error=export.error,
+            scheduled_export_id=export.scheduled_export_id,
+            created_by=export.created_by,
+        ),
     )
 
 

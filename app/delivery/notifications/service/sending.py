@@ -5,6 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from uuid import UUID
 
+from app.delivery.notifications import emitted_events
 from app.delivery.notifications.queries import records
 from app.delivery.notifications.queries.collecting import Audience, list_members
 from app.delivery.notifications.queries.records import NewNotification
@@ -15,12 +16,6 @@ from app.kit.emails.messages import Value
 from app.kit.permissions import Role
 
 messages = MessageTemplates(Path(__file__).parents[1] / "messages")
-
-NOTIFICATION_CREATED = "notification.created"
-"""The event emitted for each notification that `notify` creates and that is also sent by email.
-
-The payload has `notification_id`.
-"""
 
 
 def notify(
@@ -58,6 +53,8 @@ def notify(
             notifications.append(NewNotification(user.id, text.title, text.body, in_app))
             email_user_ids |= {user.id} if email else set()
     ids = records.insert_notifications(notifications, kind=kind, link=link, unique_key=unique_key)
-    payloads = [{"notification_id": ids[user_id]} for user_id in ids if user_id in email_user_ids]
-    events.emit_many(NOTIFICATION_CREATED, payloads)
+    payloads: list[emitted_events.CreatedPayload] = [
+        {"notification_id": ids[user_id]} for user_id in ids if user_id in email_user_ids
+    ]
+    events.emit_many(emitted_events.CREATED, payloads)
     return len(ids)

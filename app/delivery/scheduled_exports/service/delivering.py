@@ -140,13 +140,13 @@ def _fail(locked_run: _LockedRun, error: dict[str, Any]) -> None:
     _mark_as_failed(locked_run.run, error)
     events.emit(
         emitted_events.DELIVERY_FAILED,
-        {
-            "scheduled_export_id": locked_run.scheduled_export.id,
-            "job_id": locked_run.run.job_id,
-            "name": locked_run.scheduled_export.name,
-            "error": error,
-            "created_by": locked_run.export.created_by,
-        },
+        emitted_events.DeliveryFailedPayload(
+            scheduled_export_id=locked_run.scheduled_export.id,
+            job_id=locked_run.run.job_id,
+            name=locked_run.scheduled_export.name,
+            error=error,
+            created_by=locked_run.export.created_by,
+        ),
     )
 
 

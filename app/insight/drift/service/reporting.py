@@ -157,20 +157,23 @@ def emit_report_events(detection: DriftDetection, reports: Sequence[DriftReport]
     events.emit_many(emitted_events.DETECTED, [_build_payload(report) for report in reports])
     events.emit(
         emitted_events.FOUND,
-        {
-            "detection_id": detection.id,
-            "schema_name": records.get_schema_name(detection.schema_id),
-            "count": len(reports),
-            "shifts": [_describe_shift(report) for report in reports[:_MAX_DESCRIBED_SHIFTS]],
-        },
+        emitted_events.FoundPayload(
+            detection_id=detection.id,
+            schema_name=records.get_schema_name(detection.schema_id),
+            count=len(reports),
+            shifts=[_describe_shift(report) for report in reports[:_MAX_DESCRIBED_SHIFTS]],
+        ),
     )
 
 
-def _build_payload(report: DriftReport) -> dict[str, Any]:
-    names = ("schema_id", "subject", "field", "metric", "p_value")
+def _build_payload(report: DriftReport) -> emitted_events.DetectedPayload:
     return {
         "report_id": report.id,
-        **{name: getattr(report, name) for name in names},
+        "schema_id": report.schema_id,
+        "subject": report.subject,
+        "field": report.field,
+        "metric": report.metric,
+        "p_value": report.p_value,
         "baseline": report.baseline["value"],
         "current": report.current["value"],
     }

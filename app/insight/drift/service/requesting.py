@@ -72,7 +72,9 @@ def _insert_detection(
         schema_id, chosen_periods, due_on=due_on, requested_by=requested_by
     )
     if detection_id is not None:
-        events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
+        events.emit(
+            emitted_events.REQUESTED, emitted_events.RequestedPayload(detection_id=detection_id)
+        )
     return detection_id
 
 

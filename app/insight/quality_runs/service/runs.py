@@ -52,7 +52,7 @@ def create(
     db.session().add(run)
     events.emit(
         emitted_events.REQUESTED,
-        {"run_id": run.id, "schema_id": schema_id, "created_by": created_by},
+        emitted_events.RequestedPayload(run_id=run.id, schema_id=schema_id, created_by=created_by),
     )
     db.session().flush()
     return run
@@ -123,7 +123,9 @@ def complete(job: Job, run_id: UUID, run_results: "RunResults") -> None:
     run.progress_total = run.progress_total or 0
     run.progress_done = run.progress_total
     run.finished_at = db.utc_now()
-    events.emit(emitted_events.COMPLETED, {"run_id": run.id, "schema_id": run.schema_id})
+    events.emit(
+        emitted_events.COMPLETED, emitted_events.RunPayload(run_id=run.id, schema_id=run.schema_id)
+    )
 
 
 def fail(run_id: UUID) -> None:
@@ -138,7 +140,7 @@ def fail(run_id: UUID) -> None:
     run.finished_at = db.utc_now()
     events.emit(
         emitted_events.FAILED,
-        {"run_id": run.id, "schema_id": run.schema_id, "error": run.error},
+        emitted_events.FailedPayload(run_id=run.id, schema_id=run.schema_id, error=run.error),
     )
 
 

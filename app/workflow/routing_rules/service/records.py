@@ -5,7 +5,7 @@ always complete, and no batch is routed while a change is incomplete.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm.attributes import flag_modified
@@ -18,22 +18,15 @@ from app.kit import db, errors, events, jobs, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.schemas.artifact_schemas import service as artifact_schemas
+from app.workflow.routing_rules import emitted_events
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
 from app.workflow.routing_rules.service import compiled_rules, limits
 
-REQUESTED = "routing.requested"
-"""The event that is emitted when a user requests routing for all unassigned artifacts."""
 APPLY_JOB = "routing_rules.apply"
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
-
-
-class RequestedPayload(TypedDict):
-    """The payload of `REQUESTED`; `by` is the user who requested the routing."""
-
-    by: UUID
 
 
 def list_rules(page: PageRequest, **filters: object) -> Page:
@@ -191,8 +184,8 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
     Each organization has one job that applies the rules. If the job is unfinished, it restarts.
     """
     if apply:
-        payload: RequestedPayload = {"by": requested_by}
-        events.emit(REQUESTED, payload)
+        payload: emitted_events.RequestedPayload = {"by": requested_by}
+        events.emit(emitted_events.REQUESTED, payload)
         organization_id = tenancy.current_organization_id()
         jobs.enqueue_or_restart(
             APPLY_JOB,
