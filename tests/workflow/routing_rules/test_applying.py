@@ -24,6 +24,14 @@ def _create(router: Router, **body: Any) -> str:
     return str(answer.json["data"]["id"])
 
 
+def _set_schema(router: Router, artifact_id: Any, schema_id: Any) -> None:
+    router.workspace.sql(
+        "UPDATE artifacts SET schema_id = :schema_id WHERE id = :id",
+        schema_id=schema_id,
+        id=artifact_id,
+    )
+
+
 def test_what_comes_in_goes_where_the_first_matching_rule_says(
     router: Router, work: Callable[[], None]
 ) -> None:
@@ -168,6 +176,21 @@ def test_text_and_confidence_are_asked_for_where_rules_do(router: Router) -> Non
     router.route(urgent, doubtful, sure, unlabeled)
     priorities = [router.artifact(one)["priority"] for one in (urgent, doubtful, sure, unlabeled)]
     assert priorities == [90, 10, 50, 20]
+
+
+def test_a_prediction_for_another_schema_does_not_count_as_confidence(router: Router) -> None:
+    workspace = router.workspace
+    schema, earlier_schema = workspace.schema(), workspace.schema()
+    router.rule(where("confidence", "less_than", 0.5), priority=10)
+    router.rule(where("confidence", "not_exists"), priority=20)
+    only_earlier, both = (workspace.artifact(schema) for _ in range(2))
+    workspace.predict(both, [tag("x", "A", confidence=0.9)])
+    for artifact_id in (only_earlier, both):
+        _set_schema(router, artifact_id, earlier_schema)
+        workspace.predict(artifact_id, [tag("x", "A", confidence=0.1)])
+        _set_schema(router, artifact_id, schema)
+    router.route(only_earlier, both)
+    assert [router.artifact(one)["priority"] for one in (only_earlier, both)] == [20, 50]
 
 
 def test_all_that_waits_is_routed_when_asked(router: Router, work: Callable[[], None]) -> None:

@@ -6,14 +6,26 @@ from sqlalchemy import text
 
 from app.kit import bulk, db, tenancy
 from app.kit.db import PositionCheckpoint
+from app.workflow.predictions.queries.latest import build_replaced_condition
 
 BATCH_SIZE = 5_000
 """The maximum number of predictions that one transaction reads."""
 _START_POSITION = "-infinity 00000000-0000-0000-0000-000000000000"
-# A document's latest prediction is kept, and so are predictions that tag sets were started from.
-# Most old predictions are kept, so each batch continues after the predictions that were read.
+# A failed prediction is kept while its document shows it: the document shows its newest prediction.
+# The latest completed prediction is kept for each schema, because the document can get an earlier
+# schema again.
+_IS_REPLACED = f"""(
+    predictions.status = 'failed' AND EXISTS (
+        SELECT FROM predictions newer
+        WHERE newer.organization_id = predictions.organization_id
+          AND newer.artifact_id = predictions.artifact_id
+          AND (newer.created_at, newer.id) > (predictions.created_at, predictions.id))
+    OR predictions.status = 'completed' AND {build_replaced_condition("predictions")}
+)"""
+# Predictions that tag sets were started from are kept, too. Most old predictions are kept, so each
+# batch continues after the predictions that were read.
 _PURGE_BATCH = text(
-    """
+    f"""
     WITH batch AS (
         SELECT organization_id, id, created_at FROM predictions
         WHERE created_at < now() - make_interval(days => :days)
@@ -23,11 +35,7 @@ _PURGE_BATCH = text(
         SELECT predictions.organization_id, predictions.id
         FROM batch JOIN predictions ON predictions.organization_id = batch.organization_id
          AND predictions.id = batch.id
-        WHERE predictions.status <> 'queued'
-          AND EXISTS (SELECT FROM predictions newer
-                      WHERE newer.organization_id = predictions.organization_id
-                        AND newer.artifact_id = predictions.artifact_id
-                        AND (newer.created_at, newer.id) > (predictions.created_at, predictions.id))
+        WHERE {_IS_REPLACED}
           AND NOT EXISTS (SELECT FROM tag_sets
                           WHERE tag_sets.organization_id = predictions.organization_id
                             AND tag_sets.artifact_id = predictions.artifact_id
@@ -41,7 +49,7 @@ _PURGE_BATCH = text(
     )
     SELECT created_at, id, (SELECT count(*) FROM deleted) AS deleted_count
     FROM batch ORDER BY created_at DESC, id DESC LIMIT 1
-    """
+    """  # noqa: S608 - made of constants
 )
 
 # All code locks artifacts in the order of their ids.
@@ -82,9 +90,10 @@ def delete_predictions_of_schema(schema_id: UUID) -> bool:
 def purge_outdated(days: int, checkpoint: PositionCheckpoint, position: str | None = None) -> int:
     """Purge predictions that are older than `days` days, and return how many were deleted.
 
-    Keeps queued predictions, the latest prediction of each artifact, and predictions from which a
-    tag set was started. Reads the predictions after `position` in batches, and calls `checkpoint`
-    with the new position after each batch.
+    Keeps queued predictions, the newest prediction of each artifact, its latest completed
+    prediction for each schema, and predictions from which a tag set was started. Reads the
+    predictions after `position` in batches, and calls `checkpoint` with the new position after each
+    batch.
     """
     deleted_count = 0
     position = position or _START_POSITION

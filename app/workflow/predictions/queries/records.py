@@ -7,14 +7,21 @@ from uuid import UUID
 from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 
-from app.documents.artifacts.models.documents import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate_ids
-from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus
+from app.workflow.predictions.queries.latest import build_latest
 from app.workflow.tag_sets.service.ports import PredictedTags
+
+_FIND_LATEST = tenancy.build_text(
+    f"""
+    SELECT latest.* FROM artifacts document
+    CROSS JOIN LATERAL ({build_latest(", ".join(PredictedTags._fields), "document")}) latest
+    WHERE document.organization_id = :organization_id AND document.id = :artifact_id
+    """  # noqa: S608 - made of constants
+)
 
 
 class Provider(NamedTuple):
@@ -36,18 +43,7 @@ class NewPrediction(NamedTuple):
 
 def find_latest(artifact_id: UUID) -> PredictedTags | None:
     """Return the latest completed prediction for an artifact and its current schema, or None."""
-    statement = (
-        select(*db.build_columns(PredictedTags._fields, Prediction))
-        .join(Artifact, build_join(Prediction.artifact_id, Artifact))
-        .where(
-            Prediction.artifact_id == artifact_id,
-            Prediction.schema_id == Artifact.schema_id,
-            Prediction.status == PredictionStatus.COMPLETED,
-        )
-        .order_by(Prediction.created_at.desc(), Prediction.id.desc())
-        .limit(1)
-    )
-    return db.find_row(PredictedTags, statement)
+    return db.find_row(PredictedTags, _FIND_LATEST, {"artifact_id": artifact_id})
 
 
 def find_schema_version_id(prediction_id: UUID) -> UUID | None:

@@ -10,6 +10,7 @@ from sqlalchemy import Row, TextClause, text
 
 from app.engines.conditions.attributes import MAX_TEXT_CHARS, METADATA_PREFIX
 from app.kit import db, tenancy
+from app.workflow.predictions.queries.latest import build_latest
 from app.workflow.routing_rules.models import ArtifactRouting
 
 _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
@@ -33,14 +34,10 @@ _COLUMNS = {
     "size_bytes": "document.size_bytes",
     "connector_id": "CAST(document.connector_id AS text) AS connector_id",
     "text": f"left(content.text, {MAX_TEXT_CHARS}) AS text",
-    "confidence": """(
-        SELECT min(CAST(tag ->> 'confidence' AS float8)) FROM jsonb_array_elements((
-            SELECT tags FROM predictions
-            WHERE predictions.organization_id = :org AND predictions.artifact_id = document.id
-             AND predictions.status = 'completed'
-            ORDER BY predictions.created_at DESC, predictions.id DESC LIMIT 1
-        )) AS tag
-    ) AS confidence""",
+    "confidence": f"""(
+        SELECT min(CAST(tag ->> 'confidence' AS float8))
+        FROM jsonb_array_elements(({build_latest("tags", "document")})) AS tag
+    ) AS confidence""",  # noqa: S608 - made of constants
 }
 _METADATA = """(
     SELECT jsonb_object_agg(key, document.metadata -> key)

@@ -1,0 +1,44 @@
+"""SQL that defines the latest prediction for an artifact.
+
+It is the newest completed prediction for the artifact and its current schema. Reading, purging and
+routing use this definition, so that no prediction is purged that the others still use.
+"""
+
+from app.workflow.predictions.models import PredictionStatus
+
+
+def build_latest(column_names: str, artifact: str) -> str:
+    """Build a SELECT of columns of the latest prediction for an artifact.
+
+    `artifact` is the alias of the table `artifacts` in the surrounding query. There is no row if
+    the artifact has no such prediction.
+    """
+    return f"""
+        SELECT {column_names} {_build_candidates(artifact, "id")}
+        ORDER BY candidate.created_at DESC, candidate.id DESC LIMIT 1
+    """
+
+
+def build_replaced_condition(prediction: str) -> str:
+    """Build the condition that a completed prediction can no longer be the latest.
+
+    A newer completed prediction for the same artifact and schema exists. `prediction` is the alias
+    of the table `predictions` in the surrounding query.
+    """
+    return f"""EXISTS (
+        SELECT {_build_candidates(prediction, "artifact_id")}
+         AND (candidate.created_at, candidate.id) > ({prediction}.created_at, {prediction}.id)
+    )"""
+
+
+def _build_candidates(source: str, artifact_id: str) -> str:
+    """Build a FROM clause of the completed predictions for the artifact and schema of `source`."""
+    # With `=`, the planner sometimes reads all predictions for the schema, because the index with
+    # the schema has the same order. It cannot use an index for IS NOT DISTINCT FROM.
+    return f"""
+        FROM predictions candidate
+        WHERE candidate.organization_id = {source}.organization_id
+         AND candidate.artifact_id = {source}.{artifact_id}
+         AND candidate.schema_id IS NOT DISTINCT FROM {source}.schema_id
+         AND candidate.status = '{PredictionStatus.COMPLETED}'
+    """
