@@ -18,6 +18,11 @@ DEFAULTS: Mapping[str, Any] = {
     "allow_self_review": False,
 }
 _BUILTIN_PROVIDER: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
+ALLOWS_SELF_REVIEW = """
+coalesce((
+    SELECT settings -> 'allow_self_review' = 'true' FROM organizations WHERE id = {organization}
+), false)"""
+"""SQL expression for `allows_self_review`. `organization` is an SQL expression for the id."""
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 

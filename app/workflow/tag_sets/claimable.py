@@ -6,6 +6,7 @@ placeholders are SQL expressions.
 """
 
 from app.documents.artifacts.statuses import CLAIMABLE
+from app.workflow.tag_sets.models import CONTRIBUTORS
 
 UNCLAIMED = "({of}claim_user_id IS NULL OR {of}claim_expires_at <= now())"
 """Nobody has claimed the artifact or the tag set, or the claim has expired."""
@@ -41,8 +42,21 @@ REQUIRED_LABELS_OF_VERSION = (
 IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
 """The tag set is pending review, and its artifact is not archived."""
 
-MAY_REVIEW = "({self_review} OR {of}labeler_id IS DISTINCT FROM {user})"
-"""The user did not label the tag set, or self-review is allowed."""
+EXCLUDED_REVIEWERS = f"""
+CASE WHEN {{self_review}} THEN CAST(ARRAY[] AS uuid[])
+ELSE {CONTRIBUTORS} END"""
+"""SQL expression for an array of the ids of the people who may not review the tag set.
+
+These are the contributors to the tag set, unless `self_review` is true. `rules.can_review` is the
+same rule for rows in memory."""
+
+MAY_REVIEW = f"""
+({{self_review}} OR {{of}}labeler_id IS DISTINCT FROM {{user}}
+    AND ({{of}}merged_from IS NULL OR {{user}} <> ALL ({CONTRIBUTORS})))"""
+"""The user is not one of `EXCLUDED_REVIEWERS`.
+
+The condition builds an array only for merges, because the query that claims the next review may
+read thousands of the reviewer's own tag sets."""
 
 ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
 """The tag set is assigned directly to the user, not through a team, and has no unexpired claim."""

@@ -129,6 +129,12 @@ class TagSet(TenantModel, db.Revised, db.Base):
         build_index("ix_tag_sets_drafts", "labeler_id", where="status = 'draft'"),
         _build_queue_index(""),
         _build_queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
+        # The merges that workloads subtract for assignees who contributed to them.
+        build_index(
+            "ix_tag_sets_assigned_merges",
+            "assignee_id",
+            where="status = 'submitted' AND assignee_id IS NOT NULL AND merged_from IS NOT NULL",
+        ),
         _build_queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
         _build_queue_index("_pool", where=_UNASSIGNED),
         # The pool by schema and labeler, for reviewers who may not claim the first tag sets in it.

@@ -9,6 +9,8 @@ from tests.factories.pages import read_pages
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
+from tests.workflow.actions import get_data
+from tests.workflow.tag_sets.merges import merge
 
 Item = dict[str, Any]
 
@@ -219,6 +221,47 @@ def test_reviews_are_listed_for_reviewers(workspace: Workspace) -> None:
     assert names == {"named", "taken", "own"}
     workspace.sql("UPDATE memberships SET role = 'labeler' WHERE user_id = :id", id=me)
     assert _list_items(workspace, by="reviewer") == []
+
+
+def create_merge(workspace: Workspace, *labelers: str, **columns: Any) -> dict[str, Any]:
+    """Create a merge of tag sets by these users, of a document with these columns."""
+    schema_id = workspace.schema(labels_per_artifact=len(labelers))
+    artifact_id = workspace.artifact(schema_id, **columns)
+    sources = [workspace.submitted(artifact_id, by=labeler) for labeler in labelers]
+    return get_data(merge(workspace, sources, by="owner"))
+
+
+def test_merges_are_not_listed_for_the_labelers_of_their_sources(workspace: Workspace) -> None:
+    due = datetime(2031, 1, 1, tzinfo=UTC)
+    workspace.org.add_user("second", "labeler")
+    own, other = (
+        create_merge(workspace, "labeler", labeler, due_at=due)["id"]
+        for labeler in ("reviewer", "second")
+    )
+    queries = "", "?due_before=2032-01-01T00:00:00Z"
+
+    def list_ids() -> list[set[Any]]:
+        return [
+            {item["tag_set_id"] for item in _list_items(workspace, query, by="reviewer")}
+            for query in queries
+        ]
+
+    # The organization has just disallowed self-review, and the job has not run.
+    workspace.sql(
+        "UPDATE tag_sets SET assignee_id = :me WHERE source = 'merge'",
+        me=workspace.org.users["reviewer"],
+    )
+    assert list_ids() == [{other}, {other}]
+    workspace.sql(
+        "UPDATE tag_sets SET claim_user_id = :me, claim_expires_at = now() + interval '1 hour'"
+        " WHERE source = 'merge'",
+        me=workspace.org.users["reviewer"],
+    )
+    assert list_ids() == [{other}, {other}]
+    workspace.sql("UPDATE tag_sets SET assignee_id = NULL")
+    assert list_ids() == [{other}, {other}]
+    workspace.settings(allow_self_review=True)
+    assert list_ids() == [{own, other}, {own, other}]
 
 
 def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""The rows that are read to count and to list a labeler's documents."""
+"""The rows that are read to count and to list a user's work."""
 
 from contextlib import closing
 from uuid import UUID
@@ -14,7 +14,7 @@ from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
-from tests.insight.workload.test_assignments import build_assignees
+from tests.insight.workload.test_assignments import build_assignees, create_merge
 from tests.plans.explaining import explaining
 
 _COPY = """
@@ -38,8 +38,18 @@ FROM tag_sets draft, artifacts document
 WHERE draft.organization_id = :org AND document.organization_id = :org
   AND document.id <> draft.artifact_id
 """
+_ASSIGN_COPIES = """
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, submitted_at, assignee_id, seconds_spent, comment_count, rejections,
+    review_rank, escalated, flags, created_at, updated_at, revision)
+SELECT organization_id, gen_random_uuid(), artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, submitted_at, :reviewer, 0, 0, 0, review_rank, false, '[]', created_at,
+    updated_at, 1
+FROM tag_sets, generate_series(1, :copies) WHERE id = :id
+"""
 _SCHEMAS, _COPIES = 20, 99
 _DRAFTS = 2_000
+_REVIEWS = 2_000
 
 
 def _analyze(postgres: EmbeddedPostgres) -> None:
@@ -99,3 +109,25 @@ def test_each_draft_is_looked_up_once_in_the_work_of_a_team(org: Org) -> None:
         db.session().rollback()
     (statement,) = explained
     assert statement.rows < 10 * _DRAFTS, statement.rows_by_index
+
+
+def test_assigned_reviews_are_counted_without_reading_them(
+    workspace: Workspace, postgres: EmbeddedPostgres
+) -> None:
+    org, reviewer = workspace.org, workspace.org.users["reviewer"]
+    merged = create_merge(workspace, "labeler", "reviewer")
+    sent = workspace.submitted()
+    workspace.sql(_ASSIGN_COPIES, id=sent["id"], copies=_REVIEWS, reviewer=reviewer)
+    workspace.sql(
+        "UPDATE tag_sets SET assignee_id = :reviewer WHERE id = :id",
+        reviewer=reviewer,
+        id=merged["id"],
+    )
+    _analyze(postgres)
+    criteria = counting.WorkCriteria([reviewer])
+    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+        count = counting.build_review_counts(criteria, self_review=False)
+        assert db.session().scalar(select(count.c.n)) == _REVIEWS
+        db.session().rollback()
+    rows = sum(statement.rows for statement in explained)
+    assert rows < _REVIEWS / 10, [statement.rows_by_index for statement in explained]

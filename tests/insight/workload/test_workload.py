@@ -7,7 +7,7 @@ from tests.factories.clock import parse_tomorrow
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
-from tests.insight.workload.test_assignments import build_assignees
+from tests.insight.workload.test_assignments import build_assignees, create_merge
 
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -68,6 +68,36 @@ def test_each_member_has_the_work_in_their_own_list(workspace: Workspace) -> Non
     assert len(assignments) == 4 + 2
     org.api("admin").delete(f"/teams/{team['id']}/members/{org.users['labeler']}")
     assert list(_count_by_member(_get_workload(workspace, team))) == ["Reviewer", "Viewer"]
+
+
+def test_merges_are_not_counted_for_the_labelers_of_their_sources(workspace: Workspace) -> None:
+    team = add_members(workspace.org, make_team(workspace.org), "reviewer")
+    workspace.org.add_user("second", "labeler")
+    for labeler in ("reviewer", "second"):
+        create_merge(workspace, "labeler", labeler, due_at=_PAST)
+    workspace.sql(
+        "UPDATE tag_sets SET assignee_id = :reviewer WHERE source = 'merge'",
+        reviewer=workspace.org.users["reviewer"],
+    )
+
+    def count_reviews() -> tuple[int, int]:
+        (member,) = _get_workload(workspace, team)["members"]
+        return member["to_review"], member["overdue"]
+
+    assert count_reviews() == (1, 1)
+    workspace.sql(
+        "UPDATE tag_sets SET claim_user_id = :admin, claim_expires_at = now() + interval '1 hour'"
+        " WHERE source = 'merge'",
+        admin=workspace.org.users["admin"],
+    )
+    assert count_reviews() == (0, 0)
+    workspace.sql(
+        "UPDATE tag_sets SET claim_user_id = :reviewer WHERE source = 'merge'",
+        reviewer=workspace.org.users["reviewer"],
+    )
+    assert count_reviews() == (1, 1)
+    workspace.settings(allow_self_review=True)
+    assert count_reviews() == (2, 2)
 
 
 def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
+    ColumnElement,
     Integer,
     Select,
     SQLColumnExpression,
@@ -18,9 +20,12 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    literal_column,
+    not_,
     select,
     union_all,
 )
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.counters import OFFERED
 from app.insight.workload.queries import labeling_work
@@ -28,6 +33,7 @@ from app.kit import counters, tenancy
 from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import DAY, round_down
 from app.kit.counters.sql import Query, StatementBuilder
+from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -130,7 +136,7 @@ def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquer
     """Build a subquery that counts the tag sets that each user has to review.
 
     Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because few tag sets
-    are claimed at the same time.
+    are claimed at the same time. So are the assigned merges that their assignees may not review.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:
@@ -148,12 +154,15 @@ def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquer
         cells = counters.select_cells_between(REVIEWS, facet_names, where, between)
     assigned_counts = select(cells.c.assignee_id, cells.c.n)
     if not self_review:
+        # The cells have the labeler of a tag set, but not the labelers of a merge's sources.
         assigned_counts = assigned_counts.where(cells.c.assignee_id != cells.c.labeler_id)
-    selects = [
+    selects: list[Select[Any]] = [
         assigned_counts,
         _select_claimed(criteria, TagSet.assignee_id, -1, self_review=self_review),
         _select_claimed(criteria, TagSet.claim_user_id, 1, self_review=self_review),
     ]
+    if not self_review:
+        selects.append(_select_excluded_merges(criteria))
     user_id, n = union_all(*selects).subquery().c
     total = cast(func.sum(n), BigInteger).label("n")
     return select(cast(user_id, Uuid).label("user_id"), total).group_by(user_id).subquery()
@@ -161,7 +170,7 @@ def build_review_counts(criteria: WorkCriteria, *, self_review: bool) -> Subquer
 
 def _select_claimed(
     criteria: WorkCriteria,
-    user_column: SQLColumnExpression[UUID | None],
+    user_column: InstrumentedAttribute[UUID | None],
     sign: int,
     *,
     self_review: bool,
@@ -171,13 +180,37 @@ def _select_claimed(
     A claimed tag set counts for the user who claimed it, instead of for its assignee.
     """
     is_claimed = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+    rows = _select_signed(criteria, user_column, sign).where(is_claimed)
+    return rows if self_review else rows.where(_build_may_review(user_column))
+
+
+def _select_excluded_merges(criteria: WorkCriteria) -> Select[Any]:
+    """Select the assignee and -1 as `n`, for each merge that the assignee may not review."""
+    return _select_signed(criteria, TagSet.assignee_id, -1).where(
+        TagSet.assignee_id.is_not(None),
+        TagSet.merged_from.is_not(None),
+        not_(_build_may_review(TagSet.assignee_id)),
+    )
+
+
+def _build_may_review(user_column: InstrumentedAttribute[UUID | None]) -> ColumnElement[bool]:
+    """Build the condition that a user may review a tag set without self-review."""
+    condition = claimable.MAY_REVIEW.format(
+        of="tag_sets.", self_review="false", user=f"tag_sets.{user_column.key}"
+    )
+    return literal_column(condition, Boolean)
+
+
+def _select_signed(
+    criteria: WorkCriteria, user_column: InstrumentedAttribute[UUID | None], sign: int
+) -> Select[Any]:
+    """Select the user in `user_column` and `sign` as `n`, for each tag set to review."""
     rows = _select_tag_sets_to_review(
         criteria, cast(user_column, Text), literal(sign, Integer).label("n")
-    )
-    rows = rows.where(is_claimed, user_column.in_(criteria.user_ids))
+    ).where(user_column.in_(criteria.user_ids))
     if criteria.due_before is not None:
         rows = rows.where(TagSet.due_at < criteria.due_before)
-    return rows if self_review else rows.where(TagSet.labeler_id.is_distinct_from(user_column))
+    return rows
 
 
 def _select_tag_sets_to_review(

@@ -11,8 +11,10 @@ from uuid import UUID
 from sqlalchemy import TextClause, func, text, update
 
 from app.identity.members.eligibility import build_eligible_members
+from app.identity.organizations.settings import ALLOWS_SELF_REVIEW
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.workflow.tag_sets.claimable import EXCLUDED_REVIEWERS
 from app.workflow.tag_sets.models import CONTRIBUTORS, TagSet
 
 BATCH = 1000
@@ -185,11 +187,12 @@ _UNASSIGN_USER = text(
           AND NOT EXISTS (SELECT FROM reviewers)""",
     )
 )
-_ALLOWS_SELF_REVIEW = """coalesce((
-                SELECT settings -> 'allow_self_review' = 'true'
-                FROM organizations WHERE id = :org), false)"""
-# A team cannot review an item if all its reviewers have contributed to the tag set. The reviewers
-# are selected once, because searching the members of a large team for every item would be slow.
+_ALLOWS_SELF_REVIEW = ALLOWS_SELF_REVIEW.format(organization=":org")
+_EXCLUDED_FROM_TEAM_ITEM = EXCLUDED_REVIEWERS.format(
+    of="item.", self_review="(SELECT allows_self_review FROM reviewers)"
+)
+# A team cannot review an item if none of its reviewers may review the tag set. The reviewers are
+# selected once, because searching the members of a large team for every item would be slow.
 _UNASSIGN_TEAM = text(
     _UNASSIGN.format(
         reviewers=f"""
@@ -199,24 +202,22 @@ _UNASSIGN_TEAM = text(
                   AND team_member.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
             ) AS user_ids, {_ALLOWS_SELF_REVIEW} AS allows_self_review""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
-          AND (SELECT user_ids FROM reviewers)
-              <@ CASE WHEN (SELECT allows_self_review FROM reviewers)
-              THEN '{{}}' ELSE {CONTRIBUTORS.format(of="item.")} END""",  # noqa: S608 - constants
+          AND (SELECT user_ids FROM reviewers) <@ {_EXCLUDED_FROM_TEAM_ITEM}""",  # noqa: S608
     )
 )
 
+_EXCLUDED_FROM_ITEM = EXCLUDED_REVIEWERS.format(of="item.", self_review=_ALLOWS_SELF_REVIEW)
 _END_SELF_REVIEWS = text(
     f"""
     WITH own AS (
         SELECT item.id, item.assignee_id,
-               coalesce(item.assignee_id = ANY (labelers.ids), false) AS is_assignee,
-               coalesce(item.claim_user_id = ANY (labelers.ids), false) AS is_claimant
+               coalesce(item.assignee_id = ANY (excluded.ids), false) AS is_assignee,
+               coalesce(item.claim_user_id = ANY (excluded.ids), false) AS is_claimant
         FROM tag_sets item
-        CROSS JOIN LATERAL (SELECT {CONTRIBUTORS.format(of="item.")} AS ids) AS labelers
+        CROSS JOIN LATERAL (SELECT {_EXCLUDED_FROM_ITEM} AS ids) AS excluded
         WHERE item.organization_id = :org AND item.status = 'submitted'
           AND (item.assignee_id IS NOT NULL OR item.claim_user_id IS NOT NULL)
-          AND (item.assignee_id = ANY (labelers.ids) OR item.claim_user_id = ANY (labelers.ids))
-          AND NOT {_ALLOWS_SELF_REVIEW}
+          AND (item.assignee_id = ANY (excluded.ids) OR item.claim_user_id = ANY (excluded.ids))
         ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE OF item
     )
     UPDATE tag_sets item SET

@@ -18,7 +18,7 @@ from uuid import UUID
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
-from app.workflow.tag_sets.models import CONTRIBUTORS, LABELER
+from app.workflow.tag_sets.models import LABELER
 
 POOL_SCAN_SIZE = 200
 """The number of most urgent items in the pool that are read before the pool is split into parts."""
@@ -34,7 +34,6 @@ _PENDING = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.'
 _UNCLAIMED = claimable.UNCLAIMED.format(of="item.")
 _IS_ELIGIBLE = f"""
     {claimable.MAY_REVIEW.format(of="item.", self_review="$3", user="$2")}
-    AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({CONTRIBUTORS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
 """
@@ -90,6 +89,8 @@ _POOL_SCAN = f"""
     WHERE {_IS_STILL_IN_POOL} AND {_HAS_SKILLS} AND {_IS_ELIGIBLE}
     ORDER BY head.review_rank, head.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
+# The condition on `parts.labeler_id` repeats a case of `_IS_ELIGIBLE`. It skips the part with the
+# reviewer's own items, because otherwise each of these items would be read.
 _POOL_PARTS = f"""
     SELECT item.id
     FROM parts

@@ -246,10 +246,9 @@ class _Assigner:
 def _list_eligible_reviewers(
     item: LockedItem, reviewers: Sequence[UUID], *, allows_self_review: bool
 ) -> list[UUID]:
-    """Return the ids of those `reviewers` who may review an item.
-
-    Contributors to the tag set are omitted, unless `allows_self_review` is set.
-    """
-    if allows_self_review:
-        return list(reviewers)
-    return [user_id for user_id in reviewers if user_id not in item.contributor_ids]
+    """Return the ids of those `reviewers` who may review an item."""
+    return [
+        user_id
+        for user_id in reviewers
+        if rules.can_review(user_id, item.contributor_ids, allows_self_review=allows_self_review)
+    ]

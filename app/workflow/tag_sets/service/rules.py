@@ -171,14 +171,23 @@ class ReviewableTagSet(Protocol):
         """Return the assigned team's id, or None."""
 
 
+def can_review(
+    user_id: UUID, contributor_ids: Collection[UUID], *, allows_self_review: bool
+) -> bool:
+    """Return whether a user may review a tag set to which these users have contributed.
+
+    `claimable.EXCLUDED_REVIEWERS` is the same rule in SQL.
+    """
+    return allows_self_review or user_id not in contributor_ids
+
+
 def check_reviewer(caller: Caller, tag_set: ReviewableTagSet) -> None:
     """Raise 403 if the caller labeled the tag set or, for a merge, one of its sources.
 
     Does nothing if the organization allows self-review.
     """
-    if caller.user_id not in tag_set.contributor_ids or organizations.allows_self_review(
-        caller.org.settings
-    ):
+    allows_self_review = organizations.allows_self_review(caller.org.settings)
+    if can_review(caller.user_id, tag_set.contributor_ids, allows_self_review=allows_self_review):
         return
     is_own = tag_set.labeler_id == caller.user_id
     subject = "your own tag set" if is_own else "a merge of your own tag set"
