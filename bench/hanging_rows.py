@@ -6,6 +6,7 @@ from uuid import uuid4
 import requests
 
 from app.kit import db, events, tenancy
+from app.kit.events import EventName
 from bench.jobs_rows import run_receiver
 from bench.report import Report
 from tests.factories import Org
@@ -55,7 +56,7 @@ def _emit(org: Org, count: int) -> None:
     for start in range(0, count, _BATCH):
         payloads = [{"report_id": str(uuid4())} for _ in range(min(_BATCH, count - start))]
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-            events.emit_many("drift.detected", payloads)
+            events.emit_many(EventName("drift.detected"), payloads)
 
 
 def _wait_until_received(url: str, count: int) -> None:

@@ -14,6 +14,7 @@ import psutil
 import requests
 
 from app.kit import db, events, tenancy
+from app.kit.events import EventName
 from bench.filling import analyze, disable_triggers, open_cursor
 from bench.report import Report, Row
 from bench.service import DELIVERY_NETWORK, Service
@@ -187,7 +188,7 @@ def measure_delivery(report: Report, org: Org, count: int) -> None:
 def _emit(org: Org, count: int) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         for number in range(count):
-            events.emit(_EVENT, {"report_id": str(number), "subject": "model"})
+            events.emit(EventName(_EVENT), {"report_id": str(number), "subject": "model"})
 
 
 def _wait_until_received(url: str, count: int) -> float:
