@@ -25,7 +25,7 @@ Payload = TypeVar("Payload", bound=Mapping[str, object])
 
 
 class EventName(str, Generic[Payload]):
-    """The name of an event. Its type has the type of the payload.
+    """The name of an event. The type parameter is the type of the event's payload.
 
     Every event has one constant, in the module `emitted_events` of the feature that emits it.
     """

@@ -21,6 +21,6 @@ class InvoicePayload(TypedDict):
 
 
 ISSUED = EventName[IssuedPayload]("invoices.issued")
-"""Invoices or credit notes of the organization were issued; payload: {period_from}."""
+"""Invoices or credit notes of the organization were issued."""
 PAID = EventName[InvoicePayload]("invoice.paid")
 VOIDED = EventName[InvoicePayload]("invoice.voided")

@@ -58,7 +58,7 @@ REQUESTED = EventName[RequestedPayload]("export.requested")
 COMPLETED = EventName[CompletedPayload]("export.completed")
 """An export has completed for the first time."""
 RUN_COMPLETED = EventName[ExportPayload]("export.run_completed")
-"""An export of a scheduled export has completed; its file can be delivered."""
+"""An export that a scheduled export started has completed. Its file can be delivered."""
 FAILED = EventName[FailedPayload]("export.failed")
 CANCELLED = EventName[CancelledPayload]("export.cancelled")
 DOWNLOADED = EventName[DownloadedPayload]("export.downloaded")

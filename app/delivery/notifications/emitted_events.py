@@ -13,4 +13,4 @@ class CreatedPayload(TypedDict):
 
 
 CREATED = EventName[CreatedPayload]("notification.created")
-"""A notification was created, and its user also wants an email."""
+"""A notification was created for a user who also receives an email about it."""

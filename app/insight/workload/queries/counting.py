@@ -204,7 +204,7 @@ def _build_may_review(user_column: InstrumentedAttribute[UUID | None]) -> Column
 def _select_signed(
     criteria: WorkCriteria, user_column: InstrumentedAttribute[UUID | None], sign: int
 ) -> Select[Any]:
-    """Select the user in `user_column` and `sign` as `n`, for each tag set to review."""
+    """Select `user_column`, and `sign` as `n`, from the tag sets that await review."""
     rows = _select_tag_sets_to_review(
         criteria, cast(user_column, Text), literal(sign, Integer).label("n")
     ).where(user_column.in_(criteria.user_ids))

@@ -32,7 +32,11 @@ def build_replaced_condition(prediction: str) -> str:
 
 
 def _build_candidates(source: str, artifact_id: str) -> str:
-    """Build a FROM clause of the completed predictions for the artifact and schema of `source`."""
+    """Build a FROM clause that selects the completed predictions for one artifact and schema.
+
+    `source` is the alias of a table in the surrounding query. Its row determines the schema, and
+    its column `artifact_id` the artifact.
+    """
     # With `=`, the planner sometimes reads all predictions for the schema, because the index with
     # the schema has the same order. It cannot use an index for IS NOT DISTINCT FROM.
     return f"""
