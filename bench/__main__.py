@@ -79,6 +79,8 @@ def main() -> int:
     extraction_rows.measure(report, names)
     if not names or names - {"parse", "coefficients", "drift", "extraction"}:
         _measure_service(report, options, names)
+    for name, seconds in report.seconds.items():
+        print(f"{seconds:6.0f} s for {name}")
     for name in report.list_missed():
         print(f"missed: {name}")
     return 1 if report.list_missed() else 0

@@ -38,6 +38,8 @@ class Report:
     """The rows of a benchmark run. Each row is printed when it is added."""
 
     rows: list[Row] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """The time that each group of measurements took, with its preparation."""
 
     def print_header(self) -> None:
         """Print the header of the table."""
@@ -77,11 +79,13 @@ class Report:
 
     def attempt(self, name: str, measure: Callable[[], object]) -> None:
         """Call `measure`. If it fails, add a missed row, so that the benchmark run continues."""
+        began = time.perf_counter()
         try:
             measure()
         except Exception:  # noqa: BLE001 - printed and counted
             traceback.print_exc()
             self.add(Row(name, "failed", "", None, "", met=False))
+        self.seconds[name] = time.perf_counter() - began
 
     def list_missed(self) -> list[str]:
         """Return the names of the rows whose bound was missed."""
