@@ -13,7 +13,7 @@ from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, parse_envelope_address
 
 group = AppGroup("mail", help="Send a test email.")
-emails = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "emails")
 
 
 @group.command("test")

@@ -50,11 +50,8 @@ def get_client_key() -> str:
         return request.remote_addr or "unknown"
 
 
-limiter = Limiter(
-    key_func=get_client_key,
-    swallow_errors=True,
-    strategy="moving-window",
-)
+# The constructor requires a key function. Operations pass their key to `check` instead.
+limiter = Limiter(get_client_key, strategy="moving-window")
 
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:

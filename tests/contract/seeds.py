@@ -385,6 +385,7 @@ def _build_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         **_build_feedback_bodies(seeds),
         "create_webhook": [hook],
         "update_webhook": [{**hook, "revision": 1}],
+        "activate_webhook": [{"revision": 1}, {}],
     }
 
 

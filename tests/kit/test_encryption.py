@@ -100,9 +100,9 @@ def test_everything_comes_under_the_first_key(org: Org, app: Flask, add_key: Add
         args = db.session().scalars(
             select(JobRow.args).where(JobRow.args["message_id"].astext == "rotated")
         )
-        (sealed,) = args
-    assert set(sealed) == {"folder", "name", "message_id", "sealed"}
-    assert b"a@b.c" in container.keyring().decrypt(sealed["sealed"])
+        (job_args,) = args
+    assert set(job_args) == {"folder", "name", "message_id", "sealed"}
+    assert b"a@b.c" in container.keyring().decrypt(job_args["sealed"])
     again = counts(app)
     assert sum(count.rotated for count in again.values()) == 0
     assert again["webhooks.secret"].tokens == token_counts["webhooks.secret"].tokens

@@ -55,13 +55,13 @@ def test_with_a_front_end_links_lead_there(
     workspace = Workspace(org, work)  # type: ignore[arg-type]
     email = address()
     assert workspace.invite(email).status_code == 201
-    (letter,) = workspace.emails(email)
+    (message,) = workspace.emails(email)
     assert (
-        f"https://front.example/app/accept-invitation?token={letter.token}&lang=en" in letter.text
+        f"https://front.example/app/accept-invitation?token={message.token}&lang=en" in message.text
     )
     # The footer still contains the URL of the service itself.
-    assert f"It runs at {before.public_url}." in letter.text
-    assert list_emails_to(email) == [letter]
+    assert f"It runs at {before.public_url}." in message.text
+    assert list_emails_to(email) == [message]
 
 
 def test_the_documented_contract_names_every_page() -> None:

@@ -10,6 +10,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 
+# Queued jobs of the previous release have this name.
 @jobs.handler("audit.seal", queue="maintenance", resumable=True, every=30)
 def append_entries(job: Job) -> None:
     """Append all pending entries to their chains.

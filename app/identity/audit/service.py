@@ -62,7 +62,7 @@ def append_pending_entries(organization_id: UUID) -> int:
     mac = compute_head_mac(organization_id, new_head)
     queries.append_block(organization_id, block, [row.id for row in pending_rows], mac)
     # The service log is outside the database. If the database is replaced by an older state, the
-    # heads in the log no longer match the chain.
+    # heads in the log no longer match the chain. Operators search old and new logs for this name.
     log.info(
         "audit.sealed",
         organization=str(organization_id),

@@ -59,7 +59,8 @@ class VerificationReport:
     """The result of verifying one or more chains.
 
     `chains` and `entries` count the verified chains and entries. `unsealed` counts entries that are
-    not in a chain yet. `faults` counts all findings; `findings` contains the first thousand.
+    not in a chain yet; `flask audit verify --json` prints this name. `faults` counts all findings;
+    `findings` contains the first thousand.
     """
 
     MAX_FINDINGS: ClassVar[int] = 1000

@@ -3,23 +3,19 @@
 from typing import Any
 from uuid import UUID
 
-import orjson
-from sqlalchemy import text
-
 from app.identity.auth import attempts, links, password_policy, ports, service
 from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import audit, container, db, errors, jobs, secrets, tenancy
+from app.kit import audit, db, errors, jobs, secrets, tenancy
 from app.kit.errors import ApiError
-from app.kit.jobs import Job
+from app.kit.jobs import Job, encrypted_args
 from app.kit.principal import Caller
 
 RESET_JOB = "auth.mail_reset"
 CONFIRMATION_JOB = "auth.mail_confirmation"
-_DELETE_ARGS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 def request_reset(email: str) -> dict[str, int]:
@@ -29,7 +25,7 @@ def request_reset(email: str) -> dict[str, int]:
     the account exists. Returns the link's lifetime in seconds.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(RESET_JOB, _encrypt_args(email=email), organization_id=None)
+        jobs.enqueue(RESET_JOB, encrypted_args.encrypt({"email": email}), organization_id=None)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
@@ -192,7 +188,9 @@ def _enqueue_confirmation(user: User, email: str) -> None:
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.replace_queued(
             CONFIRMATION_JOB,
-            _encrypt_args(user_id=str(user.id), email=email, version=str(user.token_version)),
+            encrypted_args.encrypt(
+                {"user_id": str(user.id), "email": email, "version": str(user.token_version)}
+            ),
             organization_id=None,
             unique_key=f"{CONFIRMATION_JOB}/{user.id}",
             due_at=links.get_next_send_time(user.id, links.EMAIL_CONFIRMATION),
@@ -245,16 +243,11 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     return {"email": user.email, "email_verified": True}
 
 
-def _encrypt_args(**args: str) -> dict[str, Any]:
-    """Encrypt the arguments of a job, so that the job contains no readable addresses."""
-    return {"sealed": container.keyring().encrypt(orjson.dumps(args))}
-
-
 def read_encrypted_args(job: Job) -> dict[str, str]:
     """Decrypt a job's arguments, delete them from the job's row and return them.
 
     Runs in the job's transaction.
     """
-    args: dict[str, str] = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-    db.session().execute(_DELETE_ARGS, {"id": job.id})
+    args = encrypted_args.decrypt(job.args)
+    encrypted_args.delete(job.id)
     return args

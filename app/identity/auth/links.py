@@ -29,7 +29,7 @@ _MAX_RESETS_PER_HOUR = 5
 _PAGES = {PASSWORD_RESET: WebPage.RESET_PASSWORD, EMAIL_CONFIRMATION: WebPage.CONFIRM_EMAIL}
 _TEMPLATES = {PASSWORD_RESET: "reset_password", EMAIL_CONFIRMATION: "confirm_email"}
 
-emails = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "emails")
 
 
 def _hash_token(purpose: str, token: str) -> str:

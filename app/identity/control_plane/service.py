@@ -22,7 +22,7 @@ from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.events import EventName, Payload
 
-emails = Emails(Path(__file__).parent / "letters")
+emails = Emails(Path(__file__).parent / "emails")
 
 LIMITS = {
     "members": "The maximum number of members.",

@@ -47,7 +47,7 @@ def _find_address(recipient: Mapping[str, Any]) -> str | None:
     return address
 
 
-emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail", find_address=_find_address)
+emails = Emails(Path(__file__).parent / "emails", queue="bulk_mail", find_address=_find_address)
 
 
 def invite(

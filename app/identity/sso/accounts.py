@@ -24,7 +24,7 @@ from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
 
-EMAILS = Emails(Path(__file__).parent / "letters")
+EMAILS = Emails(Path(__file__).parent / "emails")
 CONFIRMATION_LIMIT = RateLimitItemPerSecond(1, 30)
 """The rate limit for the emails that ask a user to confirm a sign-in to one organization."""
 _MAX_NAME_LENGTH = 200

@@ -112,7 +112,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
                 return Response(status=op.status)
             return run(op, path_values)
 
-        documented_view: Any = view
+        envelope = None
+        if isinstance(op.returns, type):
+            many = op.listing is not None
+            envelope = responses.build_envelope(op.returns, many=many, nullable=op.nullable)
+        # `run` reads the request, so of the views that `arguments` returns, only the
+        # documentation is used.
+        documented_view = responding_view = self.response(op.status, envelope)(view)
         if op.query is not None:
             documented_view = self.arguments(op.query, location="query")(documented_view)
         if op.body is not None:
@@ -121,16 +127,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             documented_view = self.arguments(op.body, location=location, required=required)(
                 documented_view
             )
-        if isinstance(op.returns, type):
-            many = op.listing is not None
-            envelope = responses.build_envelope(op.returns, many=many, nullable=op.nullable)
-            documented_view = super().response(op.status, envelope)(documented_view)
-        else:
-            documented_view = super().response(op.status)(documented_view)
-        view._apidoc = documented_view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
-        view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
+        responding_view._apidoc = {**documented_view._apidoc, "operation": op}  # noqa: SLF001
         rule = re.sub(r"{(\w+)}", r"<string:\1>", op.path)
-        self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
+        self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(responding_view)
 
     def get(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a GET operation, which reads records."""

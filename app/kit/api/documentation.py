@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import flask_smorest
-from flask import Flask
+from flask import Flask, Response
 from marshmallow import Schema, fields
+from werkzeug.exceptions import HTTPException
 
 from app.kit import idempotency
-from app.kit.api import components, documentation_pages, requests, routing
+from app.kit.api import components, documentation_pages, http, requests, routing
 from app.kit.api import fields as kit_fields
 from app.kit.api.alternatives import NEVER
 from app.kit.api.blueprint import PREFIX, Blueprint
@@ -48,12 +49,13 @@ class ErrorResponse(Schema):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest's Api without its error handling, which `app.kit.api.http` replaces."""
+    """flask-smorest's Api with the error responses of this service."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
 
-    def _register_error_handlers(self) -> None:
-        pass
+    def handle_http_exception(self, error: HTTPException) -> Response:
+        """Return the error response for an exception of Flask or Werkzeug."""
+        return http.handle_http_error(error)
 
 
 def init(

@@ -23,7 +23,10 @@ _ALLOWED_HEADERS = ["Content-Type", "Authorization", "X-Request-ID", "X-Org-Slug
 
 
 def init(app: Flask, settings: Settings) -> None:
-    """Register the hooks and error handlers on `app`, and set up its trusted proxies and CORS."""
+    """Register the hooks and error handlers on `app`, and set up its trusted proxies and CORS.
+
+    The handler of HTTP exceptions is registered by the API (see `documentation.Api`).
+    """
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
@@ -41,7 +44,6 @@ def init(app: Flask, settings: Settings) -> None:
     app.after_request(lambda response: _finish_response(response, security_headers))
     app.teardown_request(_release_resources)
     app.register_error_handler(ApiError, _build_error_response)
-    app.register_error_handler(HTTPException, _handle_http_error)
     app.register_error_handler(SQLAlchemyError, _handle_database_error)
     app.register_error_handler(Exception, _handle_unexpected_error)
 
@@ -109,7 +111,8 @@ def _build_error_response(error: ApiError) -> Response:
     )
 
 
-def _handle_http_error(error: HTTPException) -> Response:
+def handle_http_error(error: HTTPException) -> Response:
+    """Return the error response for an exception of Flask or Werkzeug."""
     error_codes = {
         405: "method_not_allowed",
         413: "payload_too_large",

@@ -5,6 +5,6 @@ and sends emails. `messages` renders notifications, and `phrases` reads phrases 
 """
 
 from app.kit.emails.messages import Message, MessageTemplates
-from app.kit.emails.sending import EMAILS_BY_FOLDER, Email, Emails
+from app.kit.emails.sending import EMAILS_BY_NAME, Email, Emails
 
-__all__ = ["EMAILS_BY_FOLDER", "Email", "Emails", "Message", "MessageTemplates"]
+__all__ = ["EMAILS_BY_NAME", "Email", "Emails", "Message", "MessageTemplates"]

@@ -7,31 +7,25 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
-from sqlalchemy import text
-
-from app.kit import container, db, jobs, tenancy
+from app.kit import container, jobs, tenancy
 from app.kit.emails.layout import RenderedEmail, Values, render
 from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplates
 from app.kit.ids import uuid7
-from app.kit.jobs import Job
+from app.kit.jobs import Job, encrypted_args
 from app.kit.jobs.queues import QUEUES
 from app.kit.logging import get_logger
 from app.kit.mail import MailFailed, MailRefused
 
 log = get_logger(__name__)
 
+# Queued jobs contain this name. Workers of the previous release also run new jobs.
 SEND_FUNCTION = "letters.send"
 MAX_ATTEMPTS = 30
 """The maximum number of attempts to send an email. All of them together take four hours."""
 _APP = Path(__file__).parents[2]
 
-EMAILS_BY_FOLDER: dict[str, "Emails"] = {}
-"""The email templates of all features, by folder path within the application. Queued jobs store the
-path."""
-
-# This runs when the job is done, so that addresses and tokens are not kept longer than necessary.
-_REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
+EMAILS_BY_NAME: dict[str, "Emails"] = {}
+"""The email templates of all features, by the `stored_name` of their folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +58,7 @@ FindAddress = Callable[[Mapping[str, Any]], str | None]
 
 
 class Emails:
-    """The email templates of a feature in a folder, such as `Path(__file__).parent / "letters"`.
+    """The email templates of a feature in a folder, such as `Path(__file__).parent / "emails"`.
 
     Create the object at import time. `folder` is a folder in the application with `en.toml` and a
     file for each other language. Use the queue `bulk_mail` for emails that a user can trigger in
@@ -80,10 +74,12 @@ class Emails:
         assert queue in QUEUES, f"unknown queue {queue}"
         self.queue = queue
         self.find_address = find_address
-        self.name = folder.resolve().relative_to(_APP).as_posix()
+        # Queued jobs contain this name, and workers of the previous release also look it up. In
+        # that release, each folder was called `letters`.
+        self.stored_name = folder.resolve().relative_to(_APP).with_name("letters").as_posix()
         self.templates = TextTemplates(folder)
-        assert self.name not in EMAILS_BY_FOLDER, f"duplicate emails in {self.name}"
-        EMAILS_BY_FOLDER[self.name] = self
+        assert self.stored_name not in EMAILS_BY_NAME, f"duplicate emails in {self.stored_name}"
+        EMAILS_BY_NAME[self.stored_name] = self
 
     def enqueue(
         self,
@@ -155,7 +151,7 @@ class Emails:
             job = jobs.cancel_queued(unique_key)
         if job is None:
             return None
-        email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+        email = encrypted_args.decrypt(job.args)
         return CancelledEmail(email["recipient"], job.delay)
 
     def _build_args(self, email: Email) -> dict[str, str]:
@@ -167,10 +163,10 @@ class Emails:
             "recipient": email.recipient,
         }
         return {
-            "folder": self.name,
+            "folder": self.stored_name,
             "name": email.name,
             "message_id": email.message_id or f"email-{uuid7()}",
-            "sealed": container.keyring().encrypt(orjson.dumps(secret_values)),
+            **encrypted_args.encrypt(secret_values),
         }
 
     def _check_values(self, name: str, values: Values) -> None:
@@ -220,7 +216,7 @@ def _across_organizations() -> AbstractContextManager[None]:
 
 def _handle_failure(job: Job, _error: str) -> None:
     log.error("email.given_up", email=_get_email_name(job), attempts=job.attempt)
-    db.session().execute(_REMOVE_SECRETS, {"id": job.id})
+    encrypted_args.delete(job.id)
 
 
 def _get_email_name(job: Job) -> str:
@@ -239,14 +235,14 @@ def send(job: Job) -> None:
 
     If the job runs again after a crash, it uses the same message id.
     """
-    email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-    emails = EMAILS_BY_FOLDER[job.args["folder"]]
+    email = encrypted_args.decrypt(job.args)
+    emails = EMAILS_BY_NAME[job.args["folder"]]
     recipient = email.pop("recipient")
     if recipient is not None and emails.find_address is not None:
         email["to"] = emails.find_address(recipient)
     if email["to"] is None:
         log.info("email.dropped", email=_get_email_name(job))
-        db.session().execute(_REMOVE_SECRETS, {"id": job.id})
+        encrypted_args.delete(job.id)
         return
     job.checkpoint()
     try:
@@ -258,4 +254,4 @@ def send(job: Job) -> None:
             log.warning("email.delayed", email=_get_email_name(job), reason=str(failure))
             raise jobs.Retry(str(failure)) from failure
         log.warning("email.refused", email=_get_email_name(job), reason=str(failure))
-    db.session().execute(_REMOVE_SECRETS, {"id": job.id})
+    encrypted_args.delete(job.id)

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db, events
 from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
-from app.kit.jobs import handlers, progress
+from app.kit.jobs import encrypted_args, handlers, progress
 from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler
 
@@ -72,7 +72,7 @@ class JobRow(db.Base):
     event_id: Mapped[UUID | None]
     queue: Mapped[str]
     function: Mapped[str]
-    args: Mapped[dict[str, Any]] = mapped_column(info=build_encryption_info("sealed"))
+    args: Mapped[dict[str, Any]] = mapped_column(info=build_encryption_info(encrypted_args.KEY))
     unique_key: Mapped[str | None]
     request_id: Mapped[str | None]
     status: Mapped[str] = mapped_column(server_default="queued")

@@ -1,4 +1,4 @@
-"""What comes in numbers is one notification and one letter to each person, whatever dies."""
+"""What comes in numbers is one notification and one email to each person, whatever dies."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 
-def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
+def test_of_three_hundred_rejections_three_labelers_get_one_email_each(
     workspace: Workspace, inbox: Inbox
 ) -> None:
     names = ("labeler", "second", "third")
@@ -69,7 +69,7 @@ def test_documents_that_come_one_by_one_are_one_notification(
     assert row.body == "Bill 0, Bill 1, Bill 2, …"
 
 
-def test_a_letter_closes_and_what_comes_next_is_another_one(
+def test_an_email_closes_and_what_comes_next_is_another_one(
     workspace: Workspace, inbox: Inbox
 ) -> None:
     ids = make_submitted_tag_sets(workspace, 3, "labeler")
@@ -99,7 +99,7 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(workspace: Workspace, inb
     assert subject.startswith("[Test] Your labels for Bill ")
 
 
-def test_all_of_a_kind_goes_in_one_letter(workspace: Workspace, inbox: Inbox) -> None:
+def test_all_of_a_kind_goes_in_one_email(workspace: Workspace, inbox: Inbox) -> None:
     ids = make_submitted_tag_sets(workspace, 4, "labeler")
     inbox.reject(ids[:2])
     inbox.work()
@@ -147,7 +147,7 @@ def test_each_reads_where_they_want_to(
 
 
 @pytest.mark.parametrize("how", ["chose", "left", "disabled"])
-def test_who_wants_or_may_have_no_letter_any_more_gets_none(
+def test_who_wants_or_may_have_no_email_any_more_gets_none(
     workspace: Workspace, inbox: Inbox, how: str
 ) -> None:
     inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))

@@ -55,7 +55,7 @@ def test_the_statements_are_as_many_whatever_the_number(workspace: Workspace, in
     assert len(sent[0]) <= 7, sent[0]
 
 
-def test_letters_are_posted_in_as_many_statements_whatever_the_number(
+def test_emails_are_enqueued_in_as_many_statements_whatever_the_number(
     workspace: Workspace, inbox: Inbox
 ) -> None:
     inbox.enqueue_due_emails()
@@ -72,8 +72,8 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         with record_statements(workspace.org.app) as statements:
             inbox.enqueue_due_emails()
         sent.append(len(statements))
-    posted = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
-    assert workspace.sql(f"{posted} = :org", org=workspace.org.id)[0].n == 41
+    count = "SELECT count(*) AS n FROM jobs WHERE function = 'letters.send' AND organization_id"
+    assert workspace.sql(f"{count} = :org", org=workspace.org.id)[0].n == 41
     assert sent[0] == sent[1]
 
 
@@ -128,8 +128,8 @@ def test_a_worker_that_is_killed_anywhere_is_made_up_for(
     assert sum(count for _, _, count in inbox.list_notifications()) == 6
 
 
-@pytest.mark.parametrize("at", ["close", "post", "commit"])
-def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
+@pytest.mark.parametrize("at", ["close", "enqueue", "commit"])
+def test_an_email_is_neither_lost_nor_sent_twice_by_a_worker_that_is_killed(
     workspace: Workspace, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.enqueue_due_emails()
@@ -141,7 +141,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
             patched.setattr(
                 "app.delivery.notifications.service.mailing._build_emails", _raise_killed
             )
-        elif at == "post":
+        elif at == "enqueue":
             patched.setattr("app.kit.jobs.enqueue_many", _raise_killed)
         else:
             patched.setattr(db, "checkpoint", _raise_killed)

@@ -345,7 +345,7 @@ def test_concurrent_appends_create_one_chain(org: Org, append_entries: AppendEnt
 def test_an_interrupted_append_leaves_nothing(org: Org, append_entries: AppendEntries) -> None:
     append_entries(org)
     _change(org, "one", "two")
-    with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
+    with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
         assert service.append_pending_entries(org.id) == 2
         db.session().rollback()
     assert _verify(org).unsealed == 2

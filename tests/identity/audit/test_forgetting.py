@@ -19,7 +19,7 @@ from tests.identity.audit.conftest import Owner
 
 
 def _append_entries(org: Org) -> None:
-    with org.app.app_context(), tenancy.across_organizations(reason="a test seals"):
+    with org.app.app_context(), tenancy.across_organizations(reason="a test appends entries"):
         more = 1
         while more:
             with db.transaction():

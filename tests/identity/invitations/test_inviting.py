@@ -144,7 +144,7 @@ def test_an_accepted_one_cannot_be_withdrawn(workspace: Workspace) -> None:
     assert (answer.status_code, code(answer)) == (409, "conflict")
 
 
-def test_the_letter_is_in_the_words_of_its_reader(workspace: Workspace) -> None:
+def test_the_email_is_in_the_words_of_its_reader(workspace: Workspace) -> None:
     settings = {"time_zone": "Asia/Tokyo"}
     body = {"settings": settings}
     workspace.org.api().patch(f"/organizations/{workspace.org.slug}", json=body)

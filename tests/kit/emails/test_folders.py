@@ -8,17 +8,17 @@ import pytest
 from flask import Flask
 from lxml import html as lxml_html
 
-from app.kit.emails import EMAILS_BY_FOLDER
+from app.kit.emails import EMAILS_BY_NAME
 from app.kit.emails.layout import load_layout_phrases, render
 from app.kit.emails.templates import TextTemplate, parse_phrase
 
 ROOT = Path(__file__).parents[3] / "app"
-ON_DISK = {p.parent.relative_to(ROOT).as_posix() for p in ROOT.rglob("letters/*.toml")}
+FOLDERS = {p.parent.relative_to(ROOT).as_posix() for p in ROOT.rglob("emails/*.toml")}
 
 
 def _import_all() -> None:
     """Import every feature that has email templates, which registers the templates."""
-    for folder in sorted(ON_DISK):
+    for folder in sorted(FOLDERS):
         package = importlib.import_module(".".join(["app", *Path(folder).parent.parts]))
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
@@ -26,9 +26,9 @@ def _import_all() -> None:
 
 _import_all()
 
-LETTERS = [
+TEMPLATES = [
     pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
-    for folder, emails in sorted(EMAILS_BY_FOLDER.items())
+    for folder, emails in sorted(EMAILS_BY_NAME.items())
     for language, found in emails.templates.templates_by_language.items()
     for name in found
 ]
@@ -44,14 +44,16 @@ def _words(text: str) -> set[str]:
     return set(text.split())
 
 
-def test_every_folder_of_letters_is_known() -> None:
-    assert set(EMAILS_BY_FOLDER) == ON_DISK
-    assert "delivery/notifications/letters" in ON_DISK
+def test_every_folder_of_emails_is_known() -> None:
+    # Queued jobs contain the name that the folders had in the previous release.
+    stored_names = {Path(folder).with_name("letters").as_posix() for folder in FOLDERS}
+    assert set(EMAILS_BY_NAME) == stored_names
+    assert "delivery/notifications/emails" in FOLDERS
 
 
-@pytest.mark.parametrize("folder", sorted(EMAILS_BY_FOLDER))
-def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
-    languages = EMAILS_BY_FOLDER[folder].templates.templates_by_language
+@pytest.mark.parametrize("folder", sorted(EMAILS_BY_NAME))
+def test_every_language_has_every_email_with_the_same_values(folder: str) -> None:
+    languages = EMAILS_BY_NAME[folder].templates.templates_by_language
     assert set(languages) == set(load_layout_phrases()) >= {"en", "de"}
     english = {name: template.names for name, template in languages["en"].items()}
     for language, templates in languages.items():
@@ -59,11 +61,11 @@ def test_every_language_has_every_letter_with_the_same_values(folder: str) -> No
         assert language in load_layout_phrases(), f"app/kit/emails/base has no {language}"
 
 
-@pytest.mark.parametrize(("folder", "language", "name"), LETTERS)
+@pytest.mark.parametrize(("folder", "language", "name"), TEMPLATES)
 def test_the_text_carries_all_that_the_html_does(
     app: Flask, folder: str, language: str, name: str
 ) -> None:
-    wording = EMAILS_BY_FOLDER[folder].templates.templates_by_language[language][name]
+    wording = EMAILS_BY_NAME[folder].templates.templates_by_language[language][name]
     email = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
     page = lxml_html.document_fromstring(email.html)
     paragraphs = {p.text_content() for p in page.xpath("//main/p")}

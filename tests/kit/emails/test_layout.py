@@ -9,11 +9,11 @@ from lxml import html as lxml_html
 from app.kit.emails.layout import RenderedEmail, load_html_template, render
 from app.kit.emails.templates import TextTemplate, TextTemplates
 
-LETTER = '[x]\nsubject = "For {name}"\ntext = "Hello {name}.\\n\\nUntil {date}."\naction = "Open"\n'
+EMAIL = '[x]\nsubject = "For {name}"\ntext = "Hello {name}.\\n\\nUntil {date}."\naction = "Open"\n'
 URL = "https://labels.example"
 
 
-def _wording(folder: Path, text: str = LETTER, language: str = "en") -> TextTemplate:
+def _wording(folder: Path, text: str = EMAIL, language: str = "en") -> TextTemplate:
     (folder / "en.toml").write_text(text, encoding="utf-8")
     (folder / f"{language}.toml").write_text(text, encoding="utf-8")
     return TextTemplates(folder).find("x", language)

@@ -35,23 +35,23 @@ VALUES = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link
 
 
 @pytest.fixture
-def letters() -> Emails:
+def emails() -> Emails:
     return mailing.emails
 
 
-def add(letters: Emails, *, to: str = "anna@example.com", **options: Any) -> str:
+def add(emails: Emails, *, to: str = "anna@example.com", **options: Any) -> str:
     """Queue an email in the running transaction, and return its message id."""
     message_id = f"test-{uuid4()}"
-    letters.enqueue(
+    emails.enqueue(
         "notification", to=to, locale="en", values=VALUES, message_id=message_id, **options
     )
     return message_id
 
 
-def enqueue(app: Flask, letters: Emails, **options: Any) -> str:
+def enqueue(app: Flask, emails: Emails, **options: Any) -> str:
     """Queue an email in a transaction of its own, and return its message id."""
     with app.app_context(), db.transaction():
-        return add(letters, **options)
+        return add(emails, **options)
 
 
 def rows(app: Flask, message_id: str) -> list[dict[str, object]]:
@@ -79,10 +79,10 @@ def mail_server(
 
 
 @pytest.mark.usefixtures("mail_server")
-def test_a_letter_is_text_and_html(
-    app: Flask, letters: Emails, inbox: Inbox, work: Callable[[], None]
+def test_an_email_is_text_and_html(
+    app: Flask, emails: Emails, inbox: Inbox, work: Callable[[], None]
 ) -> None:
-    message_id = enqueue(app, letters)
+    message_id = enqueue(app, emails)
     work()
     (message,) = sendings(inbox, message_id)
     assert message["Subject"] == "[Åre] Look"
@@ -94,14 +94,14 @@ def test_a_letter_is_text_and_html(
 
 @pytest.mark.usefixtures("mail_server")
 def test_pending_and_sent_emails_show_no_secret(
-    app: Flask, letters: Emails, work: Callable[[], None]
+    app: Flask, emails: Emails, work: Callable[[], None]
 ) -> None:
-    message_id = enqueue(app, letters)
+    message_id = enqueue(app, emails)
     (waiting,) = rows(app, message_id)
     for secret in ("s3cret", "t0", "anna@example.com", "Look"):
         assert secret not in str({**waiting["args"], "sealed": ""})  # type: ignore[dict-item]
-    sealed = container.keyring().decrypt(waiting["args"]["sealed"])  # type: ignore[index]
-    assert b"s3cret" in sealed
+    secrets = container.keyring().decrypt(waiting["args"]["sealed"])  # type: ignore[index]
+    assert b"s3cret" in secrets
     work()
     (sent,) = rows(app, message_id)
     assert sent["status"] == "completed"
@@ -118,7 +118,7 @@ def test_pending_and_sent_emails_show_no_secret(
 )
 def test_refused_for_good_or_for_now(
     app: Flask,
-    letters: Emails,
+    emails: Emails,
     inbox: Inbox,
     work: Callable[[], None],
     answer: str,
@@ -127,7 +127,7 @@ def test_refused_for_good_or_for_now(
     error: str | None,
 ) -> None:
     inbox.recipient_response = answer
-    message_id = enqueue(app, letters)
+    message_id = enqueue(app, emails)
     work()
     (row,) = rows(app, message_id)
     assert (row["status"], row["error"], "sealed" in str(row["args"])) == (status, error, kept)
@@ -141,32 +141,32 @@ def test_refused_for_good_or_for_now(
 
 @pytest.mark.usefixtures("mail_server")
 def test_who_is_no_address_is_given_up(
-    app: Flask, letters: Emails, inbox: Inbox, work: Callable[[], None]
+    app: Flask, emails: Emails, inbox: Inbox, work: Callable[[], None]
 ) -> None:
-    message_id = enqueue(app, letters, to="a@b.c, d@e.f")
+    message_id = enqueue(app, emails, to="a@b.c, d@e.f")
     work()
     assert [row["status"] for row in rows(app, message_id)] == ["completed"]
     assert ids(inbox, message_id) == []
 
 
-def test_what_is_rolled_back_is_not_sent(app: Flask, letters: Emails) -> None:
+def test_what_is_rolled_back_is_not_sent(app: Flask, emails: Emails) -> None:
     with app.app_context():
-        message_id = add(letters)
+        message_id = add(emails)
         db.session().rollback()
     assert rows(app, message_id) == []
 
 
-def test_a_missing_value_or_letter_is_noticed_at_once(app: Flask, letters: Emails) -> None:
+def test_a_missing_value_or_template_is_noticed_at_once(app: Flask, emails: Emails) -> None:
     with app.app_context():
         with pytest.raises(TemplateError, match="body, link, title"):
-            letters.enqueue("notification", to="a@b.c", locale="en", values={"organization": "o"})
+            emails.enqueue("notification", to="a@b.c", locale="en", values={"organization": "o"})
         with pytest.raises(TemplateError, match="no template nothing"):
-            letters.enqueue("nothing", to="a@b.c", locale="en", values={})
+            emails.enqueue("nothing", to="a@b.c", locale="en", values={})
 
 
-def test_letters_of_an_erased_organization_are_gone(app: Flask, org: Org, letters: Emails) -> None:
+def test_emails_of_an_erased_organization_are_gone(app: Flask, org: Org, emails: Emails) -> None:
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        message_id = add(letters, organization_id=org.id)
+        message_id = add(emails, organization_id=org.id)
         session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": org.id})
     assert rows(app, message_id) == []
 
@@ -196,14 +196,14 @@ def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
 def test_a_worker_killed_while_it_sends(
     app: Flask,
     environ: dict[str, str],
-    letters: Emails,
+    emails: Emails,
     inbox: Inbox,
     serve: Callable[..., int],
     server_context: ssl.SSLContext,
 ) -> None:
     """The email is sent again over STARTTLS with a login, with the same message id."""
     port = serve(tls_context=server_context, require_starttls=True, auth_required=True)
-    message_id = inbox.hold = enqueue(app, letters)
+    message_id = inbox.hold = enqueue(app, emails)
     url = f"smtp://user:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
     own = {"SMTP_URL": url, "SSL_CERT_FILE": os.environ["SSL_CERT_FILE"], "JOB_WORKERS": "1"}
     process = subprocess.Popen([sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own})

@@ -35,11 +35,11 @@ def test_region_then_language_then_english(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("locale", ["", "-", "../../etc/passwd", "en\x00", "x" * 5000, "日本"])
-def test_any_locale_leads_to_a_letter(tmp_path: Path, locale: str) -> None:
+def test_any_locale_leads_to_an_email(tmp_path: Path, locale: str) -> None:
     assert _folder(tmp_path, en=HELLO).find("hello", locale).language == "en"
 
 
-def test_a_letter_that_does_not_exist(tmp_path: Path) -> None:
+def test_an_email_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match="no template bye"):
         _folder(tmp_path, en=HELLO).find("bye", "en")
 

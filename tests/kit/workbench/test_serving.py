@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.kit import workbench
-from app.kit.api import http
+from app.kit.api import documentation, http
 from app.kit.settings import Settings
 
 INDEX = """<!doctype html>
@@ -44,6 +44,7 @@ def serve(dist: Path, **settings: Any) -> FlaskClient:
     app = Flask("app", static_folder=None)
     found = Settings(**settings)
     http.init(app, found)
+    documentation.init(app, [], {}, "https://example.org")
     workbench.init(app, found, dist)
     return app.test_client()
 

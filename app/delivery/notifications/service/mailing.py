@@ -47,9 +47,7 @@ def _find_address(recipient: Mapping[str, Any]) -> str | None:
     return account.address if is_wanted else None
 
 
-emails = Emails(
-    Path(__file__).parents[1] / "letters", queue="bulk_mail", find_address=_find_address
-)
+emails = Emails(Path(__file__).parents[1] / "emails", queue="bulk_mail", find_address=_find_address)
 
 
 def enqueue_email(notification_id: UUID) -> None:
