@@ -24,6 +24,7 @@ _lock = Lock()
 def keep_renewed(app: Flask, lease: Lease) -> Iterator[None]:
     """Keep renewing `lease` while the block runs, unless another worker has claimed its jobs."""
     keeper = _get_keeper(app)
+    # The claim was milliseconds ago, and only the time of the renewal matters here.
     keeper.add([lease], time.monotonic())
     try:
         yield
