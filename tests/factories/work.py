@@ -14,11 +14,12 @@ from sqlalchemy import text
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import claims, handlers, runs
-from app.kit.jobs.claims import ClaimedJob, Lease
+from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
 from app.kit.jobs.rq_workers import InProcessWorker, build_worker
+from app.kit.leases import Lease
 from tests.factories.orgs import Org
 
 _ROUNDS = 500

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 import redis
 
-from app.kit.jobs.claims import LEASE_SECONDS, MAX_BATCH_SIZE
+from app.kit.jobs.claims import JOB_LEASES, MAX_BATCH_SIZE
 from app.kit.jobs.queues import GROUPS, QUEUES
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
@@ -99,7 +99,7 @@ def test_suspended_workers_continue_after_they_are_resumed(test_site: Site) -> N
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
         test_site.sql(_FILL, **values, count=QUEUED)
-        suspended_until = time.monotonic() + LEASE_SECONDS + 5
+        suspended_until = time.monotonic() + JOB_LEASES.seconds + 5
         wait_until(lambda: time.monotonic() > suspended_until, "the leases to expire")
     finally:
         for worker in workers:

@@ -21,9 +21,9 @@ from app.kit import db, events, jobs, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import backlog as queues
 from app.kit.jobs import claims, failures, schedule, worker
-from app.kit.jobs.claims import Lease
 from app.kit.jobs.handlers import HANDLERS, SCHEDULE, Job
 from app.kit.jobs.queues import QUEUES
+from app.kit.leases import Lease
 from tests.plans import backlog, newcomer, webhooks
 from tests.plans.explaining import Explained, explaining
 
@@ -152,8 +152,8 @@ def _run_queries() -> None:
         ):
             lease = Lease(found[0].lease_token, tuple(job.id for job in found)) if found else None
             if lease is not None:
-                claims.renew(lease)
-                claims.lock(lease)
+                claims.JOB_LEASES.renew([lease])
+                claims.JOB_LEASES.lock(lease)
                 claims.requeue(lease, delay=0, error=None)
         failures.mark_reported()
         failures.list_jobs(failures.JobFilter(), limit=100)

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from app.delivery.webhooks import abandoning, fanout, recorder, replaying, service
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import backlog, due, leases
-from app.delivery.webhooks.queries.leases import Attempt, BeginLimit, Lease
+from app.delivery.webhooks.queries.leases import BeginLimit
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
@@ -108,9 +108,8 @@ def _deliver(limits: list[BeginLimit]) -> None:
     for failing in (False, True):
         with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
             begun = leases.begin_attempts(limits, max_attempts=4, include_failing=failing)
-            tokens = [_lease(attempt) for attempt in begun]
-            leases.renew(tokens)
-            leases.requeue(tokens[: 2 * PENDING])
+            leases.DELIVERY_LEASES.renew([attempt.lease for attempt in begun])
+            leases.requeue(begun[: 2 * PENDING])
         remaining_attempts = begun[2 * PENDING :]
         assert remaining_attempts or failing
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
@@ -123,11 +122,6 @@ def _deliver(limits: list[BeginLimit]) -> None:
             # These leases are lost; the failures include the tenth of the first webhook.
             recorder.write([AttemptResult(attempt, ok=True) for attempt in begun[:PENDING]])
             recorder.write([AttemptResult(attempt, ok=False) for attempt in begun[:PENDING]])
-
-
-def _lease(attempt: Attempt) -> Lease:
-    assert attempt.lease_token is not None
-    return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
 
 def _deactivate(organization_id: UUID, webhook_id: UUID) -> None:

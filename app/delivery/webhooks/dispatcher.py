@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition, Thread
-from uuid import UUID
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,12 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.due import DueWebhookFinder
-from app.delivery.webhooks.queries.leases import Attempt, Lease
+from app.delivery.webhooks.queries.leases import DELIVERY_LEASES, Attempt
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.quotas import Quotas
 from app.delivery.webhooks.recorder import Recorder
 from app.delivery.webhooks.sender_pool import SenderPool
 from app.kit import container, db, metrics, tenancy
+from app.kit.leases import LeaseKeeper
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -32,8 +32,6 @@ QUEUE = "webhooks"
 """The name of the queue for messages that wake dispatchers, also used as a label in metrics."""
 THREADS = 256
 BEGIN_BATCH_SIZE = 64
-RENEW_SECONDS = 8.0
-"""The interval in seconds at which leases are renewed."""
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 """If an attempt takes longer than this time in seconds, the process must have been suspended."""
 LEASE_MARGIN_SECONDS = 12.0
@@ -58,11 +56,10 @@ class Dispatcher:
         self._changed = Condition()
         self._quotas = Quotas(threads)
         self._finder = DueWebhookFinder()
-        self._leases: dict[UUID, tuple[Lease, float]] = {}
+        self._leases = LeaseKeeper(app, DELIVERY_LEASES)
         self._is_woken = False
         self._is_searching = False
         self._is_stopping = False
-        self._next_renewal_at = time.monotonic() + RENEW_SECONDS
         self._pool = SenderPool(threads)
         self._recorder = Recorder(app, self._mark_written)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
@@ -106,10 +103,10 @@ class Dispatcher:
     def _run(self) -> None:
         while not self._is_stopping:
             with self._changed:
-                self._changed.wait_for(self._has_work, self._next_renewal_at - time.monotonic())
+                self._changed.wait_for(self._has_work, self._leases.compute_seconds_left())
             try:
                 # Leases are renewed first, so that no attempt is begun twice after a stall.
-                self._renew_leases()
+                self._leases.renew_due()
                 self._requeue_attempts()
                 self._find_due_webhooks()
                 self._begin_attempts()
@@ -127,20 +124,6 @@ class Dispatcher:
         may_search = self._is_woken and self._quotas.threads.free > 0
         must_requeue = bool(self._quotas.attempts_to_requeue)
         return self._is_stopping or must_requeue or may_search or self._quotas.can_pick
-
-    def _renew_leases(self) -> None:
-        now = time.monotonic()
-        if now < self._next_renewal_at:
-            return
-        with self._changed:
-            current_leases = [lease for lease, _ in self._leases.values()]
-        if current_leases:
-            with self._open_transaction():
-                valid_tokens = leases.renew(current_leases)
-            with self._changed:
-                for token in valid_tokens & self._leases.keys():
-                    self._leases[token] = self._leases[token][0], now + leases.LEASE_SECONDS
-        self._next_renewal_at = now + RENEW_SECONDS
 
     def _find_due_webhooks(self) -> None:
         """Find the webhooks with due deliveries, if `wake` was called and a thread is free."""
@@ -181,10 +164,7 @@ class Dispatcher:
                 self._quotas.cancel_picks(picks)
             raise
         with self._changed:
-            for attempt in attempts:
-                if attempt.lease_token is not None:
-                    valid_until = began_at + leases.LEASE_SECONDS
-                    self._leases[attempt.lease_token] = attempt.lease, valid_until
+            self._leases.add((a.lease for a in attempts if a.lease_token is not None), began_at)
             self._quotas.add_attempts(picks, attempts)
             are_submitted = self._submit_attempts()
             self._changed.notify_all()
@@ -210,7 +190,7 @@ class Dispatcher:
         """Send the attempt `first`, and then the next attempts until none may be sent."""
         attempt: Attempt | None = first
         while attempt is not None:
-            has_lost_lease = self._has_lost_lease(attempt)
+            has_lost_lease = not self._leases.is_valid_for(attempt.lease, LEASE_MARGIN_SECONDS)
             result = None if has_lost_lease else self._send_attempt(attempt)
             with self._changed:
                 if result is not None:
@@ -220,7 +200,7 @@ class Dispatcher:
                     self._quotas.requeue_unsent(attempt)
                 else:
                     self._quotas.discard(attempt)
-                    self._leases.pop(attempt.lease.token, None)
+                    self._leases.remove([attempt.lease])
                 attempt = None if self._is_stopping else self._quotas.start_next()
                 self._submit_attempts()
                 self._changed.notify_all()
@@ -236,16 +216,9 @@ class Dispatcher:
         has_stalled = time.monotonic() - began_at > STALLED_SECONDS
         return None if has_stalled and not result.ok else result
 
-    def _has_lost_lease(self, attempt: Attempt) -> bool:
-        """Return whether the lease of an attempt is lost, or may expire before the attempt ends."""
-        with self._changed:
-            lease_entry = self._leases.get(attempt.lease.token)
-        return lease_entry is None or lease_entry[1] < time.monotonic() + LEASE_MARGIN_SECONDS
-
     def _mark_written(self, results: Sequence[AttemptResult]) -> None:
         with self._changed:
-            for result in results:
-                self._leases.pop(result.lease_token, None)
+            self._leases.remove(result.attempt.lease for result in results)
             self._quotas.mark_written(results)
             self._submit_attempts()
             self._changed.notify_all()
@@ -257,11 +230,10 @@ class Dispatcher:
         if not attempts:
             return
         with self._open_transaction():
-            leases.requeue([attempt.lease for attempt in attempts])
+            leases.requeue(attempts)
         with self._changed:
             del self._quotas.attempts_to_requeue[: len(attempts)]
-            for attempt in attempts:
-                self._leases.pop(attempt.lease.token, None)
+            self._leases.remove(attempt.lease for attempt in attempts)
             self._changed.notify_all()
 
     def _requeue_unsent(self) -> None:
@@ -270,7 +242,7 @@ class Dispatcher:
             attempts = [*self._quotas.attempts_to_requeue, *self._quotas.remove_prefetched()]
         try:
             with self._open_transaction():
-                leases.requeue([attempt.lease for attempt in attempts])
+                leases.requeue(attempts)
         except SQLAlchemyError as failure:
             log.warning("webhook.leases_kept", error=type(failure).__name__)
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
+from app.kit.leases import HAS_LEASE, LeaseColumns
 from app.kit.tenancy import TenantModel, build_foreign_key
 
 
@@ -71,10 +72,10 @@ _PENDING = text("next_attempt_at IS NOT NULL")
 _PENDING_RETRY = text("next_attempt_at IS NOT NULL AND attempts_in_round > 0 AND NOT test")
 _PENDING_TEST = text("next_attempt_at IS NOT NULL AND test")
 _ENDED = text("next_attempt_at IS NULL")
-_LEASED = text("leased_until IS NOT NULL")
+_LEASED = text(HAS_LEASE)
 
 
-class Delivery(TenantModel, db.Base):
+class Delivery(LeaseColumns, TenantModel, db.Base):
     """The delivery of one event to one webhook.
 
     Every attempt sends the same bytes, `body`. `round` starts at 1, and increases with each
@@ -149,8 +150,6 @@ class Delivery(TenantModel, db.Base):
     attempt_count: Mapped[int] = mapped_column(default=0)
     attempted_at: Mapped[datetime | None]
     next_attempt_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
-    lease_token: Mapped[UUID | None]
-    leased_until: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
     request_id: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)

@@ -17,17 +17,18 @@ from sqlalchemy import ForeignKey, Index, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit import db, events
+from app.kit import db, events, leases
 from app.kit.encryption import build_encryption_info
 from app.kit.ids import uuid7
 from app.kit.jobs import encrypted_args, handlers, progress
 from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler
+from app.kit.leases import LeaseColumns
 
 __all__ = ["Job", "LostLease", "Retry", "handler"]
 
 
-class JobRow(db.Base):
+class JobRow(LeaseColumns, db.Base):
     """A job. `status` is queued, running, completed, failed or discarded.
 
     `due_at` is null for jobs that are finished. Due times and leases use the database clock.
@@ -51,7 +52,7 @@ class JobRow(db.Base):
             "ix_jobs_leased",
             "queue",
             "leased_until",
-            postgresql_where=text("leased_until IS NOT NULL"),
+            postgresql_where=text(leases.HAS_LEASE),
         ),
         Index("ix_jobs_failed", "finished_at", postgresql_where=text("status = 'failed'")),
         Index(
@@ -77,8 +78,6 @@ class JobRow(db.Base):
     request_id: Mapped[str | None]
     status: Mapped[str] = mapped_column(server_default="queued")
     due_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
-    lease_token: Mapped[UUID | None]
-    leased_until: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
     interruptions: Mapped[int] = mapped_column(server_default="0")
     faults: Mapped[int] = mapped_column(server_default="0")

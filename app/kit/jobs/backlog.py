@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
-from app.kit import container, db, metrics, tenancy
+from app.kit import container, db, leases, metrics, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.claims import IS_DUE
 from app.kit.jobs.queues import QUEUES, list_served_queues
@@ -23,8 +23,7 @@ _READ = text(
         (SELECT count(*) FROM (SELECT FROM jobs WHERE queue = name AND {IS_DUE}
                                LIMIT :counted) AS due) AS depth,
         coalesce(extract(epoch FROM now() - (
-            SELECT due_at FROM jobs WHERE queue = name AND {IS_DUE}
-              AND (leased_until IS NULL OR leased_until <= now())
+            SELECT due_at FROM jobs WHERE queue = name AND {IS_DUE} AND {leases.IS_FREE}
             ORDER BY due_at LIMIT 1)), 0) AS age
     FROM unnest(CAST(:queues AS text[])) AS name
     """  # noqa: S608 - consists of constants

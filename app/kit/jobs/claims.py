@@ -1,4 +1,4 @@
-"""SQL that claims jobs, renews their leases, and writes their outcomes.
+"""SQL that claims jobs under leases, and writes their outcomes.
 
 A lease begins when the run begins, so no lease expires while a job waits. Each queue serves the
 organizations in round-robin order. Within an organization, jobs run in the order of their due
@@ -12,12 +12,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CursorResult, Result, TextClause, text
+from sqlalchemy import text
 
-from app.kit import db
+from app.kit import db, leases
+from app.kit.leases import Lease, LeasedTable
 
-LEASE_SECONDS = 30
-"""The duration of a lease in seconds. `leases` renews the lease while the job is running."""
+# If a crash of the database loses a claim or a renewal, the job is claimed or renewed again.
+JOB_LEASES = LeasedTable("jobs", seconds=30, renew_seconds=7.5, async_renewal=True)
 MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
 FAULTS_BEFORE_ISOLATION = 3
@@ -44,8 +45,7 @@ and could choose either index.
 IS_DUE = "due_at > '-infinity' AND due_at <= now()"
 """The condition for due jobs. It makes statements use `ix_jobs_by_due` (see `IS_UNFINISHED`)."""
 
-_IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
-_IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {_IS_FREE}"
+_IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {leases.IS_FREE}"
 # Only jobs that were never interrupted and had no error and few faults may run in a batch.
 _IS_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
 _IS_IN_QUEUE = f"queue = :queue AND {IS_UNFINISHED}"
@@ -55,7 +55,7 @@ _IS_IN_QUEUE = f"queue = :queue AND {IS_UNFINISHED}"
 _ROUND_ROBIN = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
         SELECT {FAIRNESS_KEY} AS fairness_key FROM jobs
-        WHERE queue = :queue AND leased_until > now()
+        WHERE queue = :queue AND {leases.IS_LEASED}
         GROUP BY 1 HAVING count(DISTINCT lease_token) >= :quota
     ), fairness_keys AS (
         (SELECT * FROM (
@@ -91,7 +91,7 @@ _CLAIM = text(
         WHERE fairness_keys.fairness_key NOT IN (SELECT fairness_key FROM busy) LIMIT 1
     ), claimed AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
-            SELECT id, leased_until FROM jobs
+            SELECT id, leased_until, {leases.HAS_LEASE} AS expired FROM jobs
             WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.fairness_key AND {_IS_READY}
               AND function = chosen.function AND {_IS_FRESH} = chosen.fresh
             ORDER BY due_at
@@ -100,14 +100,14 @@ _CLAIM = text(
             FOR UPDATE SKIP LOCKED) AS head
     )
     UPDATE jobs SET
-        status = 'running', lease_token = (SELECT gen_random_uuid()),
-        leased_until = now() + make_interval(secs => :lease),
+        status = 'running', {leases.build_take(leases.ONE_TOKEN)},
         interruptions = interruptions + CASE
-            WHEN claimed.leased_until > pg_postmaster_start_time() + make_interval(secs => :lease)
+            WHEN claimed.leased_until
+                > pg_postmaster_start_time() + make_interval(secs => :lease_seconds)
             THEN 1 ELSE 0 END
     FROM claimed WHERE jobs.id = claimed.id
     RETURNING jobs.id, organization_id, function, args, attempts, interruptions, faults,
-              lease_token, request_id, created_at, claimed.leased_until IS NOT NULL AS expired
+              lease_token, request_id, created_at, claimed.expired
     """  # noqa: S608 - consists of constants
 )
 # LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. Like `_CLAIM`, the statement
@@ -126,39 +126,22 @@ _IS_CLAIMABLE = text(
 _DUE_QUEUES = text(
     f"""
     SELECT name FROM unnest(CAST(:queues AS text[])) AS name
-    WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {IS_DUE} AND {_IS_FREE})
+    WHERE EXISTS (SELECT FROM jobs WHERE queue = name AND {IS_DUE} AND {leases.IS_FREE})
     """  # noqa: S608 - consists of constants
 )
-_ASYNC_COMMIT = text("SET LOCAL synchronous_commit = off")
-_LOCK = text(
-    "SELECT count(*) FROM (SELECT FROM jobs WHERE id = ANY(CAST(:ids AS uuid[]))"
-    " AND lease_token = :token FOR UPDATE) AS leased"
-)
-
-
-def _build_lease_update(change: str) -> TextClause:
-    """Return an UPDATE statement for the jobs that still have the lease."""
-    return text(
-        f"UPDATE jobs SET {change}"  # noqa: S608 - constants of this module
-        " WHERE id = ANY(CAST(:ids AS uuid[])) AND lease_token = :token"
-    )
-
-
-_RELEASE_LEASE = "leased_until = NULL, lease_token = NULL"
-_RENEW = _build_lease_update("leased_until = now() + make_interval(secs => :lease)")
-_FINISH = _build_lease_update(
+_FINISH = JOB_LEASES.build_update(
     "status = 'completed', due_at = NULL, finished_at = now(), error = NULL, unique_key = NULL,"
-    f" {_RELEASE_LEASE}"
+    f" {leases.RELEASE}"
 )
-_REQUEUE = _build_lease_update(
+_REQUEUE = JOB_LEASES.build_update(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
     " interruptions = CASE WHEN :has_progressed THEN 0 ELSE interruptions END,"
-    f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_RELEASE_LEASE}"
+    f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {leases.RELEASE}"
 )
-_FAIL = _build_lease_update(
+_FAIL = JOB_LEASES.build_update(
     "status = 'failed', due_at = NULL, finished_at = now(), error = :error, unique_key = NULL,"
-    f" {_RELEASE_LEASE}"
+    f" {leases.RELEASE}"
 )
 
 
@@ -184,14 +167,6 @@ class ClaimedJob:
     expired: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The lease token of one run, and the ids of its jobs."""
-
-    token: UUID
-    ids: tuple[UUID, ...]
-
-
 def claim(
     queue: str, *, last_served_key: UUID, quota: int, batch_functions: Sequence[str]
 ) -> list[ClaimedJob]:
@@ -207,8 +182,7 @@ def claim(
     Returns:
         The claimed jobs; an empty list if no job can be claimed.
     """
-    # If a crash of the database loses a claim, the job is claimed again.
-    db.session().execute(_ASYNC_COMMIT)
+    db.session().execute(leases.ASYNC_COMMIT)
     values = {
         "queue": queue,
         "first": UUID(int=last_served_key.int + 1),
@@ -216,7 +190,7 @@ def claim(
         "batched": list(batch_functions),
         "batch": MAX_BATCH_SIZE,
         "faults": FAULTS_BEFORE_ISOLATION,
-        "lease": LEASE_SECONDS,
+        "lease_seconds": JOB_LEASES.seconds,
     }
     return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
 
@@ -241,20 +215,9 @@ def list_due_queues(queues: Sequence[str]) -> list[str]:
     return list(db.session().scalars(_DUE_QUEUES, {"queues": list(queues)}))
 
 
-def lock(lease: Lease) -> bool:
-    """Lock the jobs of a run, and return whether the run still has the lease on all its jobs."""
-    return bool(db.session().scalar(_LOCK, _build_parameters(lease)) == len(lease.ids))
-
-
-def renew(lease: Lease) -> None:
-    """Extend a lease to `LEASE_SECONDS` from now."""
-    db.session().execute(_ASYNC_COMMIT)
-    db.session().execute(_RENEW, {"lease": LEASE_SECONDS, **_build_parameters(lease)})
-
-
 def finish(lease: Lease) -> bool:
     """Mark the jobs of a run as completed. Return whether the run had the lease on all its jobs."""
-    return _get_row_count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
+    return JOB_LEASES.execute(_FINISH, [lease]) == len(lease.ids)
 
 
 def requeue(
@@ -279,21 +242,9 @@ def requeue(
         "faults": faults,
         "has_progressed": has_progressed,
     }
-    db.session().execute(_REQUEUE, {**values, **_build_parameters(lease)})
+    JOB_LEASES.execute(_REQUEUE, [lease], **values)
 
 
 def fail(lease: Lease, error: str) -> bool:
     """Mark the jobs of a run as failed. Return whether the run had the lease on any of its jobs."""
-    return (
-        _get_row_count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)}))
-        > 0
-    )
-
-
-def _build_parameters(lease: Lease) -> dict[str, Any]:
-    return {"ids": [str(job_id) for job_id in lease.ids], "token": lease.token}
-
-
-def _get_row_count(result: Result[Any]) -> int:
-    assert isinstance(result, CursorResult)
-    return result.rowcount
+    return JOB_LEASES.execute(_FAIL, [lease], error=error) > 0

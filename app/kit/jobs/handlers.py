@@ -13,8 +13,8 @@ from flask import Flask
 from app.kit import db, events, metrics, tenancy
 from app.kit.events import AnyEventName
 from app.kit.jobs import claims, progress
-from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
+from app.kit.leases import Lease
 
 stopping = Event()
 """A `threading.Event` that is set when this process must stop and must start no more jobs."""
@@ -115,7 +115,7 @@ class Job:
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""
-        return claims.lock(self.lease)
+        return claims.JOB_LEASES.lock(self.lease)
 
     def _must_yield(self) -> bool:
         is_long = monotonic() - self.started_at > YIELD_AFTER_SECONDS

@@ -7,6 +7,8 @@ import orjson
 from sqlalchemy import CursorResult, text
 
 from app.kit import db
+from app.kit.jobs.claims import JOB_LEASES
+from app.kit.leases import Lease
 
 PROGRESS = "progress"
 """The key of the progress in a job's args."""
@@ -14,14 +16,12 @@ RESTART_ID = "restart_id"
 """The key in a job's args that changes when the job is restarted."""
 
 # If the restart id differs, a restart has replaced the args, which must then stay unchanged.
-_STORE = text(
+_STORE = JOB_LEASES.build_update(
     f"""
-    UPDATE jobs SET args = CASE
-        WHEN args ->> '{RESTART_ID}' IS NOT DISTINCT FROM CAST(:restart_id AS text)
-        THEN jsonb_set(args, '{{{PROGRESS}}}', CAST(:progress AS jsonb)) ELSE args END
-    WHERE id = :id AND lease_token = :token
-    RETURNING args
-    """  # noqa: S608 - consists of constants
+    args = CASE WHEN args ->> '{RESTART_ID}' IS NOT DISTINCT FROM CAST(:restart_id AS text)
+                THEN jsonb_set(args, '{{{PROGRESS}}}', CAST(:progress AS jsonb)) ELSE args END
+    """,
+    "RETURNING args",
 )
 _RESTART = text(
     "UPDATE jobs SET args = CAST(:args AS jsonb), request_id = :request_id,"
@@ -37,8 +37,7 @@ def store(
     Returns None if the lease is lost. The row stays locked until the transaction ends.
     """
     values = {
-        "id": job_id,
-        "token": lease_token,
+        **JOB_LEASES.build_parameters([Lease(lease_token, (job_id,))]),
         "restart_id": restart_id,
         "progress": orjson.dumps(progress).decode(),
     }

@@ -13,10 +13,11 @@ from sqlalchemy import text
 
 from app.kit import audit, db, events, metrics, tenancy
 from app.kit.jobs import claims
-from app.kit.jobs.claims import ClaimedJob, Lease
+from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.faults import is_fault
 from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded, stopping
-from app.kit.jobs.leases import get_renewer
+from app.kit.jobs.renewals import keep_renewed
+from app.kit.leases import Lease
 from app.kit.logging import bind_job, get_logger
 
 log = get_logger(__name__)
@@ -104,7 +105,7 @@ def _call_handler(
     lease = jobs[0].lease
     assert job_handler.function is not None
     try:
-        with _bind_context(job_handler, jobs[0]), get_renewer(app).keep_renewed(lease):
+        with _bind_context(job_handler, jobs[0]), keep_renewed(app, lease):
             job_handler.function(
                 jobs if job_handler.batch or job_handler.single_event_handler else jobs[0]
             )
@@ -233,12 +234,12 @@ def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
 
 
 def _write_outcome(write: Callable[[], T]) -> T | None:
-    """Run `write` in a transaction, and retry for LEASE_SECONDS after platform faults.
+    """Run `write` in a transaction, and retry for the duration of a lease after platform faults.
 
     `write` checks the lease, so nothing is overwritten if the lease expires meanwhile. Returns the
     result of `write`, or None if it did not succeed.
     """
-    deadline = time.monotonic() + claims.LEASE_SECONDS
+    deadline = time.monotonic() + claims.JOB_LEASES.seconds
     while True:
         try:
             with (

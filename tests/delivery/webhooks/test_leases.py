@@ -7,16 +7,11 @@ from flask import Flask
 from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases, outcomes
-from app.delivery.webhooks.queries.leases import Attempt, Lease
+from app.delivery.webhooks.queries.leases import DELIVERY_LEASES
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from tests.delivery.webhooks.conftest import Answer
 from tests.factories.scrape import get_metric
 from tests.factories.waiting import wait_until
-
-
-def _build_lease(attempt: Attempt) -> Lease:
-    assert attempt.lease_token is not None
-    return Lease(attempt.organization_id, attempt.id, attempt.lease_token)
 
 
 def test_an_attempt_whose_worker_died_is_known_and_counted(hooks: Any, deliver: Any) -> None:
@@ -85,7 +80,7 @@ def test_what_arrived_under_a_lost_lease_is_not_sent_again(hooks: Any, deliver: 
     assert (shown["status"], [a["status_code"] for a in shown["attempts"]]) == ("pending", [200])
     # The other one ended before it sent.
     with hooks.as_deliverer():
-        leases.requeue([_build_lease(other)])
+        leases.requeue([other])
     assert [attempt.status for attempt in hooks.begin_attempts()] == ["skipped"]
     deliver()
     delivery = hooks.get_only_delivery(created)
@@ -173,8 +168,8 @@ def test_requeued_attempts_do_not_count(hooks: Any, deliver: Any) -> None:
     hooks.emit()
     (attempt,) = hooks.begin_attempts()
     with hooks.as_deliverer():
-        leases.requeue([_build_lease(attempt), _build_lease(attempt)])
-        leases.requeue([_build_lease(attempt)])
+        leases.requeue([attempt, attempt])
+        leases.requeue([attempt])
     deliver()
     assert [a["number"] for a in hooks.get_only_delivery(created)["attempts"]] == [1]
 
@@ -185,11 +180,11 @@ def test_leases_of_what_is_under_way_are_renewed(hooks: Any) -> None:
     one, two = hooks.begin_attempts()
     hooks.expire_leases()
     with hooks.as_deliverer():
-        assert leases.renew([_build_lease(one)]) == {one.lease_token}
+        assert DELIVERY_LEASES.renew([one.lease]) == {one.lease_token}
     (again,) = hooks.begin_attempts()
     assert again.id == two.id
     with hooks.as_deliverer():
-        renewed = leases.renew([_build_lease(one), _build_lease(two), _build_lease(again)])
+        renewed = DELIVERY_LEASES.renew([one.lease, two.lease, again.lease])
     assert renewed == {one.lease_token, again.lease_token}, "a lease that was lost stays lost"
 
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, events, tenancy
-from app.kit.jobs import handlers, leases, runs
+from app.kit.jobs import claims, handlers, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declare_handler, enqueue, make_due, rows, sql
@@ -152,9 +152,8 @@ def _steal_lease(org: Org) -> None:
 
 def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     """The handler takes ten times as long as a lease."""
-    monkeypatch.setattr("app.kit.jobs.claims.LEASE_SECONDS", 1)
-    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
-    monkeypatch.setattr(leases, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(claims.JOB_LEASES, "seconds", 1)
+    monkeypatch.setattr(claims.JOB_LEASES, "renew_seconds", 0.1)
     taken_over: list[int] = []
     pause = threading.Event()
 
@@ -183,7 +182,7 @@ def test_a_job_whose_worker_dies_runs_again_and_counts_no_attempt(
 ) -> None:
     enqueue(org, "test.record", {"n": 1})
     with monkeypatch.context() as patched:
-        patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
+        patched.setattr(claims.JOB_LEASES, "seconds", 0)
         claimed = [claim_jobs_of(org, "default")[0] for _ in range(3)]
         run_jobs_of(org)
     assert [job.interruptions for job in claimed] == [0, 1, 2]
@@ -198,7 +197,7 @@ def test_a_job_whose_worker_always_dies_is_given_up(
 ) -> None:
     enqueue(org, "test.fail", {"n": 1})
     with monkeypatch.context() as patched:
-        patched.setattr("app.kit.jobs.claims.LEASE_SECONDS", 0)
+        patched.setattr(claims.JOB_LEASES, "seconds", 0)
         for _ in range(runs.MAX_INTERRUPTIONS):
             assert claim_jobs_of(org, "default")
         run_jobs_of(org)

@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import CursorResult, TextClause, text
 
 from app.kit import db, purging
+from app.kit.leases import RELEASE
 
 BATCH_SIZE = 1_000
 MAX_COUNTED = 100_000
@@ -51,7 +52,7 @@ _ABANDON = text(
         SELECT d.organization_id, d.id {_OUTDATED} LIMIT :batch FOR UPDATE SKIP LOCKED
     )
     UPDATE webhook_deliveries d SET status = 'abandoned', next_attempt_at = NULL,
-        lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+        {RELEASE}, updated_at = clock_timestamp()
     FROM outdated WHERE (d.organization_id, d.id) = (outdated.organization_id, outdated.id)
     """  # noqa: S608 - made of constants
 )

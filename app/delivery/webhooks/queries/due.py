@@ -24,6 +24,7 @@ from app.delivery.webhooks.queries.pacing import (
     WEBHOOK_STATE,
 )
 from app.kit import db
+from app.kit.leases import IS_LEASED
 
 MAX_VISITS = 2_000
 """The maximum number of webhooks that one statement visits."""
@@ -116,7 +117,7 @@ _DEPTH = text(
         SELECT w.* FROM visited AS requested CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
         WHERE w.active
     ), served AS MATERIALIZED (
-        SELECT organization_id FROM webhook_deliveries WHERE leased_until > now()
+        SELECT organization_id FROM webhook_deliveries WHERE {IS_LEASED}
         UNION
         SELECT organization_id FROM waiting
         WHERE last_triggered_at > now() - make_interval(secs => :recent)

@@ -1,4 +1,4 @@
-"""SQL queries that begin attempts under leases, renew leases, and requeue unsent attempts.
+"""SQL queries that begin attempts under leases, and requeue unsent attempts.
 
 The queries work on all organizations and use the database's clock. The statement that begins an
 attempt also leases the delivery and counts the attempt. So a delivery that waits in the queue has
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
 from app.delivery.webhooks.queries.pacing import (
     FAILURES_LEFT,
@@ -25,11 +25,17 @@ from app.delivery.webhooks.queries.pacing import (
     TEST_DELIVERIES,
     WEBHOOK_STATE,
 )
-from app.kit import db
+from app.kit import db, leases
+from app.kit.leases import Lease, LeasedTable
 
-LEASE_SECONDS = 25
-"""The duration of a lease in seconds, long enough to make and record an attempt. Leases can be
-renewed."""
+DELIVERY_LEASES = LeasedTable(
+    "webhook_deliveries",
+    key=("organization_id", "id"),
+    seconds=25,
+    renew_seconds=8,
+    skip_locked=True,
+)
+"""The leases of deliveries. They are long enough to make and record an attempt."""
 
 
 class BeginLimit(NamedTuple):
@@ -42,14 +48,6 @@ class BeginLimit(NamedTuple):
     webhook_id: UUID
     max_attempts: int
     max_replays: int = 1
-
-
-class Lease(NamedTuple):
-    """A delivery and the token under which it is leased."""
-
-    organization_id: UUID
-    id: UUID
-    token: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Attempt:
     def lease(self) -> Lease:
         """Return the lease under which the attempt is made."""
         assert self.lease_token is not None
-        return Lease(self.organization_id, self.id, self.lease_token)
+        return Lease(self.lease_token, (self.id,), self.organization_id)
 
 
 # Two dispatchers must not begin attempts for the same failing webhook simultaneously, because
@@ -104,9 +102,9 @@ _LOCK_FAILING = text(
     FOR NO KEY UPDATE SKIP LOCKED
     """
 )
-_COLUMNS = """
+_COLUMNS = f"""
     d.id, d.delivered_at, d.attempts_in_round, d.attempt_count, d.attempted_at,
-    d.leased_until IS NOT NULL AS expired
+    {leases.HAS_LEASE} AS expired
 """
 # An earlier attempt that has no outcome because its worker was killed is recorded as interrupted.
 _BEGIN = text(
@@ -163,9 +161,7 @@ _BEGIN = text(
         attempts_in_round = d.attempts_in_round + (new_status = 'pending')::int,
         attempted_at = CASE WHEN new_status = 'pending' THEN now() ELSE d.attempted_at END,
         next_attempt_at = CASE WHEN new_status = 'pending' THEN d.next_attempt_at END,
-        lease_token = CASE WHEN new_status = 'pending' THEN gen_random_uuid() END,
-        leased_until = CASE WHEN new_status = 'pending'
-                            THEN now() + make_interval(secs => :seconds) END
+        {leases.build_take(condition="new_status = 'pending'")}
     FROM chosen, webhooks w
     WHERE (d.organization_id, d.id) = (chosen.organization_id, chosen.id)
       AND (w.organization_id, w.id) = (chosen.organization_id, chosen.webhook_id)
@@ -177,37 +173,9 @@ _BEGIN = text(
     """  # noqa: S608 - made of constants
 )
 _INTERRUPTED = "The worker stopped before the outcome of this attempt was known."
-
-_LEASED = """
-    SELECT d.organization_id, d.id
-    FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
-         AS leased (organization_id, id, token)
-    CROSS JOIN LATERAL (
-        SELECT organization_id, id FROM webhook_deliveries
-        WHERE (organization_id, id) = (leased.organization_id, leased.id)
-          AND lease_token = leased.token
-        FOR UPDATE SKIP LOCKED) AS d
-"""
-
-
-def _build_lease_update(assignments: str, returning: str = "") -> TextClause:
-    """Build a statement that updates the given deliveries if their leases are still valid."""
-    return text(
-        f"""
-        WITH leased AS ({_LEASED})
-        UPDATE webhook_deliveries d SET {assignments}
-        FROM leased WHERE (d.organization_id, d.id) = (leased.organization_id, leased.id)
-        {returning}
-        """  # noqa: S608 - made of constants
-    )
-
-
-_RENEW = _build_lease_update(
-    "leased_until = now() + make_interval(secs => :seconds)", "RETURNING d.lease_token"
-)
-_REQUEUE = _build_lease_update(
-    "lease_token = NULL, leased_until = NULL,"
-    " attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1"
+_REQUEUE = DELIVERY_LEASES.build_update(
+    f"{leases.RELEASE}, attempt_count = attempt_count - 1,"
+    " attempts_in_round = attempts_in_round - 1"
 )
 
 
@@ -231,26 +199,12 @@ def begin_attempts(
         "locked": [str(webhook_id) for webhook_id in locked_ids],
         "attempts": max_attempts,
         "interrupted": _INTERRUPTED,
-        "seconds": LEASE_SECONDS,
+        "lease_seconds": DELIVERY_LEASES.seconds,
     }
     rows = db.session().execute(_BEGIN, values)
     return [Attempt(**{**row._mapping, "body": bytes(row.body)}) for row in rows]  # noqa: SLF001
 
 
-def renew(leases: Sequence[Lease]) -> set[UUID]:
-    """Renew the leases that are still valid, for `LEASE_SECONDS` from now; return their tokens."""
-    rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_parameters(leases)})
-    return set(rows)
-
-
-def requeue(leases: Sequence[Lease]) -> None:
+def requeue(attempts: Sequence[Attempt]) -> None:
     """Requeue deliveries whose attempts were not sent, without counting these attempts."""
-    db.session().execute(_REQUEUE, _build_parameters(leases))
-
-
-def _build_parameters(leases: Sequence[Lease]) -> dict[str, Any]:
-    return {
-        "organizations": [str(lease.organization_id) for lease in leases],
-        "ids": [str(lease.id) for lease in leases],
-        "tokens": [str(lease.token) for lease in leases],
-    }
+    DELIVERY_LEASES.execute(_REQUEUE, [attempt.lease for attempt in attempts])

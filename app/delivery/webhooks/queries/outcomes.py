@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from app.delivery.webhooks.queries.leases import Attempt
 from app.kit import db
+from app.kit.leases import RELEASE
 
 WebhookKey = tuple[UUID, UUID]
 """The organization id and the id of a webhook."""
@@ -85,7 +86,7 @@ _LOCK = text(
 # then skip the delivery instead of waiting for the uncommitted row of an attempt. The recorder does
 # not wait either: if another transaction has locked a delivery, its outcome is written later.
 _UPDATE_DELIVERIES = text(
-    """
+    f"""
     WITH outcome AS MATERIALIZED (
         SELECT d.organization_id, d.id, d.lease_token = requested.token AS is_valid,
                requested.token, requested.ok, requested.fatal
@@ -104,7 +105,7 @@ _UPDATE_DELIVERIES = text(
             next_attempt_at = CASE WHEN NOT (ok OR fatal OR outdated)
                 THEN clock_timestamp() + make_interval(secs => delays[attempts_in_round]) END,
             delivered_at = CASE WHEN ok THEN clock_timestamp() END,
-            lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+            {RELEASE}, updated_at = clock_timestamp()
         FROM outcome
         CROSS JOIN (SELECT CAST(:delays AS integer[]) AS delays) AS retry
         CROSS JOIN LATERAL (
@@ -117,7 +118,7 @@ _UPDATE_DELIVERIES = text(
     )
     SELECT outcome.token, updated.token IS NOT NULL AS was_valid
     FROM outcome LEFT JOIN updated ON updated.token = outcome.token
-    """
+    """  # noqa: S608 - made of constants
 )
 _LIST_EXISTING = text(
     """

@@ -14,21 +14,20 @@ Replayed deliveries wait until no other first attempt is due. Only some of the a
 may be for replayed deliveries, so that an attempt at a new delivery can begin immediately.
 """
 
+from app.kit.leases import IS_FREE, IS_LEASED
+
 DEACTIVATE_AT = 10
 """The number of consecutive failed attempts that deactivates a webhook."""
 MAX_FAILING = 8
 """The maximum number of attempts under way for a failing webhook, even if its retries are late."""
 OVERDUE_SECONDS = 1
 
-NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"
-"""The condition that a delivery is not leased, or that its lease has expired."""
-
 WEBHOOK_STATE = f"""
     SELECT w.organization_id, w.id, w.active, w.generation, w.consecutive_failures AS failures,
            w.last_triggered_at, coalesce(w.paused_until > now(), false) AS paused,
            CASE WHEN w.consecutive_failures > 0 THEN (
                SELECT least(count(*), {MAX_FAILING}) FROM webhook_deliveries l
-               WHERE l.webhook_id = w.id AND l.leased_until > now() AND NOT l.test)
+               WHERE l.webhook_id = w.id AND {IS_LEASED} AND NOT l.test)
            ELSE 0 END AS under_way
     FROM webhooks w
     WHERE (w.organization_id, w.id) = (requested.organization_id, requested.webhook_id)
@@ -38,26 +37,26 @@ WEBHOOK_STATE = f"""
 
 TEST_DELIVERIES = f"""
     FROM webhook_deliveries d
-    WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
+    WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {IS_FREE}
 """
 # There is no condition on the organization, because the best index does not have this column and
 # the planner might choose another index.
 RETRIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.generation = w.generation AND d.attempts_in_round > 0
-      AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
+      AND NOT d.test AND d.next_attempt_at <= now() AND {IS_FREE}
 """
 OVERDUE = f"d.next_attempt_at <= now() - interval '{OVERDUE_SECONDS} second'"
 _FIRST_OR_REPLAY = f"""
     FROM webhook_deliveries d
     WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
       AND d.generation = w.generation AND d.attempts_in_round = 0
-      AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
+      AND NOT d.test AND d.next_attempt_at <= now() AND {IS_FREE}
 """
 FIRST_ATTEMPTS = f"{_FIRST_OR_REPLAY} AND NOT d.replayed"
 REPLAYS = f"{_FIRST_OR_REPLAY} AND d.replayed"
-REPLAYS_UNDER_WAY = """
+REPLAYS_UNDER_WAY = f"""
     FROM webhook_deliveries l
-    WHERE l.webhook_id = w.id AND l.leased_until > now() AND l.replayed
+    WHERE l.webhook_id = w.id AND {IS_LEASED} AND l.replayed
 """
 FAILURES_LEFT = f"({DEACTIVATE_AT} - w.failures - w.under_way)"

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, any_, func, literal, select
+from sqlalchemy import Boolean, ColumnElement, Select, any_, literal, literal_column, select
 
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
+from app.kit.leases import IS_LEASED
 from app.kit.pagination import (
     CreatedFilters,
     KeyQuery,
@@ -153,7 +154,7 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
     Returns None if the delivery does not exist.
     """
     statement = (
-        select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
+        select(Delivery, literal_column(f"coalesce({IS_LEASED}, false)", Boolean()))
         .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
         .with_for_update(of=Delivery)
     )

@@ -16,8 +16,9 @@ from sqlalchemy import func, select, text
 from app.delivery.webhooks.catalog import SUBSCRIBABLE
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
-from app.delivery.webhooks.queries.leases import LEASE_SECONDS
+from app.delivery.webhooks.queries.leases import DELIVERY_LEASES
 from app.kit import counters, db, tenancy
+from app.kit.leases import RELEASE
 
 BATCH_SIZE = 1_000
 MISSED_STATUSES = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
@@ -54,14 +55,15 @@ _COUNT = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
+_LEASE_DURATION = f"make_interval(secs => {DELIVERY_LEASES.seconds})"
 # An attempt that began before a deactivation may still be under way. The replayed delivery becomes
 # due when the lease of that attempt has expired.
 _DUE = f"""
-    CASE WHEN d.attempted_at > now() - make_interval(secs => {LEASE_SECONDS}) AND NOT EXISTS (
+    CASE WHEN d.attempted_at > now() - {_LEASE_DURATION} AND NOT EXISTS (
             SELECT FROM webhook_attempts a
             WHERE (a.organization_id, a.delivery_id, a.number)
                 = (d.organization_id, d.id, d.attempt_count))
-        THEN d.attempted_at + make_interval(secs => {LEASE_SECONDS})
+        THEN d.attempted_at + {_LEASE_DURATION}
         ELSE d.created_at END
 """
 _REPLAY = text(
@@ -78,7 +80,7 @@ _REPLAY = text(
         UPDATE webhook_deliveries d SET
             status = 'pending', replayed = true, generation = :generation, round = d.round + 1,
             attempts_in_round = 0, delivered_at = NULL, next_attempt_at = {_DUE},
-            lease_token = NULL, leased_until = NULL, updated_at = clock_timestamp()
+            {RELEASE}, updated_at = clock_timestamp()
         FROM locked WHERE (d.organization_id, d.id) = (:organization_id, locked.id)
         RETURNING d.id
     )
