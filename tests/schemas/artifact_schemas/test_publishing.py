@@ -9,7 +9,7 @@ import pytest
 from app.kit import tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas.queries import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions
 from tests.factories import Org
 from tests.factories.orgs import Api

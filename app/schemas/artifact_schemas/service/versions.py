@@ -8,8 +8,7 @@ from app.engines.fields import compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
-from app.schemas.artifact_schemas.models import SchemaStatus, SchemaVersion
-from app.schemas.artifact_schemas.queries import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion, SchemaStatus, SchemaVersion
 from app.schemas.artifact_schemas.service import drafts
 
 

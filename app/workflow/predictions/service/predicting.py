@@ -4,9 +4,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models.rows import ArtifactRow
-from app.documents.artifacts.service import reading, texts
+from app.documents.artifacts.service import reading, texts, updating
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines.extraction.model import MIN_EXAMPLES, Document
 from app.engines.fields import CompiledFields, SourceText, Tag
@@ -241,7 +240,7 @@ def _end_prediction(prediction: Prediction, status: PredictionStatus) -> None:
         "model_version": prediction.model_version,
         "error": prediction.error,
     }
-    artifacts.set_predictions({prediction.artifact_id: summary})
+    updating.set_predictions({prediction.artifact_id: summary})
     payload: EndedPayload = {
         "prediction_id": prediction.id,
         "artifact_id": prediction.artifact_id,
