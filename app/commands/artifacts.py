@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 
 from app.commands.imports import wait_and_show_job
 from app.commands.running import as_json, bind_organization, run_operation
-from app.documents.artifacts.service import FailedSelection
+from app.documents.artifacts.service.reprocessing import FailedSelection
 from app.intake.reprocess_jobs import service
 
 group = AppGroup("artifacts", help="Reprocess failed documents.")

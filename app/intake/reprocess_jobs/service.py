@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
-from app.documents.artifacts.service import FailedSelection, reprocessing
+from app.documents.artifacts.service import reprocessing
+from app.documents.artifacts.service.reprocessing import FailedSelection
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
@@ -80,7 +80,7 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
         ids = [item.artifact_id for item in batch if item.artifact_id is not None]
         reprocessing.reprocess_failed(ids, by=job.created_by)
         # Documents with other statuses have been reprocessed in the meantime, or were deleted.
-        blocked_ids = artifacts.find_failed_ids(ids)
+        blocked_ids = reprocessing.find_failed_ids(ids)
         rows = [
             _build_item(number, uri, artifact_id, is_blocked=artifact_id in blocked_ids)
             for number, uri, artifact_id in batch
@@ -99,11 +99,11 @@ def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> boo
         return True
     selection = _read_selection(job.options["failed"])
     if job.total is None:
-        total = job.next_number - 1 + artifacts.count_failed_documents(selection)
+        total = job.next_number - 1 + reprocessing.count_failed_documents(selection)
         if not ingestion_jobs.set_total(job.id, total):
             return False
         checkpoint()
-    while batch := artifacts.list_failed_documents(selection, _read_cursor(job), BATCH_SIZE):
+    while batch := reprocessing.list_failed_documents(selection, _read_cursor(job), BATCH_SIZE):
         first = job.next_number
         if ingestion_jobs.begin_batch(job.id, first, first) is None:
             return False

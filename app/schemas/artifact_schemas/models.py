@@ -2,12 +2,13 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ARRAY, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.engines.fields import Field
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel, build_foreign_key, build_index
@@ -88,3 +89,13 @@ class SchemaVersion(TenantModel, db.Base):
     note: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=db.utc_now)
+
+
+class CurrentVersion(NamedTuple):
+    """The columns of a schema's current version that labeling needs."""
+
+    id: UUID
+    schema_id: UUID
+    number: int
+    fields: list[Field]
+    review_policy: dict[str, Any]

@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Label, String, case, cast, func, select
 
-from app.engines.fields import Field
 from app.kit import db, tenancy
 from app.kit.pagination import KeyQuery, Page, PageRequest, build_period_conditions, paginate
 from app.kit.periods import Column, build_filter_conditions
 from app.kit.prepared import Prepared
-from app.schemas.artifact_schemas.models import DELETED, ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import (
+    DELETED,
+    ArtifactSchema,
+    CurrentVersion,
+    SchemaVersion,
+)
 
 _SORTS = {
     "created_at": ArtifactSchema.created_at,
@@ -41,16 +45,6 @@ _HAS_SCHEMA = Prepared(
     f"SELECT FROM schemas WHERE organization_id = $1 AND id = $2 AND status <> '{DELETED}'",
 )
 _NOT_DELETED = ArtifactSchema.status != DELETED
-
-
-class CurrentVersion(NamedTuple):
-    """The columns of a schema's current version that labeling needs."""
-
-    id: UUID
-    schema_id: UUID
-    number: int
-    fields: list[Field]
-    review_policy: dict[str, Any]
 
 
 def list_schemas(page: PageRequest, **filters: Any) -> Page:

@@ -36,7 +36,7 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
 
     Returns the rules in the order in which they apply, unless another order is requested.
     """
-    return records.list_rules(**query)
+    return records.list_rules(query.pop("page"), query)
 
 
 @blueprint.post(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.documents.artifacts.service import FailedSelection, recognizing
+from app.documents.artifacts.service import recognizing
+from app.documents.artifacts.service.reprocessing import FailedSelection
 from app.engines.ocr import RecognizedPage
 from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.reprocess_jobs import service

@@ -9,7 +9,7 @@ import pytest
 from app.kit import tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
-from app.schemas.artifact_schemas.queries import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions
 from tests.factories import Org
 from tests.factories.orgs import Api
@@ -207,15 +207,3 @@ def test_labeling_gets_the_version_of_an_active_schema_only(org: Org) -> None:
     assert found.review_policy == version["review_policy"]
     with org.app.app_context(), tenancy.organization(org.id), pytest.raises(ApiError):
         versions.get_active_version(uuid7())
-
-
-def test_compiled_fields_are_kept_by_version_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = versions.get_compiled_fields.cache
-    cache.clear()
-    monkeypatch.setattr(cache, "_Cache__maxsize", 2)
-    first, second, third = uuid7(), uuid7(), uuid7()
-    compiled = versions.get_compiled_fields(first, [])
-    versions.get_compiled_fields(second, [])
-    assert versions.get_compiled_fields(first, []) is compiled
-    versions.get_compiled_fields(third, [])
-    assert set(cache) == {first, third}

@@ -19,6 +19,8 @@ from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
+select_ids = search_pages.select_ids
+
 MAX_PAGES = 5000
 """The maximum number of pages that one statement deletes, unless a single document has more.
 Deleting a thousand scans with hundreds of pages would exceed the statement timeout."""

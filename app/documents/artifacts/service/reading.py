@@ -15,6 +15,8 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored
 from app.kit.stored_files import build_reader
 
+select_matching = queries.select_matching
+
 
 def get(artifact_id: UUID) -> ArtifactRow:
     """Return a document by its id. Raises 404 if it does not exist."""

@@ -15,6 +15,11 @@ from app.kit import errors, events, tenancy
 from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 
+FailedSelection = queries.FailedSelection
+count_failed_documents = queries.count_failed_documents
+find_failed_ids = queries.find_failed_ids
+list_failed_documents = queries.list_failed_documents
+
 log = get_logger(__name__)
 
 

@@ -12,7 +12,9 @@ from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.service import ports
 from app.documents.artifacts.service.reading import get, lock
 from app.kit import errors, events
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.service import drafts as schemas
+
+set_predictions = queries.set_predictions
 
 
 def update(

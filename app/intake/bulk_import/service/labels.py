@@ -13,7 +13,7 @@ from app.engines.fields import MAX_TAGS
 from app.engines.imports.marks import Mark, MarkConverter, MarkError
 from app.engines.imports.records import RecordContent
 from app.kit.errors import ApiError
-from app.schemas.artifact_schemas.service import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions as schemas
 from app.workflow.tag_sets.service import importing as tag_sets
 from app.workflow.tag_sets.service.importing import NewTagSet

@@ -11,6 +11,8 @@ from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
+lock_reference = queries.lock_reference
+
 MAX_NAME_LENGTH = 200
 _COPY_SUFFIX = " (copy)"
 

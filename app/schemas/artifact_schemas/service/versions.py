@@ -1,37 +1,20 @@
-"""Read, compare and compile published schema versions, which never change."""
+"""Read and compare published schema versions, which never change."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from cachetools import LRUCache, cached
-
-from app.engines.fields import CompiledFields, Field, compare
+from app.engines.fields import compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
-from app.schemas.artifact_schemas.models import SchemaStatus, SchemaVersion
-from app.schemas.artifact_schemas.queries import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion, SchemaStatus, SchemaVersion
 from app.schemas.artifact_schemas.service import drafts
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
     """Return a published schema version. Raises 404 if it does not exist."""
     return errors.require_found(queries.find_version(version_id))
-
-
-@cached(LRUCache(256), key=lambda version_id, _: version_id, lock=Lock())
-def get_compiled_fields(
-    version_id: UUID,  # noqa: ARG001 - the cache key
-    fields: Sequence[Field],
-) -> CompiledFields:
-    """Compile the fields of a published version, or return them from a cache.
-
-    Versions never change, so cache entries do not expire.
-    """
-    return CompiledFields(fields)
 
 
 def list_versions(schema_id: UUID, *, page: PageRequest, **filters: datetime) -> Page:

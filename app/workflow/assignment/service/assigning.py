@@ -8,7 +8,6 @@ from uuid import UUID
 
 from sqlalchemy import Select
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models.rows import ArtifactRow
 from app.documents.artifacts.service import bulk as artifact_bulk
 from app.documents.artifacts.service import reading
@@ -56,7 +55,7 @@ def assign(
     assigner.lock_recipients()  # Users are locked before artifacts.
     if revision is not None:
         errors.check_revision(revision, reading.lock(artifact_id).revision)
-    outcome = assigner.assign(artifacts.select_matching([artifact_id]))
+    outcome = assigner.assign(reading.select_matching([artifact_id]))
     for error in outcome.errors_by_id.values():
         raise error
     if not outcome.assigned_ids:
@@ -97,7 +96,7 @@ def bulk_assign(
         return bulk.build_result(ids, assigner.assign_batch(ids))
     assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
     # Sorted by id, because rows sorted by urgency are far apart on disk (docs/decisions/0030).
-    matched_ids = bulk.find(artifacts.select_ids(filter), expected=expected_count)
+    matched_ids = bulk.find(artifact_bulk.select_ids(filter), expected=expected_count)
     return bulk.run_in_batches(matched_ids, lambda ids: assigner.assign_batch(ids, filter))
 
 
@@ -158,7 +157,7 @@ class _Assigner:
         `lock_recipients`.
         """
         self.lock_recipients()
-        outcome = self.assign(artifacts.select_matching(artifact_ids, filters))
+        outcome = self.assign(reading.select_matching(artifact_ids, filters))
         existing_ids = [*outcome.assigned_ids, *outcome.errors_by_id]
         missing_errors = bulk.build_not_found_errors(artifact_ids, existing_ids)
         if filters is not None:

@@ -4,12 +4,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models.rows import ArtifactRow
-from app.documents.artifacts.service import reading, texts
+from app.documents.artifacts.service import reading, texts, updating
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines.extraction.model import MIN_EXAMPLES, Document
-from app.engines.fields import SourceText, Tag
+from app.engines.fields import CompiledFields, SourceText, Tag
 from app.kit import db, events, plan_limits
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
@@ -29,6 +28,7 @@ from app.workflow.predictions.service.provider import (
     ServerUnresponsive,
 )
 from app.workflow.predictions.service.store import ModelUnreadable
+from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.submitting import RULES_PREFIX
 
 BUILTIN = "builtin"
@@ -74,11 +74,12 @@ def predict(
         return None
     try:
         version = schemas.get_version(prediction.schema_version_id)
+        fields = rules.get_version_rules(version.id).fields
     except ApiError:
         return None  # The schema was deleted, and a job is deleting its predictions.
     can_wait = prediction.created_at > db.utc_now() - _MAX_WAIT
     try:
-        result = _propose_tags(prediction.artifact_id, version, checkpoint)
+        result = _propose_tags(prediction.artifact_id, version, fields, checkpoint)
     except PredictionFailed as failure:
         if failure.is_transient and not is_last_attempt:
             message = f"the prediction failed temporarily: {failure.code}"
@@ -93,12 +94,12 @@ def predict(
             return signal.wait
         fail(prediction_id, code=provider.TIMED_OUT, message=_UNRESPONSIVE_MESSAGE)
     else:
-        _complete_prediction(prediction_id, result, version)
+        _complete_prediction(prediction_id, result, fields)
     return None
 
 
 def _propose_tags(
-    artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
+    artifact_id: UUID, version: SchemaVersion, fields: CompiledFields, checkpoint: Checkpoint
 ) -> _PredictionResult:
     artifact = _get_artifact(artifact_id)
     loaded_document = documents.load_document(artifact_id)
@@ -116,7 +117,7 @@ def _propose_tags(
     else:
         checkpoint()  # No transaction may be open while the server works.
         proposal = provider.predict_with_server(settings, loaded_document.document, version.fields)
-    valid_tags = _keep_valid_tags(proposal.tags, version, artifact, source)
+    valid_tags = _keep_valid_tags(proposal.tags, fields, artifact, source)
     return _PredictionResult(proposal, valid_tags, artifact.updated_at, loaded_document.page_count)
 
 
@@ -157,7 +158,7 @@ def _propose_with_builtin(
 
 
 def _complete_prediction(
-    prediction_id: UUID, result: _PredictionResult, version: SchemaVersion
+    prediction_id: UUID, result: _PredictionResult, fields: CompiledFields
 ) -> None:
     prediction = _lock_queued_prediction(prediction_id)
     if prediction is None:
@@ -177,7 +178,7 @@ def _complete_prediction(
     if artifact.updated_at != result.updated_at:
         # The document, including its text, may have changed during the prediction.
         source = texts.build_source_text(artifact.id, artifact.updated_at)
-        prediction.tags = _keep_valid_tags(proposal.tags, version, artifact, source)
+        prediction.tags = _keep_valid_tags(proposal.tags, fields, artifact, source)
     prediction.model, prediction.model_version = proposal.model, proposal.model_version
     prediction.pages = result.page_count
     prediction.prompt_tokens = proposal.prompt_tokens
@@ -186,10 +187,9 @@ def _complete_prediction(
 
 
 def _keep_valid_tags(
-    tags: list[Tag], version: SchemaVersion, artifact: ArtifactRow, source: SourceText
+    tags: list[Tag], fields: CompiledFields, artifact: ArtifactRow, source: SourceText
 ) -> list[Tag]:
     """Return the tags that fit the schema version and the document; omit all other tags."""
-    fields = schemas.get_compiled_fields(version.id, version.fields)
     return fields.keep_valid_tags(
         tags,
         text_length=artifact.text_length,
@@ -240,7 +240,7 @@ def _end_prediction(prediction: Prediction, status: PredictionStatus) -> None:
         "model_version": prediction.model_version,
         "error": prediction.error,
     }
-    artifacts.set_predictions({prediction.artifact_id: summary})
+    updating.set_predictions({prediction.artifact_id: summary})
     payload: EndedPayload = {
         "prediction_id": prediction.id,
         "artifact_id": prediction.artifact_id,

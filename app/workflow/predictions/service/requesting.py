@@ -5,9 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models.rows import ArtifactRow
-from app.documents.artifacts.service import reading
+from app.documents.artifacts.service import reading, updating
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, jobs, plan_limits, tenancy
 from app.kit.errors import ApiError
@@ -145,7 +144,7 @@ def _queue_predictions(
             for prediction_id in ids.values()
         ],
     )
-    artifacts.set_predictions(
+    updating.set_predictions(
         {
             artifact_id: {
                 "id": str(prediction_id),

@@ -10,10 +10,12 @@ from app.kit import container, db, errors, tenancy
 from app.kit.logging import get_logger
 from app.workflow.predictions.models import ModelState
 from app.workflow.predictions.queries import models
-from app.workflow.predictions.queries.models import ModelRow, StoredModel
+from app.workflow.predictions.queries.models import StoredModel
 
 if TYPE_CHECKING:
     from app.engines.extraction.trained_model import TrainedModel
+
+list_models = models.list_models
 
 _PURPOSE = "extraction-model"
 _MAX_LOADED_MODELS = 4
@@ -174,11 +176,6 @@ def activate(model_id: UUID) -> None:
         ) from None
     _retire_active(stored_model.schema_version_id)
     models.set_state(model_id, ModelState.ACTIVE)
-
-
-def list_models(schema_id: UUID) -> list[ModelRow]:
-    """Return the models of all versions of a schema, newest first."""
-    return models.list_models(schema_id)
 
 
 def delete_models_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:

@@ -15,26 +15,19 @@ from app.engines.conditions.operators import ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
 from app.identity.teams import service as teams
 from app.kit import db, errors, events, jobs, tenancy
-from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
-from app.schemas.artifact_schemas import service as artifact_schemas
+from app.schemas.artifact_schemas.service import drafts as artifact_schemas
 from app.workflow.routing_rules import emitted_events
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
 from app.workflow.routing_rules.service import compiled_rules, limits
 
+list_rules = queries.get_page
+
 APPLY_JOB = "routing_rules.apply"
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
-
-
-def list_rules(page: PageRequest, **filters: object) -> Page:
-    """Return a page of rules.
-
-    `filters` accepts enabled, team_id, user_id, created_after and created_before.
-    """
-    return queries.get_page(page, filters)
 
 
 def get(rule_id: UUID) -> RoutingRule:

@@ -12,8 +12,6 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select
-
 from app.documents.artifacts.service import routing as artifacts
 from app.identity.members.eligibility import lock_eligible_members
 from app.identity.teams import service as teams
@@ -32,6 +30,8 @@ from app.workflow.routing_rules.service.assignees import AssigneeChoice, Assigne
 from app.workflow.routing_rules.service.compiled_rules import Rule
 from app.workflow.routing_rules.service.matching import MatchedDocument, MatchResult, find_matches
 from app.workflow.routing_rules.service.progress import ApplyProgress
+
+select_matches = matches.select_matches
 
 log = get_logger(__name__)
 
@@ -110,11 +110,6 @@ def route_unassigned(
         processed_count += len(positions)
         report(processed_count, max(total, processed_count))
         log.info("routing.progress", processed=processed_count, total=max(total, processed_count))
-
-
-def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT for the matches of a document, as `queries.matches.select_matches` does."""
-    return matches.select_matches(artifact_id)
 
 
 def _list_processed_positions(

@@ -14,7 +14,7 @@ from app.kit import errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
+from app.schemas.artifact_schemas.models import CurrentVersion
 from app.schemas.artifact_schemas.service import versions
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import SavedPayload, build_payload
@@ -67,7 +67,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     return reading.get(tag_set.id, caller=caller)
 
 
-def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
+def _get_version(artifact: ArtifactRow) -> CurrentVersion:
     """Return the schema version for a new draft. Raises 409 if the artifact cannot be labeled."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.engines.fields import SourceText, Tag, TagErrors
 from app.kit import db, events
 from app.kit.ids import generate_ids
-from app.schemas.artifact_schemas.service import CurrentVersion
+from app.schemas.artifact_schemas.models import CurrentVersion
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_payload
 from app.workflow.tag_sets.queries import drafts, statuses

@@ -15,6 +15,8 @@ from app.workflow.tag_sets.service import ports, rules
 from app.workflow.tag_sets.service.ports import PredictedTags
 from app.workflow.tag_sets.transitions import TagSetStatus
 
+select_actions = skips.select_actions
+
 
 def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
@@ -75,11 +77,6 @@ def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller
 def list_field_names(schema_version_id: UUID) -> list[str]:
     """Return the field names of a schema version, such as `total`, `lines`, `lines.item`."""
     return rules.get_version_rules(schema_version_id).fields.names
-
-
-def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[Any]:
-    """Return a SELECT for the actions on an artifact, as `queries.skips.select_actions` does."""
-    return skips.select_actions(artifact_id, by=by)
 
 
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:

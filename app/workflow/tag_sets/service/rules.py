@@ -56,13 +56,14 @@ def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
 def get_version_rules(version_id: UUID) -> VersionRules:
     """Return the compiled fields and the review policy of a schema version, from a cache.
 
-    The id must come from a record of the current organization, because all organizations share the
-    cache.
+    No other cache contains compiled fields. A version never changes, so entries do not expire. The
+    id must come from a record of the current organization, because all organizations share the
+    cache. Raises 404 if the version is not cached and does not exist.
     """
     version = versions.get_version(version_id)
     policy = {**drafts.DEFAULT_POLICY, **version.review_policy}
     return VersionRules(
-        versions.get_compiled_fields(version.id, version.fields),
+        CompiledFields(version.fields),
         build_shapes(version.fields),
         **{name: policy[name] for name in drafts.DEFAULT_POLICY},
     )
