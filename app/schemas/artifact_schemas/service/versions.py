@@ -12,9 +12,10 @@ from app.engines.fields import CompiledFields, Field, compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
-from app.schemas.artifact_schemas.models import SchemaStatus, SchemaVersion
+from app.schemas.artifact_schemas.models import SchemaVersion
 from app.schemas.artifact_schemas.queries import CurrentVersion
 from app.schemas.artifact_schemas.service import drafts
+from app.schemas.artifact_schemas.transitions import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
