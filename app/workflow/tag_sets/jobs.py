@@ -53,4 +53,4 @@ def update_statuses_of_schema(job: Job) -> None:
     while rows := statuses.lock_labeled(UUID(data["schema_id"]), after):
         statuses.update_statuses([row.id for row in rows])
         job.checkpoint()
-        after = max((row.created_at, row.id) for row in rows)
+        after = max(rows)
