@@ -1,11 +1,11 @@
-"""SQL queries that lock tag sets with their artifacts, in one order for all features.
+"""SQL queries that lock tag sets with their artifacts, in one order for all actions.
 
 Artifacts are locked before tag sets, each in the order of their ids, so that two transactions never
 wait for each other.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 RowT = TypeVar("RowT")
+BATCH = 1000
 REQUIRED_LABEL_COUNT: ColumnElement[int] = literal_column(
     REQUIRED_LABELS.format(of="tag_sets."), Integer
 )
@@ -197,3 +198,43 @@ def lock_reviews(tag_set_ids: Iterable[UUID]) -> list[LockedReview]:
     """Lock tag sets and their artifacts as `lock` does, without reading the tags."""
     condition = build_id_condition(TagSet.id, tag_set_ids)
     return _lock(_SELECT_REVIEWS, condition, LockedReview._make)
+
+
+# The inner query reads in index order. The outer query locks in the order of ids, as all code does.
+_LOCK_LABELED = text(
+    """
+    SELECT created_at, id FROM artifacts
+    WHERE organization_id = :organization_id AND id IN (
+        SELECT id FROM artifacts
+        WHERE organization_id = :organization_id AND schema_id = :schema_id
+          AND status IN ('in_progress', 'in_review')
+          AND (created_at, id) > (:since, CAST(:after AS uuid))
+        ORDER BY created_at, id LIMIT :batch
+    )
+    ORDER BY id FOR NO KEY UPDATE
+    """
+)
+
+
+class LabeledArtifact(NamedTuple):
+    """A locked artifact that is in progress or in review."""
+
+    created_at: datetime
+    id: UUID
+
+
+def lock_labeled(schema_id: UUID, after: LabeledArtifact | None) -> list[LabeledArtifact]:
+    """Lock the next BATCH artifacts of a schema that are in progress or in review.
+
+    Batches are in order of creation; `after` is the newest artifact in the previous batch, or None
+    for the first batch. The returned artifacts are ordered by id.
+    """
+    after_time, after_id = after or (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "schema_id": schema_id,
+        "since": after_time,
+        "after": after_id,
+        "batch": BATCH,
+    }
+    return [LabeledArtifact._make(row) for row in db.session().execute(_LOCK_LABELED, values)]

@@ -1,7 +1,6 @@
 """SQL queries that derive an artifact's status and reservations from its tag sets and claim."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -143,21 +142,6 @@ _LOCK_RESERVED = text(
     """
 )
 
-# The inner query reads in index order. The outer query locks in the order of ids, as all code does.
-_LOCK_LABELED = text(
-    """
-    SELECT created_at, id FROM artifacts
-    WHERE organization_id = :organization_id AND id IN (
-        SELECT id FROM artifacts
-        WHERE organization_id = :organization_id AND schema_id = :schema_id
-          AND status IN ('in_progress', 'in_review')
-          AND (created_at, id) > (:since, CAST(:after AS uuid))
-        ORDER BY created_at, id LIMIT :batch
-    )
-    ORDER BY id FOR NO KEY UPDATE
-    """
-)
-
 
 def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
     """Lock at most 1,000 artifacts that are reserved for a user's drafts, and return their ids.
@@ -166,30 +150,6 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
     """
     values = {"user_id": user_id, "after": after, **_build_organization_params()}
     return list(db.session().execute(_LOCK_RESERVED, values).scalars())
-
-
-class LabeledArtifact(NamedTuple):
-    """A locked artifact that is in progress or in review."""
-
-    created_at: datetime
-    id: UUID
-
-
-def lock_labeled(schema_id: UUID, after: LabeledArtifact | None) -> list[LabeledArtifact]:
-    """Lock the next BATCH artifacts of a schema that are in progress or in review.
-
-    Batches are in order of creation; `after` is the newest artifact in the previous batch, or None
-    for the first batch. The returned artifacts are ordered by id.
-    """
-    after_time, after_id = after or (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "since": after_time,
-        "after": after_id,
-        "batch": BATCH,
-    }
-    return [LabeledArtifact._make(row) for row in db.session().execute(_LOCK_LABELED, values)]
 
 
 def update_statuses(artifact_ids: Sequence[UUID], *, are_new: bool = False) -> dict[UUID, str]:
