@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from app.documents.artifacts.statuses import CLAIMABLE
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action
 
 REQUIRED_LABELS, MAX_REJECTIONS = 2, 1
-OPEN, COUNTED = ("ready", "in_progress"), COMPLETED
+COUNTED = COMPLETED
 
 
 @dataclass
@@ -128,7 +129,7 @@ class Document:
 
     def can_claim_next(self, who: str) -> bool:
         """Return whether the user can claim it as the next document."""
-        if self.archived or self.status not in OPEN:
+        if self.archived or self.status not in CLAIMABLE:
             return False
         own = self.list_by(who, "draft")
         if self.claimed_by is not None:

@@ -7,7 +7,12 @@ from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
+from app.documents.artifacts.statuses import (
+    CLAIMABLE,
+    OPEN_FOR_TAG_SETS,
+    TRANSITIONS,
+    ArtifactStatus,
+)
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import claims as claim_queries
 from app.workflow.assignment.service import claims
@@ -19,7 +24,6 @@ from tests.factories.workspace import FIELDS, Workspace, tag
 from tests.workflow.artifact_model import (
     COUNTED,
     MAX_REJECTIONS,
-    OPEN,
     REQUIRED_LABELS,
     Document,
     ModelTagSet,
@@ -151,7 +155,7 @@ class ArtifactLife(RuleBasedStateMachine):
     def claim(self, who: str) -> None:
         document = self.document
         free = document.claimed_by in (None, who)
-        open_for_them = document.status in OPEN and not document.archived
+        open_for_them = document.status in CLAIMABLE and not document.archived
         kept = document.is_blocked_for(who) or document.has_finished(who)
         refused = None if free and open_for_them and not kept else 409
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
@@ -195,7 +199,7 @@ class ArtifactLife(RuleBasedStateMachine):
 
     def start(self, who: str) -> None:
         document = self.document
-        closed = document.archived or document.status not in (*OPEN, "in_review")
+        closed = document.archived or document.status not in OPEN_FOR_TAG_SETS
         has = document.list_by(who, "draft", *COUNTED)
         enough = document.count(*COUNTED) >= REQUIRED_LABELS or document.is_blocked_for(who)
         refused = 409 if closed or has or enough else None

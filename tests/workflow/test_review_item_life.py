@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.kit import db
 from app.workflow.review_queue.service import unassigning
+from app.workflow.tag_sets.transitions import TRANSITIONS, Action, TagSetStatus
 from tests.factories import make_org
 from tests.factories.state_machines import note_request, run_machine
 from tests.factories.teams import add_members, make_team
@@ -19,6 +20,7 @@ from tests.factories.workspace import Workspace, tag
 REVIEWERS = ("reviewer", "second", "admin")
 IN_TEAM = "second"
 MAX_REJECTIONS = 1
+REJECTED_TO = {"labeler": TagSetStatus.DRAFT, "pool": TagSetStatus.REJECTED}
 ACTIONS = (
     *("next", "claim", "release", "expire_claim", "escalate", "submit_again", "accept", "reject"),
     *("next", "claim", "escalate", "submit_again", "accept_all", "reject_all", "disband"),
@@ -36,7 +38,7 @@ class Item:
     priority: int
     place: int
     value: str
-    status: str = "submitted"
+    status: TagSetStatus = TagSetStatus.SUBMITTED
     revision: int = 3
     rejections: int = 0
     claimed_by: str | None = None
@@ -45,10 +47,25 @@ class Item:
     reviewer: str | None = None
     accepted: list[bool] = field(default_factory=list)
 
-    def set_decision(self, status: str, by: str) -> None:
-        """Record a review decision, which removes the item from the queue."""
+    def allows(self, action: Action) -> bool:
+        """Return whether the status allows an action."""
+        return self.status in TRANSITIONS[action].sources
+
+    @property
+    def is_pending(self) -> bool:
+        """Return whether it is in the queue, which has the tag sets that can be decided."""
+        return self.allows(Action.ACCEPT)
+
+    def change_status(self, action: Action, status: TagSetStatus, by: str | None) -> None:
+        """Change the status by an action of the table."""
+        assert self.allows(action)
+        assert status in TRANSITIONS[action].targets
         self.status, self.reviewer = status, by
         self.revision += 1
+
+    def set_decision(self, action: Action, status: TagSetStatus, by: str) -> None:
+        """Record a review decision, which removes the item from the queue."""
+        self.change_status(action, status, by)
         self.claimed_by = self.assignee = None
         self.escalated = False
 
@@ -141,13 +158,12 @@ class ReviewItemLife(RuleBasedStateMachine):
 
     def submit_again(self, item: Item) -> None:
         answer = self._post(item.labeler, f"/tag-sets/{item.id}/submit")
-        if self._expect(answer, None if item.status == "draft" else 409):
-            item.status, item.reviewer = "submitted", None
-            item.revision += 1
+        if self._expect(answer, None if item.allows(Action.SUBMIT) else 409):
+            item.change_status(Action.SUBMIT, TagSetStatus.SUBMITTED, None)
             item.place = max(one.place for one in self.items) + 1
 
     def _list_queue(self) -> list[Item]:
-        waiting = [item for item in self.items if item.status == "submitted"]
+        waiting = [item for item in self.items if item.is_pending]
         return sorted(waiting, key=lambda one: (-one.priority, one.place))
 
     def next(self, who: str) -> None:
@@ -168,13 +184,12 @@ class ReviewItemLife(RuleBasedStateMachine):
             expected.claimed_by = who
 
     def claim(self, who: str, item: Item) -> None:
-        waits = item.status == "submitted"
-        refused = item.get_refusal_status(who, take_over=True) if waits else 404
+        refused = item.get_refusal_status(who, take_over=True) if item.is_pending else 404
         if self._expect(self._post(who, f"/review-queue/{item.id}/claim"), refused):
             item.claimed_by = who
 
     def release(self, who: str, item: Item) -> None:
-        refused = 404 if item.status != "submitted" else None
+        refused = None if item.is_pending else 404
         if refused is None and item.claimed_by != who:
             refused = 409 if item.claimed_by is None else None if who == "admin" else 403
         if self._expect(self._post(who, f"/review-queue/{item.id}/release"), refused):
@@ -189,12 +204,10 @@ class ReviewItemLife(RuleBasedStateMachine):
         item.claimed_by = None
 
     def escalate(self, who: str, item: Item, to: str) -> None:
-        refused = (
-            item.get_refusal_status(who, take_over=True) if item.status == "submitted" else 404
-        )
+        refused = item.get_refusal_status(who, take_over=True) if item.is_pending else 404
         if refused is None and to in (who, item.labeler):
             refused = 400
-        if item.status == "submitted" and to == "team" and self.disbanded:
+        if item.is_pending and to == "team" and self.disbanded:
             refused = 400
         whom = {"team_id": self.team} if to == "team" else {"user_id": str(self.org.users[to])}
         body = {"reason": "Two totals?", **whom}
@@ -205,7 +218,7 @@ class ReviewItemLife(RuleBasedStateMachine):
     def _refused(self, who: str, item: Item, revision: int) -> int | None:
         if item.labeler == who:
             return 403
-        if item.status != "submitted" or revision != item.revision:
+        if not item.is_pending or revision != item.revision:
             return 409
         return item.get_refusal_status(who)
 
@@ -217,7 +230,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         if self._expect(answer, self._refused(who, item, revision)):
             item.accepted.append(value != item.value)
             item.value = value
-            item.set_decision("accepted", who)
+            item.set_decision(Action.ACCEPT, TagSetStatus.ACCEPTED, who)
 
     def reject(self, who: str, item: Item, send_to: str, behind: int) -> None:
         revision = item.revision - behind
@@ -226,7 +239,7 @@ class ReviewItemLife(RuleBasedStateMachine):
             refused = 409
         body = {"reason": "No", "send_to": send_to, "revision": revision}
         if self._expect(self._post(who, f"/tag-sets/{item.id}/reject", body), refused):
-            item.set_decision("draft" if send_to == "labeler" else "rejected", who)
+            item.set_decision(Action.REJECT, REJECTED_TO[send_to], who)
             item.rejections += 1
 
     def again(self, who: str, item: Item, *, escalated: bool) -> None:
@@ -240,7 +253,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         changed_items = [one for one in self.items if self._refused(who, one, one.revision) is None]
         for item in changed_items:
             item.accepted.append(False)
-            item.set_decision("accepted", who)
+            item.set_decision(Action.ACCEPT, TagSetStatus.ACCEPTED, who)
         self._all(who, "accept", changed_items)
 
     def reject_all(self, who: str, send_to: str) -> None:
@@ -248,7 +261,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         free = [one for one in self.items if self._refused(who, one, one.revision) is None]
         changed_items = [one for one in free if not (back and one.rejections >= MAX_REJECTIONS)]
         for item in changed_items:
-            item.set_decision("draft" if back else "rejected", who)
+            item.set_decision(Action.REJECT, REJECTED_TO[send_to], who)
             item.rejections += 1
         self._all(who, "reject", changed_items, reason="No", send_to=send_to)
 

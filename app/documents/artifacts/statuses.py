@@ -45,6 +45,14 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
 }
 """The statuses that may follow each status. Reprocessing, reviewing and reopening can move an
 artifact back."""
+
+
+def check_transition(old_status: str, new_status: str) -> None:
+    """Check that the status of an artifact stays the same or changes as in `TRANSITIONS`."""
+    is_allowed = new_status in (old_status, *TRANSITIONS[ArtifactStatus(old_status)])
+    assert is_allowed, f"{old_status} to {new_status}"
+
+
 CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)

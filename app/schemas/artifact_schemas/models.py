@@ -1,7 +1,6 @@
 """Models of labeling schemas: the editable draft and its immutable published versions."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,15 +11,7 @@ from app.engines.fields import Field
 from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel, build_foreign_key, build_index
-
-
-class SchemaStatus(StrEnum):
-    """The status of an artifact schema; only an active schema accepts new tag sets."""
-
-    DRAFT = "draft"
-    ACTIVE = "active"
-    INACTIVE = "inactive"
-
+from app.schemas.artifact_schemas.transitions import SchemaStatus
 
 DELETED = "deleted"
 """The stored status of a deleted schema until a job has deleted its row. Clients never see such a

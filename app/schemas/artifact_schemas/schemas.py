@@ -28,7 +28,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.schemas.artifact_schemas.models import SchemaStatus
+from app.schemas.artifact_schemas.transitions import SchemaStatus
 
 _STATUSES = tuple(SchemaStatus)
 _FRACTION_RANGE = validate.Range(min=0, max=1)

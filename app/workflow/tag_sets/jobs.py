@@ -9,7 +9,7 @@ from app.identity.organizations import emitted_events as organization_events
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.schemas.artifact_schemas import emitted_events as schema_events
-from app.workflow.tag_sets.queries import bulk, statuses
+from app.workflow.tag_sets.queries import bulk, locking, statuses
 
 
 @jobs.handler("tag_sets.release_member", queue="bulk", events=(organization_events.MEMBER_REMOVED,))
@@ -50,7 +50,7 @@ def update_statuses_of_schema(job: Job) -> None:
     if data["labels_per_artifact"] == data["labels_per_artifact_before"]:
         return
     after = None
-    while rows := statuses.lock_labeled(UUID(data["schema_id"]), after):
+    while rows := locking.lock_labeled(UUID(data["schema_id"]), after):
         statuses.update_statuses([row.id for row in rows])
         job.checkpoint()
-        after = max((row.created_at, row.id) for row in rows)
+        after = max(rows)

@@ -1,9 +1,11 @@
-"""The statuses of artifacts and schemas are the same as in the guides."""
+"""The statuses of artifacts are the same as in the guide, and only change as in the table."""
 
 import re
 from pathlib import Path
 
-from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
+import pytest
+
+from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus, check_transition
 
 GUIDE = Path(__file__).parents[3] / "docs/integrators/documents.md"
 
@@ -16,3 +18,13 @@ def test_the_guide_shows_each_status_and_its_transitions() -> None:
         if status in tuple(ArtifactStatus)
     }
     assert shown == TRANSITIONS
+
+
+@pytest.mark.parametrize("old", ArtifactStatus)
+@pytest.mark.parametrize("new", ArtifactStatus)
+def test_a_status_only_changes_as_in_the_table(old: ArtifactStatus, new: ArtifactStatus) -> None:
+    if new is old or new in TRANSITIONS[old]:
+        check_transition(old, new)
+    else:
+        with pytest.raises(AssertionError):
+            check_transition(old, new)

@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 )
 
 from app.engines.fields import check_fields
+from app.schemas.artifact_schemas.transitions import TRANSITIONS, Action
 from tests.factories import Org
 from tests.factories.properties import examples
 
@@ -29,7 +30,6 @@ MODERATE = examples(
     suppress_health_check=list(HealthCheck),
 )
 FEW = 2
-NEXT = {"activate": "active", "deactivate": "inactive"}
 
 TEXT = {"key": "number", "type": "text"}
 CHOICE = {"key": "kind", "type": "choice", "options": [{"value": "a"}, {"value": "b"}]}
@@ -181,14 +181,14 @@ class Life(RuleBasedStateMachine):
         if not dry:
             model.change(versions=[*model.versions, made])
 
-    @rule(admin=admins, schema=schemas, act=st.sampled_from(sorted(NEXT)))
-    def switch(self, admin: str, schema: str, act: str) -> None:
+    @rule(admin=admins, schema=schemas, act=st.sampled_from(Action))
+    def switch(self, admin: str, schema: str, act: Action) -> None:
         model = self.known[schema]
         answer = self.send(admin, "POST", f"/{schema}/{act}")
-        needs = model.versions if act == "activate" else model.status != "draft"
-        if needs:
+        sources, target = TRANSITIONS[act]
+        if model.status in sources and (model.versions or act is not Action.ACTIVATE):
             assert answer.status_code == 200
-            model.change(status=NEXT[act])
+            model.change(status=target)
         else:
             assert self.refused(answer, 409, "conflict") == {"state": model.status}
 

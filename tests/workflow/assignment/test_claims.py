@@ -217,7 +217,7 @@ def _labeled(org: Org, wanted: int, statuses: list[str], status: str = "ready") 
     ],
 )
 def test_label_sets_decide_the_state(org: Org, wanted: int, sets: list[str], expected: str) -> None:
-    artifact_id = _labeled(org, wanted, sets)
+    artifact_id = _labeled(org, wanted, sets, "in_progress")
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         artifacts.lock(artifact_id)
         assert statuses.update_statuses([artifact_id]) == {artifact_id: expected}

@@ -14,7 +14,7 @@ from app.documents.artifacts.emitted_events import (
 )
 from app.documents.artifacts.models.content import ArtifactPage, ArtifactText
 from app.documents.artifacts.models.documents import Artifact
-from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
+from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus, check_transition
 from app.kit import db, tenancy
 
 _INSERT_PAGES = text(
@@ -94,10 +94,12 @@ def store_content(
 
     Returns the payload of `artifact.ingested`.
     """
+    status = ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY
+    check_transition(artifact.status, status)
     # Update the document first: inserting the text indexes its words in the document's language.
     update_artifact(
         artifact.id,
-        status=ArtifactStatus.PROCESSING if routing else ArtifactStatus.READY,
+        status=status,
         routing_since=func.now() if routing else None,
         **({} if routing else {"ingested_at": func.coalesce(Artifact.ingested_at, func.now())}),
         page_count=content.page_count,
@@ -122,11 +124,12 @@ def store_content(
     return build_ingested_payload(artifact.id, {**columns, "page_count": content.page_count})
 
 
-def set_failed(artifact_id: UUID, code: str, message: str) -> None:
+def set_failed(artifact: Artifact, code: str, message: str) -> None:
     """Mark a document as failed, store the reason, and delete any text parsed earlier."""
+    check_transition(artifact.status, ArtifactStatus.FAILED)
     failure = {"code": code, "message": message}
     update_artifact(
-        artifact_id,
+        artifact.id,
         status=ArtifactStatus.FAILED,
         failure=failure,
         page_count=None,
@@ -137,7 +140,7 @@ def set_failed(artifact_id: UUID, code: str, message: str) -> None:
     )
     db.execute_bulk(
         update(ArtifactText)
-        .where(ArtifactText.artifact_id == artifact_id, ArtifactText.text != "")
+        .where(ArtifactText.artifact_id == artifact.id, ArtifactText.text != "")
         .values(text="")
     )
 

@@ -149,7 +149,8 @@ def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     Stores the reason, and deletes the pages. Documents that wait for routing or have another status
     are not changed.
     """
-    if queries.find_processing_document(artifact_id, lock=True) is not None:
+    artifact = queries.find_processing_document(artifact_id, lock=True)
+    if artifact is not None:
         queries.delete_pages(artifact_id)
-        queries.set_failed(artifact_id, code, message)
+        queries.set_failed(artifact, code, message)
         ports.intake.get().request_outcome_update(artifact_id)

@@ -10,9 +10,10 @@ from app.kit.ids import uuid7
 from app.kit.plan_limits import Meter
 from app.schemas.artifact_schemas import emitted_events
 from app.schemas.artifact_schemas.emitted_events import PublishedPayload
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaStatus, SchemaVersion
+from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.schemas.artifact_schemas.service import versions
 from app.schemas.artifact_schemas.service.drafts import DEFAULT_POLICY, lock
+from app.schemas.artifact_schemas.transitions import TRANSITIONS, Action, SchemaStatus
 
 
 def publish(
@@ -129,9 +130,7 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
         raise errors.conflict("Publish the schema before activating it.", state=schema.status)
     if schema.status != SchemaStatus.ACTIVE:
         plan_limits.reserve(Meter.ACTIVE_SCHEMAS)
-    schema.status = SchemaStatus.ACTIVE
-    db.session().flush()
-    return schema
+    return _change_status(schema, Action.ACTIVATE)
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
@@ -141,9 +140,16 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     409 `conflict` if the schema was never active.
     """
     schema = lock(schema_id, revision)
-    if schema.status == SchemaStatus.DRAFT:
+    return _change_status(schema, Action.DEACTIVATE)
+
+
+def _change_status(schema: ArtifactSchema, action: Action) -> ArtifactSchema:
+    """Apply an action to a locked schema. Raises 409 `conflict` if the status forbids it."""
+    sources, target = TRANSITIONS[action]
+    if schema.status not in sources:
+        # Draft is the only status that forbids an action.
         raise errors.conflict("The schema was never activated; it is a draft.", state=schema.status)
-    schema.status = SchemaStatus.INACTIVE
+    schema.status = target
     db.session().flush()
     return schema
 

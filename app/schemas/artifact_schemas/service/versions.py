@@ -8,8 +8,9 @@ from app.engines.fields import compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
-from app.schemas.artifact_schemas.models import CurrentVersion, SchemaStatus, SchemaVersion
+from app.schemas.artifact_schemas.models import CurrentVersion, SchemaVersion
 from app.schemas.artifact_schemas.service import drafts
+from app.schemas.artifact_schemas.transitions import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:

@@ -23,7 +23,7 @@ from app.kit.prepared import Prepared
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
-from app.workflow.tag_sets.queries.deciding import CLAIMED_BY
+from app.workflow.tag_sets.queries.locking import CLAIMED_BY
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression

@@ -12,7 +12,7 @@ from app.kit import db
 from app.kit.tenancy import build_join
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
-from app.workflow.tag_sets.queries.deciding import REQUIRED_LABEL_COUNT
+from app.workflow.tag_sets.queries.locking import REQUIRED_LABEL_COUNT
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _labeler = aliased(User)

@@ -73,7 +73,7 @@ def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnE
     return func.jsonb_build_object(name, func.jsonb_build_array(null(), value), type_=JSONB())
 
 
-def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
+def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[UUID]:
     """Return a SELECT for the ids of an artifact's tag sets.
 
     If `reader` is not None, only tag sets that the reader may see are included.

@@ -1,19 +1,19 @@
 """SQL queries that derive an artifact's status and reservations from its tag sets and claim."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, select, text
+from sqlalchemy import TextClause, select, text
 
 from app.documents.artifacts.models.documents import Artifact
+from app.documents.artifacts.statuses import check_transition
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
+from app.workflow.tag_sets.claimable import LABELABLE
 
 BATCH = 1000
-_START_POSITION = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 FILTERED_ASSIGNEES = """coalesce((
         SELECT jsonb_agg(assignee ORDER BY place)
         FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
@@ -33,7 +33,7 @@ FILTERED_ASSIGNEES = """coalesce((
 _LABELERS = build_eligible_members(Role.labeler, "eligible")
 _UPDATE = """
     WITH counted AS (
-        SELECT document.id,
+        SELECT document.id, document.status AS old_status,
                count(*) FILTER (WHERE tag_sets.status = 'draft') AS draft,
                count(*) FILTER (WHERE tag_sets.status = 'submitted') AS submitted,
                count(*) FILTER (WHERE tag_sets.status = 'accepted') AS accepted,
@@ -66,7 +66,7 @@ _UPDATE = """
                                          AND version.id = schemas.current_version_id
         WHERE document.organization_id = {organization}
           AND document.id = ANY (CAST(:artifact_ids AS uuid[]))
-        GROUP BY document.id
+        GROUP BY document.id, document.status
     )
     UPDATE artifacts SET
         label_counts = jsonb_build_object('draft', draft, 'submitted', submitted,
@@ -85,8 +85,8 @@ _UPDATE = """
         {other_values} updated_at = now()
     FROM counted
     WHERE organization_id = {organization} AND artifacts.id = counted.id
-    RETURNING artifacts.id, status,
-              assignees <> '[]' AND status IN ('ready', 'in_progress')
+    RETURNING artifacts.id, old_status, status,
+              assignees <> '[]' AND {labelable}
               AND (artifacts.labeled_by <> '{{}}' OR EXISTS (
                   SELECT FROM artifact_skips skip
                   WHERE skip.organization_id = artifacts.organization_id
@@ -95,7 +95,11 @@ _UPDATE = """
 # The subquery hides the organization's id from the planner. For an organization that is newer than
 # the statistics, the planner would expect a single row and choose nested loops, which read all
 # documents of the organization for each document of the batch.
-_UPDATE_EXPRESSIONS = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
+_UPDATE_EXPRESSIONS = {
+    "labelers": _LABELERS,
+    "labelable": LABELABLE.format(of=""),
+    "organization": "(SELECT CAST(:org AS uuid))",
+}
 _UPDATE_STATUSES = text(_UPDATE.format(**_UPDATE_EXPRESSIONS, other_values=""))
 _UNARCHIVE = text(
     _UPDATE.format(**_UPDATE_EXPRESSIONS, other_values="archived = false, revision = revision + 1,")
@@ -138,21 +142,6 @@ _LOCK_RESERVED = text(
     """
 )
 
-# The inner query reads in index order. The outer query locks in the order of ids, as all code does.
-_LOCK_LABELED = text(
-    """
-    SELECT id, created_at FROM artifacts
-    WHERE organization_id = :organization_id AND id IN (
-        SELECT id FROM artifacts
-        WHERE organization_id = :organization_id AND schema_id = :schema_id
-          AND status IN ('in_progress', 'in_review')
-          AND (created_at, id) > (:since, CAST(:after AS uuid))
-        ORDER BY created_at, id LIMIT :batch
-    )
-    ORDER BY id FOR NO KEY UPDATE
-    """
-)
-
 
 def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
     """Lock at most 1,000 artifacts that are reserved for a user's drafts, and return their ids.
@@ -163,29 +152,12 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
     return list(db.session().execute(_LOCK_RESERVED, values).scalars())
 
 
-def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
-    """Lock the next BATCH artifacts of a schema that are in progress or in review.
-
-    Batches are in order of creation; `after` is the (created_at, id) of the newest artifact in the
-    previous batch, or None for the first batch. The returned rows have the columns id and
-    created_at, and are ordered by id.
-    """
-    after_time, after_id = after or _START_POSITION
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "schema_id": schema_id,
-        "since": after_time,
-        "after": after_id,
-        "batch": BATCH,
-    }
-    return db.session().execute(_LOCK_LABELED, values).all()
-
-
-def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+def update_statuses(artifact_ids: Sequence[UUID], *, are_new: bool = False) -> dict[UUID, str]:
     """Update the statuses, tag set counts and reservations of artifacts; return {id: status}.
 
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
-    in the order of their ids. Statuses:
+    in the order of their ids. If `are_new` is set, this transaction has created the artifacts, so
+    they may have any status; other changes must be in the table of transitions. Statuses:
 
     - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
       An artifact that is done stays done if its schema requires more tag sets than before.
@@ -197,7 +169,7 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     If the new status is ready or in_progress, assignees who cannot submit another tag set are
     unassigned, so that other users can claim the artifact. The result omits deleted artifacts.
     """
-    return _execute_update(_UPDATE_STATUSES, artifact_ids)
+    return _execute_update(_UPDATE_STATUSES, artifact_ids, are_new=are_new)
 
 
 def unarchive(artifact_ids: Sequence[UUID]) -> None:
@@ -205,14 +177,26 @@ def unarchive(artifact_ids: Sequence[UUID]) -> None:
     _execute_update(_UNARCHIVE, artifact_ids)
 
 
-def _execute_update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+class _UpdatedArtifact(NamedTuple):
+    id: UUID
+    old_status: str
+    status: str
+    may_have_idle_assignees: bool
+
+
+def _execute_update(
+    statement: TextClause, artifact_ids: Sequence[UUID], *, are_new: bool = False
+) -> dict[UUID, str]:
     if not artifact_ids:
         return {}
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
-    rows = db.session().execute(statement, values).all()
+    rows = [_UpdatedArtifact._make(row) for row in db.session().execute(statement, values)]
+    if not are_new:
+        for row in rows:
+            check_transition(row.old_status, row.status)
     idle_ids = [str(row.id) for row in rows if row.may_have_idle_assignees]
     if idle_ids:
         parameters = {"artifact_ids": idle_ids, **_build_organization_params()}

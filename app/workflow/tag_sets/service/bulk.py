@@ -14,8 +14,9 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
-from app.workflow.tag_sets.queries import deciding, drafts, skips, statuses
-from app.workflow.tag_sets.queries.bulk import ArtifactTagSet, LockedReview
+from app.workflow.tag_sets.queries import deciding, drafts, locking, skips, statuses
+from app.workflow.tag_sets.queries.bulk import ArtifactTagSet
+from app.workflow.tag_sets.queries.locking import LockedReview
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.decisions import (
     build_decision,
@@ -44,7 +45,7 @@ class _Batch:
         self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
-        tag_sets_by_id = {row.id: row for row in queries.lock(self.ids)}
+        tag_sets_by_id = {row.id: row for row in locking.lock_reviews(self.ids)}
         self.failures: dict[UUID, ApiError] = bulk.build_not_found_errors(self.ids, tag_sets_by_id)
         if find_failures is not None:
             self.failures.update(find_failures(self.ids))

@@ -11,14 +11,13 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
-from app.workflow.tag_sets.queries import deciding, drafts, reading, skips, statuses
-from app.workflow.tag_sets.queries.bulk import LockedReview
-from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries import deciding, drafts, locking, reading, skips, statuses
+from app.workflow.tag_sets.queries.locking import LockedReview, LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import provenance, rules
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
-REVIEW_RESET: dict[str, Any] = {
+REVIEW_RESET: dict[str, object] = {
     **dict.fromkeys(("claim_user_id", "claim_expires_at", "assignee_id", "assignee_team_id")),
     **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
@@ -52,7 +51,7 @@ def accept(
 
 
 def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSet]]:
-    rows = deciding.lock_with_sources(tag_set_id)
+    rows = locking.lock_with_sources(tag_set_id)
     tag_set = errors.require_found(next((row for row in rows if row.id == tag_set_id), None))
     return tag_set, [row for row in rows if row is not tag_set]
 
@@ -73,7 +72,7 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Build the new values of corrected columns, or {}. Raises 400 for invalid corrections."""
     if tags is None:
         return {}
@@ -118,7 +117,7 @@ def _check_quorum_not_reached(tag_set: LockedTagSet) -> None:
 
 def mark_accepted(
     tag_set: LockedTagSet,
-    changes: dict[str, Any],
+    changes: dict[str, object],
     *,
     reviewer_id: UUID | None,
     note: str | None,
@@ -266,7 +265,7 @@ def _create_next_draft(
 
 def lock(tag_set_id: UUID) -> LockedTagSet:
     """Lock a tag set and its artifact and return the tag set. Raises 404 if it does not exist."""
-    return errors.require_found(deciding.lock(tag_set_id))
+    return errors.require_found(next(iter(locking.lock([tag_set_id])), None))
 
 
 def check_decision(
@@ -288,7 +287,7 @@ def check_decision(
 
 def build_decision(
     status: TagSetStatus, reviewer_id: UUID | None, **values: object
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Build the new column values of a decision, which ends the review, and add `values`."""
     decision = {"status": status, "reviewer_id": reviewer_id, "decided_at": db.utc_now()}
     return {**REVIEW_RESET, **decision, **values}

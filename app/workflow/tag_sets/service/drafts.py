@@ -145,7 +145,7 @@ def _find_tag_set(source: str, artifact_id: UUID, caller: Caller) -> TagSetRow |
     return row if row is not None and row.artifact_id == artifact_id else None
 
 
-def _build_prediction_columns(original: TagSetRow | PredictedTags | None) -> dict[str, Any]:
+def _build_prediction_columns(original: TagSetRow | PredictedTags | None) -> dict[str, object]:
     if original is None:
         return {}
     if isinstance(original, TagSetRow):

@@ -1,7 +1,7 @@
 """Import of tag sets with new documents. The tag sets are submitted for review, or accepted."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from app.engines.fields import SourceText, Tag, TagErrors
@@ -69,7 +69,7 @@ def import_many(
     if not new_tag_sets:
         return
     now = db.utc_now()
-    shared_columns: dict[str, Any] = {
+    shared_columns: dict[str, object] = {
         "source": _SOURCE,
         "status": TagSetStatus.ACCEPTED if accepted else TagSetStatus.SUBMITTED,
         "submitted_at": now,
@@ -84,7 +84,8 @@ def import_many(
         for row_ids, tag_set in zip(ids, new_tag_sets, strict=True)
     ]
     drafts.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
-    statuses.update_statuses(sorted({tag_set.artifact_id for tag_set in new_tag_sets}))
+    artifact_ids = sorted({tag_set.artifact_id for tag_set in new_tag_sets})
+    statuses.update_statuses(artifact_ids, are_new=True)
     if accepted:
         payloads = [
             build_accepted_payload(row_ids, reviewer_id=None, corrected=False) for row_ids in ids

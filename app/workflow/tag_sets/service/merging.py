@@ -12,8 +12,8 @@ from app.kit import db, errors, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import MergedPayload, build_payload
-from app.workflow.tag_sets.queries import deciding, drafts, reading, related, statuses
-from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries import deciding, drafts, locking, reading, related, statuses
+from app.workflow.tag_sets.queries.locking import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules
 from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size, render_ballot
@@ -202,7 +202,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
     accepted merge.
     """
     artifacts.lock(artifact_id)
-    tag_sets = {row.id: row for row in deciding.lock_by_artifact(artifact_id)}
+    tag_sets = {row.id: row for row in locking.lock_by_artifact(artifact_id)}
     sources = []
     for position, tag_set_id in enumerate(tag_set_ids):
         tag_set = tag_sets.get(tag_set_id)

@@ -87,7 +87,7 @@ def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     return revisions.select_revisions(artifact_id, _build_reader(caller))
 
 
-def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
+def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[UUID]:
     """Return a SELECT for the ids of an artifact's tag sets that the caller may see."""
     return revisions.select_ids(artifact_id, _build_reader(caller))
 

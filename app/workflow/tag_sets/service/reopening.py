@@ -1,6 +1,5 @@
 """Reopen accepted and rejected tag sets."""
 
-from typing import Any
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible_members
@@ -10,7 +9,7 @@ from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.emitted_events import ReopenedPayload, build_payload
 from app.workflow.tag_sets.queries import deciding, drafts, reading, skips, statuses
-from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries.locking import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, rules
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
@@ -65,11 +64,11 @@ def reopen(
     return reading.get(tag_set_id)
 
 
-def _build_draft_values(caller: Caller) -> dict[str, Any]:
+def _build_draft_values(caller: Caller) -> dict[str, object]:
     return {"status": TagSetStatus.DRAFT, "reviewer_id": caller.user_id}
 
 
-def _build_review_values(tag_set: LockedTagSet) -> dict[str, Any]:
+def _build_review_values(tag_set: LockedTagSet) -> dict[str, object]:
     flags = [flag for flag in tag_set.flags if flag != "resubmitted"]
     return {
         "status": TagSetStatus.SUBMITTED,

@@ -17,9 +17,8 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas.service import drafts, versions
 from app.workflow.tag_sets.queries import deciding, reading
-from app.workflow.tag_sets.queries.bulk import LockedReview
-from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.drafts import Draft
+from app.workflow.tag_sets.queries.locking import LockedReview, LockedTagSet
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
 _MAX_CACHED_VERSIONS = 256

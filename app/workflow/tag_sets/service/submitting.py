@@ -13,8 +13,16 @@ from app.engines.agreement.rows import align_rows
 from app.kit import container, db, events
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.queries import deciding, drafts, reading, related, revisions, statuses
-from app.workflow.tag_sets.queries.deciding import LockedTagSet
+from app.workflow.tag_sets.queries import (
+    deciding,
+    drafts,
+    locking,
+    reading,
+    related,
+    revisions,
+    statuses,
+)
+from app.workflow.tag_sets.queries.locking import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, ports, provenance, rules
 from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, Action, TagSetStatus
@@ -190,7 +198,7 @@ def evaluate_agreement(
         return []
     independent_tag_sets = [
         row
-        for row in deciding.lock_by_artifact(tag_set.artifact_id)
+        for row in locking.lock_by_artifact(tag_set.artifact_id)
         if row.status in COMPLETED and row.source not in DEPENDENT_SOURCES
     ]
     if len(independent_tag_sets) < tag_set.required_labels:
