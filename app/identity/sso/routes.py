@@ -96,7 +96,7 @@ def saml_metadata(org_slug: str) -> Download:
 @blueprint.post(
     "/auth/sso/exchange", access="public", limit="sso", body=ExchangeSsoCode, returns=LoginResult
 )
-def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
+def exchange_sso_code(body: dict[str, Any]) -> object:
     """Exchange a single sign-on code.
 
     Exchanges a one-time code for the login response. The caller must have the cookie or the code
@@ -106,7 +106,7 @@ def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)
-def get_sso(caller: Caller) -> dict[str, Any]:
+def get_sso(caller: Caller) -> object:
     """Get the single sign-on configuration.
 
     Returns the organization's configuration and the status of its domains, without secrets.

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.auth import service as auth
-from app.identity.auth.service import Client
+from app.identity.auth.service import Client, LoginResponse
 from app.identity.organizations import service as organizations
 from app.identity.sso import (
     accounts,
@@ -227,7 +227,7 @@ def start(
 
 def exchange(
     *, code: str, code_verifier: str | None, browser_secret: str | None, client: Client
-) -> dict[str, Any]:
+) -> LoginResponse:
     """Exchange a one-time code for the login response; a code can be used only once.
 
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
