@@ -32,8 +32,8 @@ def start_sso(body: dict[str, Any]) -> Reply:
     URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
     browser_secret = flows.get_browser_secret(cookies.read())
-    result, protocol = service.start(**body, browser_secret=browser_secret)
-    return Reply(result, headers=cookies.build_header(browser_secret, protocol))
+    result = service.start(**body, browser_secret=browser_secret)
+    return Reply(result, headers=cookies.build_header(browser_secret, result.kind))
 
 
 @blueprint.get(
@@ -125,7 +125,7 @@ def get_sso(caller: Caller) -> object:
     # A leaked API key must not be able to change who can sign in.
     keys=False,
 )
-def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
+def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> object:
     """Configure single sign-on.
 
     Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the
