@@ -129,9 +129,7 @@ class _StoredResponse(NamedTuple):
 
 def _find_stored_response(scope: bytes) -> _StoredResponse | None:
     columns = db.build_columns(_StoredResponse._fields, IdempotencyKey)
-    statement = select(*columns).where(IdempotencyKey.scope == scope)
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else _StoredResponse._make(row)
+    return db.find_row(_StoredResponse, select(*columns).where(IdempotencyKey.scope == scope))
 
 
 def _replay(stored_response: _StoredResponse, request_hashes: Collection[bytes]) -> Response:

@@ -133,8 +133,7 @@ def find_parent(tag_set_id: UUID, parent_id: UUID) -> ParentComment | None:
     statement = select(*db.build_columns(ParentComment._fields, Comment)).where(
         Comment.tag_set_id == tag_set_id, Comment.id == parent_id
     )
-    row = db.session().execute(statement).one_or_none()
-    return None if row is None else ParentComment._make(row)
+    return db.find_row(ParentComment, statement)
 
 
 def increment_comment_count(tag_set_id: UUID) -> bool:
@@ -159,8 +158,7 @@ def lock(tag_set_id: UUID, comment_id: UUID) -> LockedComment | None:
     statement = select(*db.build_columns(LockedComment._fields, Comment)).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
     )
-    row = db.session().execute(statement.with_for_update(key_share=True)).one_or_none()
-    return None if row is None else LockedComment._make(row)
+    return db.find_row(LockedComment, statement.with_for_update(key_share=True))
 
 
 def resolve(comment_id: UUID, *, by: UUID) -> None:
